@@ -1,4 +1,4 @@
-// Maps of the data in a file: made in plain order, or broadcast.
+// Makes maps of the data in a file, with the variables one after another, and broadcasts maps.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <new>

@@ -42,8 +42,8 @@ std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
     const auto comm = make_serial_comm();
     std::unique_ptr<Source> source = open_source(*comm, path, false, status);
     if (!status.ok()) return nullptr;
-    struct stat info {};  // get the size after the header, so that it includes all records that the
-                          // header counts
+    // Get the size after the header, so that it includes all records that the header counts.
+    struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
         const bool tiles = errno == ENOENT;
         status = system_failure(path, "cannot get its size");

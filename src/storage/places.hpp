@@ -21,16 +21,16 @@ struct ChunkPlace {
 struct VariablePlaces {
     /// Reason why no references to the variable's data can be made; empty if they can.
     std::string why;
-    bool readable = true;             ///< the library can read the variable
-    bool chunked = false;             ///< false: the variable is stored as one range, or as one
-                                      ///< range for each record
+    bool readable = true;  ///< the library can read the variable
+    /// false: the variable is stored as one range, or as one range for each record.
+    bool chunked = false;
     std::int64_t offset = -1;         ///< offset of the range, or of record 0; -1: never written
     std::int64_t stride = 0;          ///< distance in bytes from one record to the next
     std::vector<std::int64_t> chunk;  ///< chunk lengths, including the record dimension
     std::vector<StoredFilter> filters;
     std::vector<ChunkPlace> chunks;  ///< all chunks in row-major order; set by find_chunks()
-    FillValue fill{};  ///< value of elements that were never written, in the byte order of the
-                       ///< source
+    /// Value of elements that were never written, in the byte order of the source.
+    FillValue fill{};
 };
 
 /// Finds where the data of a file's variables are, to make references to them.

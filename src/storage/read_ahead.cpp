@@ -109,8 +109,7 @@ void ReadAhead::read_again() {
             bool ready = false;
             try {
                 ready = source_.prepare(piece.ranges);
-            } catch (const std::bad_alloc&) {  // without memory, the piece is read when it is
-                                               // requested
+            } catch (const std::bad_alloc&) {  // without memory, it is read on request
             }
             piece.state = ready ? Piece::waiting : Piece::failed;
         }

@@ -68,8 +68,8 @@ public:
     std::int64_t take(std::span<const ReadRange> ranges, const char* base, bool wait);
     /// Frees the memory of all pieces that take() has returned.
     void release();
-    /// Drops the remaining pieces of batches whose read is over: requested batches, and guesses of
-    /// the same variables except the given ones. Batches that were expected earlier become spare.
+    /// Drops the batch of a read that is over, and guesses of the same variables except the batches
+    /// `but`. Batches that were expected before the one that was read become spare.
     void forget(const std::vector<PlaceSource>& read,
                 std::span<const std::vector<PlaceSource>> but);
     /// Tests if a read of other variables than these is expected.

@@ -37,9 +37,9 @@ struct SourcePart {
 struct ReadRange {
     int variable = 0;
     std::int64_t record = 0;
-    const SourcePart* part = nullptr;  ///< part that contains the elements; one of those returned
-                                       ///< by parts()
-    std::int64_t first = 0;            ///< index of the first element in the part
+    /// Part that contains the elements; one of those returned by parts().
+    const SourcePart* part = nullptr;
+    std::int64_t first = 0;  ///< index of the first element in the part
     std::int64_t elements = 0;
     char* to = nullptr;
 };
@@ -98,8 +98,9 @@ public:
     /// Returns the number of child groups of the root group. The library does not read them.
     virtual int groups() const { return 0; }
 
-    /// Finds the definitions and settings with which a model can continue the file.
-    /// @param writable  receives the settings, but not the definitions that must not change
+    /// Finds the definitions that a model must repeat to continue the file, with the settings of
+    /// their storage.
+    /// @param writable  receives them
     /// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued. Local; the same
     ///     on every rank
     virtual Status find_writable(Definitions& writable) const;
@@ -134,7 +135,7 @@ public:
         return {};
     }
 
-    /// Looks for records that were added to the file since it was opened or refreshed.
+    /// Searches for records that were added to the file since it was opened or refreshed.
     /// @note Collective; the same status on every rank
     virtual Status refresh(Comm& comm) = 0;
 

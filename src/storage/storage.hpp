@@ -70,42 +70,43 @@ struct Chunk {
 struct Existing {
     bool is = false;         ///< true: an existing file is continued; false: the file is new
     std::int64_t first = 0;  ///< number of the record that the first step writes
-    std::int64_t kept = 0;   ///< number of records that were complete before; they stay counted in
-                             ///< any case
+    /// Number of records that were complete before; they stay counted in any case.
+    std::int64_t kept = 0;
 };
 
 struct StorageOptions {
     Format format = Format::cdf2;
     Spacing spacing = {};
-    /// Pnetcdf: one collective call for each variable instead of one for each round.
+    /// With storage=pnetcdf: write each variable by one collective call, instead of all data
+    /// together.
     bool blocking = false;
-    double rate = 0;             ///< limit on this rank's rate of writing, in bytes per second; 0:
-                                 ///< none
-    int keeper = 0;              ///< keeper: the first writer, which alone writes the record count
-    bool behind = false;         ///< write() and set_records() are called by a thread of the
-                                 ///< library
+    /// Limit on this rank's rate of writing, in bytes per second; 0: none.
+    double rate = 0;
+    int keeper = 0;  ///< keeper: the first writer, which alone writes the record count
+    /// write() and set_records() are called by a thread of the library.
+    bool behind = false;
     bool one_writer = true;      ///< no rank but the keeper writes
     bool apart = false;          ///< the writers cannot wait for each other during write()
     bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
-    std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
-                                                       ///< -1: none
+    /// Hints to MPI-IO, in stripes and bytes; -1: none.
+    std::int64_t stripe_count = -1, stripe_size = -1;
     Existing existing = {};
-    bool durable = false;   ///< sync the removal of records before new ones are written, and sync
-                            ///< in close()
-    Wording wording = {};   ///< order of dimensions and first index that messages use
-    bool live = false;      ///< each file of a set is written under its final name from the start
-    bool is_there = false;  ///< the path already exists: an empty file was created to claim the
-                            ///< name
+    /// Sync the removal of records before new ones are written, and sync in close().
+    bool durable = false;
+    Wording wording = {};  ///< order of dimensions and first index that messages use
+    bool live = false;     ///< each file of a set is written under its final name from the start
+    /// The path already exists: an empty file was created to claim the name.
+    bool is_there = false;
     /// create() and open() may return a failure of this rank only; the caller makes the ranks
     /// agree.
     bool alone = false;
-    bool inspects = false;       ///< this rank checks that the file it opens has the identity
-                                 ///< `claimed`
-    FileIdentity claimed = {};   ///< identity of the file that all ranks must find at the path
-    bool checksums = false;      ///< write checksums to a second file beside the data
-                                 ///< (storage/sums)
-    bool has_checksums = false;  ///< the existing file has checksums, and the run must continue
-                                 ///< them
+    /// This rank checks that the file it opens has the identity `claimed`.
+    bool inspects = false;
+    FileIdentity claimed = {};  ///< identity of the file that all ranks must find at the path
+    /// Write checksums to a second file beside the data (storage/sums).
+    bool checksums = false;
+    /// The existing file has checksums, and the run must continue them.
+    bool has_checksums = false;
 };
 
 class Storage {

@@ -30,11 +30,11 @@ public:
     }
 
 private:
-    static constexpr double burst = 0.010;  ///< seconds by which a transfer may be ahead of its
-                                            ///< rate
-    double rate_ = 0;                       ///< bytes a second; 0: no limit
-    double free_ = 0;                       ///< time until which the rate is used up by the bytes
-                                            ///< so far
+    /// Seconds by which a transfer may be ahead of its rate.
+    static constexpr double burst = 0.010;
+    double rate_ = 0;  ///< bytes a second; 0: no limit
+    /// Time until which the rate is used up by the bytes so far.
+    double free_ = 0;
 };
 
 }  // namespace thalweg::detail

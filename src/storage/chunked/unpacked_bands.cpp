@@ -30,8 +30,8 @@ Status UnpackedBands::make_file() {
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd_ >= 0) return {};
-    std::string name = path_ + ".XXXXXX";  // used on file systems that do not support unnamed files
-                                           // (O_TMPFILE)
+    // Used on file systems that do not support unnamed files (O_TMPFILE).
+    std::string name = path_ + ".XXXXXX";
     fd_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd_ < 0) return system_failure(path_, "cannot make a file for unpacked chunks beside it");
     ::unlink(name.c_str());

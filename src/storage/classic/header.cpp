@@ -36,8 +36,8 @@ Status keep_header(const std::string& path, const std::vector<char>& bytes, Redo
     ChangedBytes change{0, std::vector<char>(bytes.size()), bytes};
     const bool has_data = pread(fd, change.before.data(), bytes.size(), 0) == std::ssize(bytes);
     ::close(fd);
-    return has_data ? log.write({change}) : Status{};  // without data, a power failure has nothing
-                                                       // to destroy
+    // Without data, a power failure has nothing to destroy.
+    return has_data ? log.write({change}) : Status{};
 }
 
 /// Moves the data from byte `begin` to the end of the file by `by` bytes. Starts with the last

@@ -190,10 +190,9 @@ private:
             a.n = count();
             const std::size_t size = size_of(a.type);
             a.values = values(a.n, size, to != nullptr);
+            // Swapping bytes twice restores them, so this converts from big-endian, too.
             for (std::size_t at = 0; at < a.values.size(); at += size)
-                to_big_endian(a.type, a.values.data() + at);  // swapping bytes twice restores them,
-                                                              // so this converts from big-endian,
-                                                              // too
+                to_big_endian(a.type, a.values.data() + at);
             if (to != nullptr && ok()) to->push_back(std::move(a));
         }
     }

@@ -50,7 +50,8 @@ public:
     bool waits() const { return unplaced_.bytes() > 0; }
     /// Registers a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
-    /// Overwrites a chunk in the file.
+    /// Overwrites a chunk in the file, if its latest version is there.
+    /// @return false if it is not; then nothing was written
     bool change(PlacedChunk chunk, const char* data, Status& status);
 
     Status settle(bool& moved) override;
@@ -100,9 +101,9 @@ private:
     std::unique_ptr<PlaceTable> table_;
     /// Number of chunks that were packed, and number of those that were written and reported.
     std::int64_t packed_ = 0, settled_ = 0;
-    std::mutex lock_;       ///< guards the members below
-    std::int64_t end_ = 0;  ///< end of the file; only on the keeper, and only without a shared
-                            ///< table
+    std::mutex lock_;  ///< guards the members below
+    /// End of the file; only on the keeper, and only without a shared table.
+    std::int64_t end_ = 0;
     /// Chunks with an address. On the keeper, those that are not yet in HDF5's index; on other
     /// writers, those not yet reported to the keeper.
     std::vector<PlacedChunk> placed_;

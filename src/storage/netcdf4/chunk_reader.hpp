@@ -22,10 +22,10 @@ namespace thalweg::detail {
 /// A chunk to read, and the part of one record that it holds.
 struct Cell {
     ChunkCache::Key key;
-    std::vector<hsize_t> corner;  ///< first element in HDF5's data set, including the record
-                                  ///< dimension
-    std::int64_t at = 0;          ///< index of the record within the chunk
-    Box box;                      ///< the part's position and shape in the variable
+    /// First element in HDF5's data set, including the record dimension.
+    std::vector<hsize_t> corner;
+    std::int64_t at = 0;  ///< index of the record within the chunk
+    Box box;              ///< the part's position and shape in the variable
     /// Shape of the data set in HDF5, which can be smaller than that of the variable.
     Box extent;
     bool beyond = false;  ///< the data set in HDF5 is too short to contain the record

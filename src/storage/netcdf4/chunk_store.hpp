@@ -22,8 +22,8 @@ namespace thalweg::detail {
 struct ChunkLayout {
     std::vector<ChunkGrid> grids;
     std::vector<std::vector<StoredFilter>> filters;
-    std::vector<char> whole;       ///< 1: the variable is written in whole chunks; 0: element by
-                                   ///< element, at known offsets
+    /// 1: the variable is written in whole chunks; 0: element by element, at known offsets.
+    std::vector<char> whole;
     std::vector<FillValue> fills;  ///< values of elements never written
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }

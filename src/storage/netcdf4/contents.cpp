@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    /// Looks for record variables in other groups than the root group. The library does not read
+    /// Searches for record variables in other groups than the root group. The library does not read
     /// their data.
     void find_other_records(int group, const std::string& name) {
         int n = 0;
@@ -240,8 +240,8 @@ private:
     std::string path_;
     const std::vector<std::string>& sets_;
     Netcdf4Contents& to_;
-    std::map<int, int> numbers_;  ///< number of each dimension in `definitions`, by netCDF-C's
-                                  ///< number
+    /// Number of each dimension in `definitions`, by netCDF-C's number.
+    std::map<int, int> numbers_;
     std::vector<std::int64_t> lengths_;
     int record_ = -1;
 };
@@ -394,8 +394,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
     if (contents.no_append.empty())
         contents.no_append = append_limit(view.id(), contents.definitions);
     const int record_dim = contents.definitions.record_dim();
-    std::int64_t counted = -1;  // number of records that all variables have; -1 before the first
-                                // variable
+    // Number of records that all variables have; -1 before the first variable.
+    std::int64_t counted = -1;
     for (std::size_t i = 0; i < contents.stored.size(); ++i) {
         StoredVariable& v = contents.stored[i];
         const Variable& variable = contents.definitions.variables[i];

@@ -22,8 +22,9 @@ struct StoredVariable {
         none,    ///< the elements cannot be read; `why` is the reason
         range,   ///< one contiguous range of the file
         chunks,  ///< chunks whose filters the library undoes
-        hdf5,    ///< only HDF5 can read and convert the elements; they are read in boxes, which
-                 ///< take the place of chunks
+        /// Only HDF5 can read and convert the elements; they are read in boxes, which take the
+        /// place of chunks.
+        hdf5,
     };
     Way way = Way::none;
     std::string why;
@@ -40,9 +41,9 @@ struct StoredVariable {
     /// Values of elements that were never written (`fill`) and of elements beyond the extent
     /// (`beyond`), in the byte order in which elements are read.
     FillValue fill{}, beyond{};
-    bool chosen_fill = false;  ///< `fill` was set by the program that made the file; otherwise it
-                               ///< is the default
-    std::string no_append;     ///< reason why the variable cannot be appended to; empty if it can
+    /// `fill` was set by the program that made the file; otherwise it is the default.
+    bool chosen_fill = false;
+    std::string no_append;  ///< reason why the variable cannot be appended to; empty if it can
 };
 
 struct Netcdf4Contents {

@@ -154,8 +154,8 @@ struct Hdf5Driver::Table {
         H5FD_class_t c{};
 #if H5_VERSION_GE(1, 13, 0)
         c.version = H5FD_CLASS_VERSION;
-        c.value = static_cast<H5FD_class_value_t>(600);  // in the range that HDF5 leaves to its
-                                                         // users
+        // In the range that HDF5 leaves to its users.
+        c.value = static_cast<H5FD_class_value_t>(600);
 #endif
         c.name = "thalweg";
         c.maxaddr = std::uint64_t(1) << 62;

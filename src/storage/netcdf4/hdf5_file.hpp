@@ -66,9 +66,9 @@ public:
     /// Writes all changes of the metadata.
     /// @param durable  sync the changes; after a power failure, redo() completes them
     Status commit(bool durable);
-    /// Writes all changes, so that readers see them as nearly at once as possible. If the run is
-    /// killed meanwhile, bytes saved at the end of the file allow undo() to revert all of them
-    /// (undo.hpp).
+    /// Writes all changes within as short a time as possible, as readers can see some of them
+    /// before the others. If the run is killed meanwhile, bytes saved at the end of the file allow
+    /// undo() to revert all of them (undo.hpp).
     /// @param shorter  the file loses data, so references to these data must go first
     Status commit_together(bool durable, bool shorter);
     /// Commits all changes and closes the file. All handles in it must be closed before.

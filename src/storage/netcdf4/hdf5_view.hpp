@@ -55,8 +55,9 @@ private:
     std::string path_;
     int fd_ = -1;
     struct stat opened_ {};  ///< state of the file at the time of opening
-    bool young_ = false;     ///< the file was written so shortly before it was opened that its
-                             ///< modification time may not show a later write
+    /// The file was written so shortly before it was opened that its modification time may not show
+    /// a later write.
+    bool young_ = false;
     Status refused_;
     hid_t access_ = H5P_DEFAULT;
     Hdf5Driver driver_;

@@ -81,8 +81,8 @@ private:
     std::unique_ptr<Hdf5File> file_;
     std::vector<hid_t> sets_;            ///< data set of each variable
     std::vector<std::int64_t> lengths_;  ///< number of records of each variable
-    hid_t dimension_ = H5I_INVALID_HID;  ///< data set of the record dimension, if it is not also a
-                                         ///< variable
+    /// Data set of the record dimension, if it is not also a variable.
+    hid_t dimension_ = H5I_INVALID_HID;
     std::int64_t records_ = 0;
     /// Addresses of unfiltered chunks (variable, record, number) for which HDF5 did not use the
     /// address that the writer had chosen.

@@ -47,7 +47,7 @@ public:
         return {};
     }
     /// Enters the chunks in the index. After a failure the index is incomplete and is closed; later
-    /// calls of count() fail.
+    /// calls do nothing.
     Status enter(std::unique_ptr<Netcdf4Index>& index);
     /// Removes the log of a file whose index is complete.
     void finish() {
@@ -60,7 +60,7 @@ private:
     const bool later_, always_;
     const std::thread::id model_thread_ = std::this_thread::get_id();
     std::mutex mutex_;  ///< guards the members below
-    /// Log of the chunks; exists once records were counted whose chunks are entered later.
+    /// Log of the chunks; exists once a thread other than the model's has counted records.
     std::optional<PlaceLog> log_;
     std::vector<PlacedChunk> chunks_;
     std::int64_t known_ = 0;    ///< number of records whose chunks were taken from the writers

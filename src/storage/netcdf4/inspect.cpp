@@ -24,8 +24,8 @@ constexpr const char* of_format[] = {"REFERENCE_LIST", "DIMENSION_LIST", "DIMENS
                                      "_Netcdf4Dimid",  "_nc3_strict",    "_Netcdf4Coordinates",
                                      "_NCProperties"};
 constexpr const char* of_scales[] = {"CLASS", "NAME"};
-constexpr std::string_view renamed = "_nc4_non_coord_";  ///< prefix of renamed variables; see
-                                                         ///< name_in_hdf5()
+/// Prefix of renamed variables; see name_in_hdf5().
+constexpr std::string_view renamed = "_nc4_non_coord_";
 constexpr std::string_view dimension_only =
     /// Text that begins the attribute NAME of a dimension without a coordinate variable.
     "This is a netCDF dimension but not a netCDF variable";

@@ -14,8 +14,9 @@ namespace thalweg::detail {
 /// A data set or an attribute of the root group that netCDF-C does not list, because its type is
 /// unknown to netCDF-C. Examples are booleans and complex numbers of h5py.
 struct UnlistedObject {
-    std::string variable;   ///< name of the data set, or of the variable with the attribute; empty
-                            ///< for an attribute of the file
+    /// Name of the data set, or of the variable with the attribute; empty for an attribute of the
+    /// file.
+    std::string variable;
     std::string attribute;  ///< name of the attribute; empty if the object is a data set
     std::string type;       ///< type and shape as text
     /// A hash of the values; empty if they cannot be compared between files.

@@ -59,8 +59,8 @@ FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> gr
         map.grain[i] = packed[i] ? g.band * g.element : g.element;
         at += packed[i] ? map.padded[i] : rounded(g.bytes(), aligned);
     };
-    for (const bool late : {false, true})  // variables whose chunks have known addresses (late =
-                                           // false) come first
+    // Variables whose chunks have known addresses (late = false) come first.
+    for (const bool late : {false, true})
         for (std::size_t i = 0; i < n; ++i)
             if (!d.variables[i].record && (packed[i] != 0) == late) add(i);
     map.fixed_end = at;

@@ -2,8 +2,8 @@
 //
 // Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
 // go to the end of the file, where the keeper hands out room (Placement). It enters them in HDF5's
-// index when their records are counted. With boxes, data are kept unpacked until they are counted,
-// as any part of them may come later, and packed then.
+// index when their records are counted. After begin_boxes(), data are kept unpacked until they are
+// counted, as any part of them may come later, and packed then.
 //
 // In an existing file, all chunks are written whole: their shapes and filters are given, and the
 // places of new ones cannot be computed.
@@ -34,8 +34,8 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t plain_chunk = 16 << 20;  ///< target size in bytes of unfiltered chunks; HDF5
-                                                ///< can read parts of them
+/// Target size in bytes of unfiltered chunks; HDF5 can read parts of them.
+constexpr std::int64_t plain_chunk = 16 << 20;
 constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
 constexpr std::int64_t index_room = 64 << 10;
 
@@ -535,10 +535,10 @@ private:
     ChunkLayout layout_;
     Netcdf4Map places_;  ///< layout of a new file
     std::int64_t definitions_bytes_ = 0;
-    std::int64_t kept_ = 0;       ///< number of records that an existing file keeps
-    std::int64_t size_ = 0;       ///< size of the file when it was opened
-    std::vector<int> unwritten_;  ///< on the keeper: numbers of the variables that give_places()
-                                  ///< has given an address
+    std::int64_t kept_ = 0;  ///< number of records that an existing file keeps
+    std::int64_t size_ = 0;  ///< size of the file when it was opened
+    /// On the keeper: numbers of the variables that give_places() has given an address.
+    std::vector<int> unwritten_;
     SumsWriter sums_;
     std::optional<ChunkPlacer> placer_;
     std::unique_ptr<ChunkStore> store_;

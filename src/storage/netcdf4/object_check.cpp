@@ -101,8 +101,8 @@ private:
     const Hdf5View& view_;
     const std::string& path_;
     std::vector<std::string>& sets_;
-    std::vector<std::pair<unsigned long, haddr_t>> open_;  ///< groups on the path from the root to
-                                                           ///< the present group
+    /// Groups on the path from the root to the present group.
+    std::vector<std::pair<unsigned long, haddr_t>> open_;
 };
 
 }  // namespace

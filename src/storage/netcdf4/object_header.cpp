@@ -20,7 +20,7 @@ unsigned word_at(std::span<const char> block, std::size_t at) {
 
 enum class Found { no, yes, unreadable };
 
-/// Looks for a dataspace among messages.
+/// Searches for a dataspace among messages.
 /// @param type_bytes  size in bytes of a message's type; the message's length follows it
 /// @param head        size in bytes of what comes before a message's data
 /// @param gap         bytes that may be left over at the end
@@ -36,7 +36,7 @@ Found find_in(std::span<const char> messages, std::size_t type_bytes, std::size_
     return found ? Found::yes : Found::no;
 }
 
-/// Looks for a dataspace in a block of version 2, which is passed without its signature and
+/// Searches for a dataspace in a block of version 2, which is passed without its signature and
 /// checksum.
 /// @param ordered  messages contain their number, which makes them longer
 Found find_in_version_2(std::span<const char> messages, bool ordered) {

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array<char, 16> log_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
                                         'p', 'l', 'a', 'c', 'e', 's', '1', '\n'};
-constexpr std::int64_t many = 1 << 20;  ///< clear() empties the log if it is larger than this
-                                        ///< number of bytes
+/// clear() empties the log if it is larger than this number of bytes.
+constexpr std::int64_t many = 1 << 20;
 /// Number of bytes that are reserved at a time, so that the log can still be written when the disk
 /// is full.
 constexpr std::int64_t room_step = 64 << 10;

@@ -34,8 +34,8 @@ namespace {
 /// Largest size of a band in bytes: half of the cache, as the next band can belong to another
 /// variable.
 constexpr std::int64_t most_band = ChunkReader::cache_bytes / 2;
-constexpr std::int64_t most_parts = 4096;  ///< largest number of parts into which a variable is
-                                           ///< divided
+/// Largest number of parts into which a variable is divided.
+constexpr std::int64_t most_parts = 4096;
 
 using Way = StoredVariable::Way;
 

@@ -19,7 +19,7 @@ struct Superblock {
     std::int64_t end = -1;
 };
 
-/// Looks for a superblock at the offsets where HDF5 looks: 0, 512, 1024, 2048, ...
+/// Searches for a superblock at the offsets where HDF5 looks: 0, 512, 1024, 2048, ...
 Status find_superblock(int fd, const std::string& path, Superblock& found);
 
 }  // namespace thalweg::detail

@@ -1,5 +1,5 @@
 // Saves the bytes of a file before several places of it change, so that the change can be undone:
-// they are written behind the end of the file until the change is complete.
+// they are written after the end of the file until the change is complete.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

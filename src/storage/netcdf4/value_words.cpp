@@ -15,8 +15,8 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr hsize_t hashed_bytes = 8 << 20;  ///< size in bytes of the boxes in which values are read
-                                           ///< and hashed
+/// Size in bytes of the boxes in which values are read and hashed.
+constexpr hsize_t hashed_bytes = 8 << 20;
 
 std::string member_name(hid_t type, unsigned member) {
     char* const text = H5Tget_member_name(type, member);

@@ -54,8 +54,8 @@ AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_siz
 /// All members are 0 if it is unknown.
 struct FileIdentity {
     std::uint64_t inode = 0;
-    std::uint64_t device = 0, kernel = 0;  ///< device number and number of the running kernel, on a
-                                           ///< disk of a single node; otherwise 0
+    /// Device number and number of the running kernel, on a disk of a single node; otherwise 0.
+    std::uint64_t device = 0, kernel = 0;
 };
 
 /// Returns the identity of a file; sets errno if it cannot be opened.

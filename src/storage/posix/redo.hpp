@@ -1,5 +1,5 @@
-// A change of parts of a file that others depend on, kept in a second file until it is complete on
-// the device: lost power may leave any sectors of it.
+// Logs a change of existing bytes of a file in a second file until it is complete on the device,
+// because a power failure during the change can leave any of its sectors old or new.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

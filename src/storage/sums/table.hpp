@@ -22,8 +22,8 @@ namespace thalweg::detail {
 struct SummedVariable {
     std::string name;
     bool record = false;
-    bool chunks = false;      ///< its stored chunks are the pieces; otherwise pieces have a fixed
-                              ///< size
+    /// Its stored chunks are the pieces; otherwise pieces have a fixed size.
+    bool chunks = false;
     std::int64_t bytes = 0;   ///< size in bytes of its elements (of one record)
     std::int64_t pieces = 0;  ///< number of pieces (of one record)
     std::int64_t first = 0;   ///< position of its first piece among the pieces of its space
@@ -78,10 +78,10 @@ private:
     void make_header();
 
     std::vector<SummedVariable> variables_;
-    std::vector<int> fixed_ones_, record_ones_;  ///< numbers of the fixed-size variables and of the
-                                                 ///< record variables, sorted by first piece
-    std::int64_t fixed_ = 0, per_record_ = 0;    ///< number of pieces of the fixed-size variables,
-                                                 ///< and of one record
+    /// Numbers of the fixed-size variables and of the record variables, sorted by first piece.
+    std::vector<int> fixed_ones_, record_ones_;
+    /// Number of pieces of the fixed-size variables, and of one record.
+    std::int64_t fixed_ = 0, per_record_ = 0;
     std::string header_;
 };
 

@@ -35,8 +35,7 @@ public:
                  std::span<const std::int64_t> chunks, const StorageOptions& options, bool first);
     bool on() const { return fd_ >= 0; }
 
-    /// Prepares to write chunks: removes the checksums of pieces in records that have already
-    /// ended.
+    /// Prepares to write chunks: marks their pieces as open if the records have already ended.
     Status before(std::span<const Chunk> chunks);
     /// Computes checksums of chunks that were written.
     Status note(std::span<const Chunk> chunks);

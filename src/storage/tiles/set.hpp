@@ -39,8 +39,8 @@ public:
 private:
     struct Place {
         std::string path;
-        std::vector<std::int64_t> begin, length;  ///< for each dimension: first index and number of
-                                                  ///< indices
+        /// For each dimension: first index and number of indices.
+        std::vector<std::int64_t> begin, length;
     };
     /// An attribute that describes how a dimension is divided.
     struct Division {
@@ -61,8 +61,8 @@ private:
 
     int files_ = 0;
     Definitions whole_;
-    std::vector<Division> divisions_;  ///< division of each dimension, which is the same in all
-                                       ///< tiles
+    /// Division of each dimension, which is the same in all tiles.
+    std::vector<Division> divisions_;
     std::vector<Place> places_;
 };
 
