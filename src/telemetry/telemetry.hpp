@@ -22,8 +22,8 @@ struct ChosenSetting {
 /// Figures of one file on one rank.
 struct FileFigures {
     std::string path, method, storage, service, format;
-    std::string why_service;  ///< reason why this service was chosen; empty if the user asked for
-                              ///< it
+    /// Reason why this service was chosen; empty if the user asked for it.
+    std::string why_service;
     int writers = 0;
     int threads = 1;  ///< number of threads that copy data
     std::int64_t steps = 0;
@@ -37,24 +37,24 @@ struct FileFigures {
     double wait = 0;
     double write = 0;  ///< seconds in the storage driver
     double close = 0;
-    double queue_wait = 0;   ///< seconds of waiting for space in the queue
-    double drain = 0;        ///< seconds of waiting until the queue was written, for example in
-                             ///< tw_close
+    double queue_wait = 0;  ///< seconds of waiting for space in the queue
+    /// Seconds of waiting until the queue was written, for example in tw_close.
+    double drain = 0;
     double busy = 0;         ///< seconds in which the queue's writers worked, including writes
     double step = 0;         ///< seconds in tw_end_step and tw_sync
     std::int64_t bytes = 0;  ///< bytes written by this rank
     std::int64_t writes = 0;
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
-    std::int64_t queue_waits = 0;       ///< number of calls that found the queue full
-    std::int64_t queue_bytes = 0;       ///< largest number of bytes in the queue
-    std::int64_t queue_room = 0;        ///< capacity of the queue in bytes
-    std::int64_t queue_units = 0;       ///< number of units passed to the writers
-    std::int64_t queue_unit_bytes = 0;  ///< sum, over these units, of the bytes that were in the
-                                        ///< queue
-    WriteSizes sizes{};                 ///< number of writes by size
-    std::int64_t staging_bytes = 0;     ///< largest amount of put data that was kept in copies, in
-                                        ///< bytes
+    std::int64_t queue_waits = 0;  ///< number of calls that found the queue full
+    std::int64_t queue_bytes = 0;  ///< largest number of bytes in the queue
+    std::int64_t queue_room = 0;   ///< capacity of the queue in bytes
+    std::int64_t queue_units = 0;  ///< number of units passed to the writers
+    /// Sum, over these units, of the bytes in the queue when the unit was passed.
+    std::int64_t queue_unit_bytes = 0;
+    WriteSizes sizes{};  ///< number of writes by size
+    /// Largest amount of put data that was kept in copies, in bytes.
+    std::int64_t staging_bytes = 0;
     /// This rank's share of the node's exchange buffers, in bytes.
     std::int64_t buffer_bytes = 0;
 };
@@ -66,9 +66,9 @@ struct ReadFigures {
     std::int64_t reads = 0;  ///< number of calls that read data
     // Seconds:
     double open = 0;
-    double read = 0;          ///< seconds in these calls
-    double file = 0;          ///< seconds in the file system, including those of the thread that
-                              ///< reads ahead
+    double read = 0;  ///< seconds in these calls
+    /// Seconds in the file system, including those of the thread that reads ahead.
+    double file = 0;
     double unpack = 0;        ///< seconds of copying data to arrays and messages
     double wait = 0;          ///< seconds of waiting for other ranks to read or receive
     std::int64_t bytes = 0;   ///< bytes read by this rank
@@ -94,11 +94,11 @@ public:
     std::vector<ReadFigures> inputs;
     /// Reason for the number of servers with servers=auto; otherwise empty.
     std::string servers_reason;
-    double elapsed = 0;                              ///< seconds since tw_init
-    double in_calls = 0;                             ///< part of `elapsed` that was spent in calls
-                                                     ///< of the library
-    std::int64_t other_files = 0, other_inputs = 0;  ///< number of files whose figures were added
-                                                     ///< up
+    double elapsed = 0;  ///< seconds since tw_init
+    /// Part of `elapsed` that was spent in calls of the library.
+    double in_calls = 0;
+    /// Number of files whose figures were added up.
+    std::int64_t other_files = 0, other_inputs = 0;
     /// Figures of these files together: sums, but for memory the maximum.
     FileFigures of_other_files;
     ReadFigures of_other_inputs;

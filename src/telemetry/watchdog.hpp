@@ -54,8 +54,8 @@ private:
     const char* call_;
     const char* path_;
     std::int64_t step_;
-    const WaitingFor* waiting_ = nullptr;  ///< reason why the calling thread waits; null if it does
-                                           ///< not
+    /// Reason why the calling thread waits; null if it does not.
+    const WaitingFor* waiting_ = nullptr;
     std::chrono::steady_clock::time_point begin_, due_;
 };
 
