@@ -13,8 +13,8 @@ namespace {
 /// Largest number of references before contiguous, uncompressed data get larger chunks (see
 /// zarr/cut.hpp).
 constexpr std::int64_t many_references = 100'000;
-constexpr std::int64_t largest_cut = std::int64_t(1) << 30;  ///< largest size of such a chunk in
-                                                             ///< bytes
+/// Largest size of such a chunk in bytes.
+constexpr std::int64_t largest_cut = std::int64_t(1) << 30;
 /// Largest size in bytes of a variable whose data are copied because no references to them can be
 /// made.
 constexpr std::int64_t most_copied = 16 << 20;

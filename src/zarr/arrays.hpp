@@ -63,7 +63,8 @@ Status open_files(std::span<const ReferencedFile> files, std::vector<OpenFile>& 
 Status plan_arrays(const std::vector<OpenFile>& files, const ReferenceOptions& options,
                    std::vector<ReferencedArray>& arrays);
 
-/// Copies an array's data into the references if they are small enough. Returns true if it does.
+/// Decides that an array's data are copied into the references, if they are small enough. Returns
+/// true if they are.
 bool copy_instead(ReferencedArray& array, bool record);
 
 /// Returns the number of records per chunk for a copied record variable.

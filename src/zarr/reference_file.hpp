@@ -1,4 +1,5 @@
-// The file of the references: there is none, or a correct one.
+// The references file. It is replaced as a whole, so that readers never find an incomplete one, and
+// is removed before the data change to which it refers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +17,8 @@ public:
     explicit ReferenceFile(std::string path = {}) : path_(std::move(path)) {}
     const std::string& path() const { return path_; }
 
-    /// Checks that the file can be written: its folder exists, and an existing file of this name
-    /// contains references.
+    /// Checks that the file can be written: its folder exists, and an existing file of this name is
+    /// empty or JSON.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
     Status check() const;
     /// Removes existing references. Must be called before the data change to which they refer.

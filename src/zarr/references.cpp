@@ -144,7 +144,7 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
 }
 
 /// Sets the fill value if some chunk was never written. Otherwise a variable without _FillValue
-/// gets none, as readers would take equal values for missing data.
+/// gets none, since readers would mistake values equal to it for missing data.
 void Maker::settle_fill(ReferencedArray& a) const {
     const Variable& v = variable(a);
     const VariablePlaces* missing = nullptr;

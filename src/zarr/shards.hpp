@@ -1,5 +1,5 @@
 // Makes a folder with one file per variable a Zarr store of version 3: every file is the only shard
-// of its array. The shard's index lies behind netCDF's data, where netCDF readers do not look.
+// of its array. The shard's index lies after netCDF's data, where netCDF readers do not look.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -55,11 +55,11 @@ struct ReferenceStream::Array {
     std::string attributes;  ///< text of .zattrs
     /// Keys and references of an array without records.
     std::vector<std::pair<std::string, std::string>> fixed;
-    std::vector<std::vector<Chunk>> chunks;      ///< chunks in each file
-    std::vector<std::string> data;               ///< copied data from each file
-    std::vector<std::int64_t> ends;              ///< number of chunks up to the end of each file
-    std::map<std::int64_t, std::string> copies;  ///< texts of copied chunks, by number, while
-                                                 ///< parsing
+    std::vector<std::vector<Chunk>> chunks;  ///< chunks in each file
+    std::vector<std::string> data;           ///< copied data from each file
+    std::vector<std::int64_t> ends;          ///< number of chunks up to the end of each file
+    /// Texts of copied chunks, by number, while parsing.
+    std::map<std::int64_t, std::string> copies;
 
     std::int64_t chunk(std::size_t d) const { return zarray.chunk.at(d); }
     std::int64_t record_bytes() const {

@@ -17,7 +17,7 @@ namespace {
 
 /// Seconds to wait for the lock. Another run holds the lock only while it updates the references,
 /// not while it writes a data file.
-constexpr double longest_wait = 60;  // seconds
+constexpr double longest_wait = 60;
 
 Status read_text(const std::string& path, std::string& text) {
     std::ifstream in(path, std::ios::binary);
