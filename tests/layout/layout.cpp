@@ -1,3 +1,5 @@
+// Tests layouts with random spaces, writers and alignments.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
@@ -6,7 +8,6 @@
 #include <algorithm>
 
 #include "layout/grid.hpp"
-#include "layout/writers.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -43,7 +44,7 @@ Space random_space(Random& random, std::int64_t longest) {
     return space;
 }
 
-/// Returns the ranges of the whole space that a share contains.
+/// Returns the byte ranges of the whole space that a share contains.
 std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
     if (!share.boxed()) return share.extents();
     EXPECT_EQ(share.extents().size(), share.space().bytes > 0 ? 1U : 0U);
@@ -258,35 +259,6 @@ TEST(Layout, WritersOfABoxContainItsOwnersForAnyBase) {
     });
 }
 
-TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
-    Space space;
-    space.bytes = 4 * (3 * 10 * 8 + 8);
-    space.places.push_back({0, 0, 960, 960, 4, {3, 10, 8}, {5, 1, 2}});
-    space.places.push_back({1, 960, 32, 32, 4, {8}, {2}});
-    Grid grid;
-    grid.rows = grid.columns = 2;
-    grid.y.push_back({1, {0, 7}});
-    grid.x.push_back({2, {0, 3}});
-    const auto layout = make_grid_layout("tiles", grid);
-    const Share share = layout->share(3, space, 0);
-    EXPECT_EQ(share.space().places[0].shape, (std::vector<std::int64_t>{3, 3, 5}));
-    Box box;
-    box.nd = 3;
-    EXPECT_EQ(share.placed(0, box).low[1], 7);
-    EXPECT_EQ(share.placed(0, box).low[2], 3);
-    // Along y the 1-D variable has one owner; in separate files, each row contains it.
-    EXPECT_EQ(share.space().places[1].bytes, 20);
-    EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
-    grid.own_files = true;
-    const auto files = make_grid_layout("tiles", grid);
-    EXPECT_EQ(files->share(1, space, 0).space().places[1].bytes, 20);
-    std::set<int> met;
-    box.nd = 1;
-    box.count[0] = 3;
-    files->add_writers(space, 1, box, met);
-    EXPECT_EQ(met, (std::set<int>{0, 2}));
-}
-
 TEST(GridLayout, FilesOfTheirOwnAreDenseAndPadded) {
     Random random(11);
     for (int i = 0; i < 500; ++i) {
@@ -338,15 +310,6 @@ TEST(Share, PositionsGoThereAndBack) {
     });
 }
 
-TEST(Grid, CutsAtBlockStartsOrEvenly) {
-    const std::vector<std::int64_t> starts{0, 5, 9, 30, 31};
-    EXPECT_EQ(cut_dimension(starts, 40, 5), starts);
-    EXPECT_EQ(cut_dimension(starts, 40, 2), (std::vector<std::int64_t>{0, 9}));
-    EXPECT_EQ(cut_dimension(starts, 40, 1), (std::vector<std::int64_t>{0}));
-    EXPECT_EQ(cut_dimension(starts, 40, 8),
-              (std::vector<std::int64_t>{0, 5, 10, 15, 20, 25, 30, 35}));
-}
-
 TEST(RecordLayout, CutsAreAlignedInTheFile) {
     for_cases(5, 10'000, [](const Case& c, Random&) {
         if (std::string(c.layout->name()) != "record") return;
@@ -362,73 +325,6 @@ TEST(RecordLayout, CutsAreAlignedInTheFile) {
             }
         }
     });
-}
-
-TEST(RecordLayout, SharesAreEven) {
-    Space space;
-    space.bytes = 1 << 24;
-    space.places.push_back({0, 0, space.bytes, space.bytes, 4, {1 << 22}});
-    const auto layout = make_record_layout(7, 4096);
-    for (int w = 0; w < 7; ++w) {
-        const auto share = layout->share(w, space, 8192).extents();
-        ASSERT_EQ(share.size(), 1U);
-        EXPECT_NEAR(static_cast<double>(share[0].size()), (1 << 24) / 7.0, 4096 + 1);
-    }
-}
-
-TEST(RecordLayout, BeyondTwoToThe31) {
-    Space space;
-    const std::int64_t bytes = std::int64_t(1) << 40;
-    space.bytes = bytes;
-    space.places.push_back({0, 0, bytes, bytes, 8, {1 << 20, 1 << 17}});
-    const auto layout = make_record_layout(1000, 1 << 20);
-    std::int64_t position = 0;
-    for (int w = 0; w < 1000; ++w) {
-        const auto share = layout->share(w, space, 1 << 20).extents();
-        ASSERT_EQ(share.size(), 1U);
-        ASSERT_EQ(share[0].begin, position);
-        position = share[0].end;
-        Box row;
-        row.nd = 2;
-        row.low[0] = share[0].begin / (std::int64_t(8) << 17);
-        row.count[0] = 1;
-        row.count[1] = 1 << 17;
-        std::set<int> met;
-        layout->add_writers(space, 0, row, met);
-        ASSERT_TRUE(met.contains(w));
-        ASSERT_LE(met.size(), 3U);
-    }
-    EXPECT_EQ(position, bytes);
-}
-
-/// With many writers, a rank must not have to consider all writers within the alignment of its
-/// elements.
-TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
-    constexpr std::int64_t alignment = 1 << 20;
-    Space space;
-    space.bytes = 50 * alignment;
-    space.places.push_back({0, 0, space.bytes, space.bytes, 4, {50 << 18}});
-    const auto layout = make_record_layout(2048, alignment);
-    Box one;
-    one.nd = 1;
-    one.low[0] = 25 << 18;
-    one.count[0] = 1;
-    std::set<int> met;
-    layout->add_writers(space, 0, one, met);
-    EXPECT_LE(met.size(), 12U);
-    for (const std::int64_t base : {std::int64_t(0), 3 * alignment / 4, 7 * alignment + 4}) {
-        int writing = 0;
-        for (int w = 0; w < 2048; ++w) {
-            const auto share = layout->share(w, space, base).extents();
-            for (const Extent& e : share) {
-                ++writing;
-                EXPECT_LE(e.size(), alignment * 5 / 4);
-                const bool has = e.begin <= 25 * alignment && 25 * alignment < e.end;
-                EXPECT_TRUE(!has || met.contains(w));
-            }
-        }
-        EXPECT_GE(writing, 50);
-    }
 }
 
 TEST(SlabsLayout, WholeRowsOfTheSlowestDimension) {
@@ -505,100 +401,6 @@ TEST(Extents, IntersectionIsBytewise) {
                 ASSERT_GE(common[k].begin, common[k - 1].end);
             }
         }
-    }
-}
-
-TEST(Writers, Parse) {
-    struct Row {
-        const char* text;
-        int number;
-        bool per_node;
-        int first = 0, stride = 0;
-    };
-    const Row rows[] = {
-        {"4:3", 4, false, 3, 0}, {"4:0:2", 4, false, 0, 2}, {"1/node:1:3", 1, true, 1, 3},
-        {"4:", 0, false},        {"4:-1", 0, false},        {"4:0:0", 0, false},
-        {"4:0:1:", 0, false},    {"4:0:1x", 0, false},      {"1", 1, false},
-        {"16", 16, false},       {"2/node", 2, true},       {"", 0, false},
-        {"0", 0, false},         {"-3", 0, false},          {"0/node", 0, false},
-        {"/node", 0, false},     {"2/nodes", 0, false},     {"2 /node", 0, false},
-        {"two", 0, false},       {"99999999999", 0, false}, {"3x", 0, false},
-        {"1.5", 0, false}};
-    for (const Row& row : rows) {
-        const WriterCount count = parse_writers(row.text);
-        EXPECT_EQ(count.number, row.number) << row.text;
-        EXPECT_EQ(count.per_node, row.per_node) << row.text;
-        EXPECT_EQ(count.first, row.first) << row.text;
-        EXPECT_EQ(count.stride, row.stride) << row.text;
-    }
-}
-
-/// Makes a topology of nodes with the given numbers of ranks. Ranks are assigned to the nodes in
-/// turn, so that a rank's place in node order differs from its number.
-Topology nodes_of(const std::vector<int>& sizes) {
-    std::vector<int> node_of, left = sizes;
-    int ranks = 0;
-    for (const int n : sizes) ranks += n;
-    for (std::size_t node = 0; static_cast<int>(node_of.size()) < ranks;
-         node = (node + 1) % sizes.size())
-        if (left[node]-- > 0) node_of.push_back(static_cast<int>(node));
-    return topology_of(node_of);
-}
-
-TEST(Writers, Pick) {
-    const Topology t = nodes_of({3, 3, 2});  // nodes with ranks 0 3 6, 1 4 7, 2 5
-    struct Row {
-        const char* count;
-        int first, stride;
-        bool as_possible;
-        std::vector<int> ranks;  // expected ranks; empty: an error is expected
-    };
-    const Row rows[] = {
-        {"1", 0, 0, false, {0}},
-        {"3", 0, 0, false, {0, 1, 2}},  // all nodes take part
-        {"2", 0, 0, false, {0, 1}},
-        {"5", 0, 0, false, {0, 1, 4, 2, 5}},
-        {"99", 0, 0, false, {0, 3, 6, 1, 4, 7, 2, 5}},
-        {"2", 4, 0, false, {4, 2}},
-        {"3", 1, 3, false, {1, 4, 7}},
-        {"3", 0, 3, false, {0, 3, 6}},
-        {"4", 1, 3, false, {}},
-        {"4", 1, 3, true, {1, 4, 7}},
-        {"1", 8, 0, true, {}},
-        {"1", 8, 1, true, {}},
-        {"1/node", 0, 0, false, {0, 1, 2}},
-        {"1/node", 1, 0, false, {3, 4, 5}},
-        {"2/node", 0, 1, false, {0, 3, 1, 4, 2, 5}},
-        {"2/node", 0, 2, false, {}},  // the last node has only two ranks
-        {"2/node", 0, 2, true, {0, 6, 1, 7, 2}},
-        {"1/node", 2, 0, false, {}},
-    };
-    for (const Row& row : rows) {
-        std::vector<int> ranks;
-        WriterCount asked = parse_writers(row.count);
-        asked.first = row.first;
-        asked.stride = row.stride;
-        const Status status = pick_writers(t, asked, row.as_possible, ranks);
-        SCOPED_TRACE(testing::Message() << row.count << " " << row.first << " " << row.stride);
-        EXPECT_EQ(status.code, row.ranks.empty() ? TW_ESETTING : TW_OK) << status.text;
-        if (status.ok()) {
-            EXPECT_EQ(ranks, row.ranks);
-        }
-    }
-}
-
-TEST(Tiles, Parse) {
-    struct Row {
-        const char* text;
-        int x, y;
-    };
-    const Row rows[] = {{"4x2", 4, 2}, {"1x1", 1, 1},  {"12x10", 12, 10}, {"", 0, 0},
-                        {"4", 0, 0},   {"4x", 0, 0},   {"x4", 0, 0},      {"0x2", 0, 0},
-                        {"2x0", 0, 0}, {"2x3x", 0, 0}, {"-1x2", 0, 0},    {"2X3", 0, 0}};
-    for (const Row& row : rows) {
-        const Tiles tiles = parse_tiles(row.text);
-        EXPECT_EQ(tiles.x, row.x) << row.text;
-        EXPECT_EQ(tiles.y, row.y) << row.text;
     }
 }
 
