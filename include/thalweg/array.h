@@ -47,7 +47,8 @@ static inline tw_array tw_dense(tw_type type, const void* data, int64_t n) {
     return array;
 }
 
-/** Describes an array with any strides. Local; any thread may call it. */
+/** Describes an array with any strides; extent and byte_stride, [rank] each, are not copied and
+ * must be valid until the call that takes the array returns. Local; any thread may call it. */
 static inline tw_array tw_strided(tw_type type, const void* data, int rank, const int64_t* extent,
                                   const int64_t* byte_stride) {
     const tw_array array = {type, rank, data, 0, extent, byte_stride};

@@ -67,7 +67,8 @@ typedef enum tw_list_kind tw_list_kind;
  *                 an asterisk for each of them, as for tw_decompose
  * @param shape    [ndims] global lengths, the same on every rank
  * @param listed   names of the dimensions that the list covers: one or more that are adjacent in
- *                 dims, in the same order; if dims has asterisks, the same text: all of them
+ *                 dims, in the same order; if dims has asterisks, the same text: the list then
+ *                 covers all dimensions
  * @param n        length of this rank's list, 0 or more
  * @param indices  [n] global index of each position of the list, from 0, row-major over the listed
  *                 dimensions; -1 marks a hole: the position exists in memory but not in the file.
@@ -104,10 +105,11 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
 
 /**
  * Declares that the boxes of a decomposition are parts of larger arrays, all of the same extent, as
- * in models with blocks: of an array (max_blocks, ny_block, nx_block) some blocks are smaller than
- * the others and some are not used. In memory each box begins after halo_low elements along each
- * dimension; the elements after it and its halo are padding, which is never written. This applies
- * to the variables defined, reads called and restarts written from now on. They take arrays of
+ * in models that divide their grid into blocks: in an array (max_blocks, ny_block, nx_block), some
+ * blocks are smaller than the others, and some are not used. In memory each box begins after
+ * halo_low elements along each dimension; the elements after it and its halo are padding, which is
+ * never written. This applies to the variables defined, reads called and restarts written from now
+ * on. They take arrays of
  *   - boxes x extent elements, or extent elements for each box that this rank has;
  *   - if strided (see tw_array), also without the halo: extent - halo_low - halo_high along each
  *     dimension.
@@ -115,7 +117,8 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges);
  * because an undeclared halo would be written as part of the box.
  * @param extent  [ndims] length of the array of one box along each dimension, halo included; the
  *                same on every rank, and at least that of every box with its halo
- * @param boxes   number of boxes that this rank's arrays have room for; at least as many as it has
+ * @param boxes   number of boxes that this rank's arrays have room for; at least this rank's number
+ *                of boxes
  * @return TW_OK, TW_EARG (a list), TW_ESHAPE (a box does not fit), TW_EMISMATCH (the extents differ
  *         between ranks), TW_EHANDLE
  * @note Collective

@@ -62,7 +62,7 @@ public:
         owned_.check(tw_pad(owned_.get(),
                             handles::padded(extent.size() == dims_ ? extent : none).data(), boxes));
     }
-    /// tw_free_decomposition
+    /// Calls tw_free_decomposition.
     void free() { owned_.check(tw_free_decomposition(owned_.address())); }
     /// Gives up the handle, which the session frees when it ends.
     tw_decomposition release() noexcept { return std::exchange(*owned_.address(), nullptr); }

@@ -83,10 +83,10 @@ tw_status tw_put_att(tw_file file, const char* var, const char* name, tw_type ty
 tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const char* text);
 
 /**
- * Changes settings of one variable: "name=value; name=value"; or, with an empty `var`, the places
- * of the data in a new classic file, in bytes: header_pad and var_pad are free after the header and
- * after the fixed-size variables, which begin at a multiple of var_align, the records at one of
- * record_align (4 and more).
+ * Changes settings of one variable: "name=value; name=value"; or, with an empty `var`, free space
+ * and alignment in a new classic file, in bytes: header_pad and var_pad are left free after the
+ * header and after the fixed-size variables; the fixed-size variables begin at a multiple of
+ * var_align, and the records at a multiple of record_align (each at least 4).
  * - fill: the fill value, without the attribute _FillValue: "fill=0", "fill=1e30", "fill=nan"; for
  *   a text variable, one character. It is written wherever nothing was put: elements that no rank
  *   holds, records and variables never put, values that do not fit the type. A netCDF-4 file
@@ -98,7 +98,7 @@ tw_status tw_put_att_text(tw_file file, const char* var, const char* name, const
  * Only before the definitions end, with the same arguments on every rank. Local; tw_enddef reports
  * differences.
  * @return TW_OK, TW_ESETTING (also: a fill value that the type cannot represent, or that differs
- *         from the attribute's), TW_ENOTFOUND, TW_ESTATE
+ *         from the attribute's), TW_ENOTFOUND, TW_ESTATE, TW_ECLOSED
  */
 tw_status tw_set_var(tw_file file, const char* var, const char* settings);
 
@@ -111,9 +111,9 @@ typedef enum tw_later tw_later;
 
 /**
  * Sets the record that the first step writes to a file opened with mode=append; without this call
- * it is the one after the last record. Each step then writes the next record, and all of it:
- * variables that are not put get the fill value. Only before the definitions end, with the same
- * arguments on every rank. Local; tw_enddef reports differences.
+ * it is the one after the last record. Every later step writes the next record. A step writes all
+ * of its record: variables that are not put get the fill value. Only before the definitions end,
+ * with the same arguments on every rank. Local; tw_enddef reports differences.
  * @param record  from 0 to the number of records that tw_inq returns
  * @param later   whether the records from that one on are kept or removed
  * @return TW_OK, TW_EBOUNDS, TW_EARG, TW_ESTATE (a new file, or the definitions have ended),

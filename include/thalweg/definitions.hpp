@@ -12,7 +12,7 @@ namespace thalweg {
 template <class Self>
 class Definable {
 public:
-    /// tw_def_dim; `unlimited` makes it the record dimension of a File
+    /// tw_def_dim; `unlimited` makes the dimension the record dimension of a File
     void def_dim(const std::string& name, std::int64_t length) {
         self().check(tw_def_dim(self().defined(), name.c_str(), length));
     }
@@ -20,7 +20,7 @@ public:
     void put_att(const std::string& var, const std::string& name, const std::string& text) {
         self().check(tw_put_att_text(self().defined(), var.c_str(), name.c_str(), text.c_str()));
     }
-    /// tw_put_att
+    /// Calls tw_put_att.
     template <class T>
     requires std::is_arithmetic_v<T>
     void put_att(const std::string& var, const std::string& name, T value) {

@@ -40,11 +40,11 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
                           const char* start, const char* settings, tw_history* history);
 
 /**
- * Declares a coordinate, or any other variable without time that belongs into the files of the
- * fields that need it: those that have its dimension of the same name, or name it in one of the
- * attributes coordinates, bounds, climatology, cell_measures, ancillary_variables, grid_mapping,
- * formula_terms or mesh, directly or by another coordinate. It is written once a file. Every rank
- * passes the same arguments, except for the data. Local.
+ * Declares a coordinate, or any other variable without time that belongs in the files of the fields
+ * that need it: those that have its dimension of the same name, or name it in one of the attributes
+ * coordinates, bounds, climatology, cell_measures, ancillary_variables, grid_mapping, formula_terms
+ * or mesh, directly or by another coordinate. It is written once a file. Every rank passes the same
+ * arguments, except for the data. Local.
  * @param dims           names in file order, slowest first; "" for a scalar
  * @param decomposition  as for tw_def_var; NULL: every rank has all of it. It may be freed
  *                       afterwards
@@ -122,15 +122,15 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
 /**
  * Ends the step: writes the records that are due. A step in which none is due makes no call of MPI.
  * @return TW_OK; TW_EMISSING (a field was sent by some ranks only, or a selected field was never
- *         sent), TW_EMISMATCH (by other times or weights), TW_EARG (the missing elements of a field
- *         declared with missing=fixed have changed), TW_ERANGE (values do not fit the type of the
- *         file, and become the fill value), TW_ESTATE, or an error of the files. The record is then
- *         lost, and the model may go on
+ *         sent), TW_EMISMATCH (sent with different times or weights), TW_EARG (the missing elements
+ *         of a field declared with missing=fixed have changed), TW_ERANGE (values do not fit the
+ *         type of the file, and become the fill value), TW_ESTATE, or an error of the files. The
+ *         record is then lost, and the model may go on
  * @note Collective if a record is due. Every rank has to set the same times, and to call this in
- *       each step, also after an error of tw_history_time or tw_send. A rank whose time was refused
- *       takes part if a record is due at the time that it had after a step as long as its last one.
- *       A rank at another time is found where the ranks next meet (TW_EMISMATCH); until then,
- *       ranks that have a record to write wait for it
+ *       each step, also after an error of tw_history_time or tw_send. A rank whose tw_history_time
+ *       has failed assumes a step as long as its last one, and takes part if a record is due at the
+ *       resulting time. A rank that has set another time is detected in the next collective call
+ *       (TW_EMISMATCH); until then, ranks that have a record to write wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 
@@ -144,8 +144,8 @@ tw_status tw_history_save(tw_history history, tw_restart restart);
 
 /**
  * Reads the state that tw_history_save registered, on any number of ranks: after tw_history_ready,
- * before the first tw_history_time. The next records continue the files: records that they have
- * beyond the state, of a run that went on and was killed, are dropped.
+ * before the first tw_history_time. The next records continue the files: records after the saved
+ * state, which a run wrote before it was killed, are removed.
  * @param file  as tw_restart_read has opened it
  *
  * Streams are found by name. One that the state lacks begins at the restart, with a window that is
@@ -153,14 +153,15 @@ tw_status tw_history_save(tw_history history, tw_restart restart);
  * session has several histories, each finds its own state if they are opened in the same order.
  * @return TW_OK, TW_EDIFFERENT (a stream's definition has changed: the text names the key),
  *         TW_ENOTFOUND (the restart has no state of this history), TW_EFORMAT (a file has lost
- *         records), an error of tw_get. After TW_EDIFFERENT, nothing of the state was taken
+ *         records), an error of tw_get. After TW_EDIFFERENT, none of the state is used
  * @note Collective
  */
 tw_status tw_history_load(tw_history history, tw_file file);
 
-/** Returns the bytes of sums, minima and others that this rank keeps from step to step, now and at
- *  most so far. Instants, weights and the records that are written are not counted. Each pointer
- *  may be NULL. Local. */
+/** Returns the bytes of running sums, minima and other statistics that this rank keeps from step
+ *  to step, now and at most so far. Instants, weights and the records that are being written are
+ *  not counted. Each pointer may be NULL. Local.
+ *  @return TW_OK, TW_EHANDLE, TW_ECLOSED */
 tw_status tw_history_memory(tw_history history, int64_t* now, int64_t* most);
 
 /**

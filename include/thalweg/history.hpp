@@ -14,19 +14,19 @@ class Field {
 public:
     Field() = default;
 
-    /// tw_wants
+    /// Calls tw_wants.
     bool wanted() const noexcept { return tw_wants(field_) != 0; }
-    /// tw_send, or tw_send_array
+    /// Calls tw_send or tw_send_array.
     template <AnyArray A>
     void send(const A& array) const {
         check(tw_send_array(field_, handles::array_of(array)));
     }
-    /// tw_send_weighted
+    /// Calls tw_send_weighted.
     template <AnyArray A>
     void send_weighted(double weight, const A& array) const {
         check(tw_send_weighted(field_, weight, handles::array_of(array)));
     }
-    /// tw_send_block
+    /// Calls tw_send_block.
     template <Array A>
     void send_block(int block, const A& array) const {
         check(tw_send_block(field_, block, handles::type_in<const A>(), std::ranges::data(array),
@@ -62,7 +62,8 @@ public:
     History& operator=(const History&) = delete;
     ~History() = default;
 
-    /// tw_history_coordinate @param held  a Decomposition, or `replicated`
+    /// Calls tw_history_coordinate.
+    /// @param held  a Decomposition, or `replicated`
     template <AnyArray A>
     void coordinate(const std::string& name, const std::string& dims, const Holding& held,
                     const A& array, const std::string& attributes = "") {
@@ -70,7 +71,8 @@ public:
         owned_.check(tw_history_coordinate(history(), name.c_str(), dims.c_str(), held.handle(),
                                            handles::array_of(array), attributes.c_str()));
     }
-    /// tw_history_field @param held  a Decomposition, or `replicated`
+    /// Calls tw_history_field.
+    /// @param held  a Decomposition, or `replicated`
     Field field(const std::string& name, Type type, const std::string& dims, const Holding& held,
                 const std::string& attributes = "") {
         held.check(name);
@@ -79,15 +81,17 @@ public:
                                       dims.c_str(), held.handle(), attributes.c_str(), &made));
         return {owned_.session_ptr(), made};
     }
-    /// tw_history_ready @note Collective
+    /// Calls tw_history_ready. @note Collective
     void ready() { owned_.check(tw_history_ready(history())); }
-    /// tw_history_time
+    /// Calls tw_history_time.
     void time(double seconds) { owned_.check(tw_history_time(history(), seconds)); }
-    /// tw_history_end_step @note Collective if a record is due
+    /// Calls tw_history_end_step. @note Collective if a record is due
     void end_step() { owned_.check(tw_history_end_step(history())); }
-    /// tw_history_save @note Collective
+    /// Calls tw_history_save. @note Collective
     void save(Restart& restart) { owned_.check(tw_history_save(history(), restart.handle())); }
-    /// tw_history_load @param file  as Restart::read returns it @note Collective
+    /// Calls tw_history_load.
+    /// @param file  as Restart::read returns it
+    /// @note Collective
     void load(const Reader& file) { owned_.check(tw_history_load(history(), file.handle())); }
     /// tw_history_memory: bytes kept for open windows
     std::int64_t memory() const {
@@ -95,7 +99,7 @@ public:
         owned_.check(tw_history_memory(history(), &now, nullptr));
         return now;
     }
-    /// tw_history_close @note Collective
+    /// Calls tw_history_close. @note Collective
     void close() { owned_.check(tw_history_close(owned_.address())); }
 
     tw_history handle() const noexcept { return history(); }

@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 /* A file that is being written can be read through its own handle, by all functions below except
- * tw_open and tw_prefetch. They show what the last tw_sync made readable: the records that had
- * ended, and what had been put of the fixed-size variables, with fill values elsewhere. Later data
- * are not seen before the next tw_sync, except elements that are written again. TW_ESTATE: before
- * the first tw_sync; and for a netCDF-4 file with service background or servers, if something was
- * put since the last tw_sync. TW_EUNSUPPORTED: sets of tiles (files=tiles) and storage memory.
- * tw_get_array with TW_DEFERRED checks less than for a file opened for reading; tw_read reports the
- * rest. See docs/reading.md. */
+ * tw_open and tw_prefetch. These functions show what the last tw_sync made readable: the records
+ * that had ended, and what had been put of the fixed-size variables, with fill values elsewhere.
+ * Later data are not seen before the next tw_sync, except elements that are written again. They
+ * return TW_ESTATE before the first tw_sync, and, for a netCDF-4 file with service background or
+ * servers, if something was put since the last tw_sync. They return TW_EUNSUPPORTED for sets of
+ * tiles (files=tiles) and for storage=memory. tw_get_array with TW_DEFERRED makes fewer checks
+ * than for a file opened for reading; tw_read reports the other errors. See docs/reading.md. */
 
 /**
  * Opens an existing netCDF file, written by any program, for reading or, with mode=append, for
@@ -43,20 +43,20 @@ extern "C" {
  *         missing), TW_EFORMAT (not a netCDF file, an inconsistent header, or tiles that do not
  *         belong together), TW_EMISMATCH (paths differ), TW_EINUSE (a netCDF-4 file that another
  *         program has locked for writing, or whose run was killed while it changed attributes).
- * With mode=append also TW_EUNSUPPORTED (what cannot be continued: docs/appending.md), TW_EINUSE
- *         (open in this session, or being written by another session or run), TW_EIO (not writable,
- *         or truncated), TW_ESETTING (another format, or files=tiles for a single file)
+ * With mode=append also TW_EUNSUPPORTED (a file that cannot be appended to: see docs/appending.md),
+ *         TW_EINUSE (open in this session, or being written by another session or run), TW_EIO (not
+ *         writable, or truncated), TW_ESETTING (another format, or files=tiles for a single file)
  * @note Collective
  */
 tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file);
 
 /* Inquiry. Local, with the same results on every rank. Dimensions, variables and attributes are
- * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to the
- * file and are valid until tw_close. For a file that is being written, the results are its
+ * numbered from 0 in the order of the file. Pointers for results may be NULL; names belong to
+ * the file and are valid until tw_close. For a file that is being written, the results are its
  * definitions, with the attributes and records at the last tw_sync. With mode=append, before the
- * first tw_sync, they are those at the time when the file was opened. Errors: TW_ENOTFOUND,
- * TW_EBOUNDS (no such number), TW_EARG, TW_ESTATE (a new file, before the first tw_sync),
- * TW_ECLOSED. */
+ * first tw_sync, they are those at the time when the file was opened. All inquiry functions can
+ * return TW_OK, TW_EARG, TW_ESTATE (a new file, before the first tw_sync) and TW_ECLOSED; each
+ * function names its other errors. */
 
 /** Properties of a file, as tw_inq returns them. */
 typedef struct tw_file_info {
@@ -72,26 +72,32 @@ typedef struct tw_file_info {
     int64_t records; /**< number of records */
 } tw_file_info;
 
-/** Describes the file. */
+/** Describes the file. Local.
+ * @return as all inquiry functions (see above) */
 tw_status tw_inq(tw_file file, tw_file_info* info);
 
-/** Returns the length of a dimension; for the record dimension, the number of records. */
+/** Returns the length of a dimension; for the record dimension, the number of records. Local.
+ * @return also TW_ENOTFOUND */
 tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length);
 
 /** Kinds of objects whose names tw_inq_name returns. */
 enum tw_item TW_ENUM { TW_DIMENSION = 0, TW_VARIABLE = 1, TW_ATTRIBUTE = 2 };
 typedef enum tw_item tw_item;
 
-/** Returns the name of a dimension, a variable or an attribute by its number.
+/** Returns the name of a dimension, a variable or an attribute by its number. Local.
  *  @param var  for an attribute: its variable; NULL or "" for a global attribute. Ignored otherwise
+ *  @return also TW_ENOTFOUND (no such variable), TW_EBOUNDS (no such number)
  */
 tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name);
 
-/** Returns the type, number of dimensions (with the record dimension) and number of attributes of a
- *  variable. The type is 0 for strings and user-defined types (netCDF-4), which cannot be read. */
+/** Returns the type, number of dimensions (with the record dimension) and number of attributes
+ *  of a variable. The type is 0 for strings and user-defined types (netCDF-4), which cannot be
+ *  read. Local.
+ *  @return also TW_ENOTFOUND */
 tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
 
-/** Returns the name and length of a variable's dimension: index 0 is the slowest. */
+/** Returns the name and length of a variable's dimension: index 0 is the slowest. Local.
+ * @return also TW_ENOTFOUND, TW_EBOUNDS (no such index) */
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length);
 
@@ -101,36 +107,37 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
 /**
  * Returns the storage of a variable: its chunks and filters. Works for files opened for reading,
  * and, after tw_sync, for netCDF-4 files that are being written. For a set of tiles, it describes
- * the first file.
+ * the first file. Local.
  * @param chunk     [dimensions of the variable] receives the lengths of its chunks, in elements,
  *                  slowest first; all 0 if it is not stored in chunks
  * @param nfilters  receives the number of filters
  * @param filter    [TW_MAX_FILTERS] receives their numbers in HDF5, in the order in which they were
  *                  applied: 1 deflate, 2 shuffle, 3 fletcher32, 4 szip, 32015 zstd
  * @param level     [TW_MAX_FILTERS] receives the levels of deflate and zstd; 0 for others
- * @return also TW_ESTATE (a file that is being written, if it is not netCDF-4 or was not synced)
+ * @return also TW_ENOTFOUND; TW_ESTATE also for a file that is being written, if it is not netCDF-4
  */
 tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
                              int* filter, int* level);
 
 /** Returns the type and number of values of an attribute; for text, the number of characters. A
- *  single string (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type is
- *  0. */
+ *  single string (netCDF-4) is text (TW_CHAR); for other strings and user-defined types the type
+ *  is 0. Local.
+ *  @return also TW_ENOTFOUND */
 tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n);
 
 /**
- * Reads the values of an attribute, converted to the given type by netCDF's rules.
+ * Reads the values of an attribute, converted to the given type by netCDF's rules. Local.
  * @param n  number of elements at `values`: the number that tw_inq_att returns
- * @return also TW_ETYPE (between text and numbers), TW_ESHAPE (wrong n), TW_ERANGE (some values do
- *         not fit the type; they become its fill value, and the others are valid), TW_EUNSUPPORTED
- *         (its type is 0)
+ * @return also TW_ENOTFOUND, TW_ETYPE (between text and numbers), TW_ESHAPE (wrong n), TW_ERANGE
+ *         (some values do not fit the type; they become its fill value, and the others are valid),
+ *         TW_EUNSUPPORTED (its type is 0)
  */
 tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      void* values);
 
 /** Reads a text attribute, with a terminating zero byte: `size`, in bytes, must be at least one
- *  more than the length that tw_inq_att returns. Returns also TW_ETYPE, TW_ESHAPE (size too small),
- *  TW_EUNSUPPORTED (its type is 0). */
+ *  more than the length that tw_inq_att returns. Local. Returns also TW_ENOTFOUND, TW_ETYPE,
+ *  TW_ESHAPE (size too small), TW_EUNSUPPORTED (its type is 0). */
 tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
                           char* text);
 
@@ -200,8 +207,7 @@ tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int nd
                              void* data);
 
 /** Reads everything requested with TW_DEFERRED, in one pass through the file: the fastest way to
- *  read many variables. Afterwards no request is left, even after an error. Returns the errors of
- *  tw_get.
+ *  read many variables. Afterwards no request is left, even after an error. @return as tw_get
  *  @note Collective */
 tw_status tw_read(tw_file file);
 

@@ -44,25 +44,23 @@ public:
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
 
-    /// tw_sync @note Collective
+    /// Calls tw_sync. @note Collective
     void sync(bool durable = false) { check(tw_sync(file(), durable ? 1 : 0)); }
-    /// tw_close. Throws errors, which the destructor cannot do.
-    /// @note Collective
+    /// Calls tw_close. Throws errors, which the destructor cannot do. @note Collective
     void close() { check(tw_close(owned_.address())); }
     /// Gives up the handle; the caller has to close it with tw_close.
     tw_file release() noexcept { return std::exchange(*owned_.address(), nullptr); }
     tw_file handle() const noexcept { return file(); }
     explicit operator bool() const noexcept { return file() != nullptr; }
 
-    // Inquiry. Local. Dimensions, variables and attributes are numbered from 0.
-    /// tw_inq
+    // Inquiry. Local. Dimensions, variables and attributes are numbered from 0. inq() calls tw_inq.
     Summary inq() const {
         tw_file_info info;
         check(tw_inq(file(), &info));
         return {info.format, info.unlimited, info.ndims,  info.nvars,
                 info.natts,  info.ngroups,   info.records};
     }
-    /// tw_inq_name
+    /// Calls tw_inq_name.
     std::string dim_name(int index) const { return name_of(TW_DIMENSION, nullptr, index); }
     std::string var_name(int index) const { return name_of(TW_VARIABLE, nullptr, index); }
     std::string att_name(const std::string& var, int index) const {
@@ -74,7 +72,7 @@ public:
         check(tw_inq_dim(file(), name.c_str(), &length));
         return length;
     }
-    /// tw_inq_var, tw_inq_var_dim
+    /// Calls tw_inq_var and tw_inq_var_dim.
     Variable var(const std::string& name) const {
         Variable v;
         int nd = 0;
@@ -100,7 +98,7 @@ public:
                          values.data()));
         return values;
     }
-    /// tw_get_att_text
+    /// Calls tw_get_att_text.
     std::string get_att_text(const std::string& var, const std::string& name) const {
         const std::vector<char> text = get_att<char>(var, name);
         return {text.begin(), text.end()};
@@ -189,9 +187,9 @@ class Reader : public OpenFile {
 public:
     Reader() = default;
 
-    /// tw_prefetch @note Collective
+    /// Calls tw_prefetch. @note Collective
     void prefetch() { check(tw_prefetch(file())); }
-    /// tw_inq_var_storage
+    /// Calls tw_inq_var_storage.
     Storage storage(const std::string& var) const {
         Storage s;
         int nd = 0, filters = 0, id[TW_MAX_FILTERS], level[TW_MAX_FILTERS];

@@ -47,10 +47,10 @@ public:
         check(tw_restart_add_array(restart(), name.c_str(), dims.c_str(), held.handle(),
                                    handles::target_of(data), static_cast<int>(flags)));
     }
-    /// tw_restart_write @note Collective
+    /// Calls tw_restart_write. @note Collective
     void write(const std::string& path) { check(tw_restart_write(restart(), path.c_str())); }
-    /// tw_restart_read. The file can be used for its attributes, and for variables that are not
-    /// registered: get() verifies the checksum of each.
+    /// Calls tw_restart_read. The file can be used for its attributes, and for variables that are
+    /// not registered: get() verifies the checksum of each.
     /// @note Collective
     Reader read(const std::string& path) {
         tw_file file = nullptr;
@@ -58,7 +58,7 @@ public:
         return {owned_.session_ptr(), file};
     }
 
-    /// tw_restart_free
+    /// Calls tw_restart_free.
     void free() { check(tw_restart_free(owned_.address())); }
     /// Gives up the handle, which the session frees when it ends.
     tw_restart release() noexcept { return std::exchange(*owned_.address(), nullptr); }

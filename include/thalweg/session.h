@@ -7,7 +7,7 @@
 #ifndef THALWEG_SESSION_H
 #define THALWEG_SESSION_H
 
-#ifndef THALWEG_SERIAL /* defined if the program, or the whole library, is without MPI */
+#ifndef THALWEG_SERIAL /* Defined if the program, or the whole library, is built without MPI. */
 #include <mpi.h>
 #endif
 
@@ -25,7 +25,7 @@ extern "C" {
  *                  The environment (THALWEG_METHOD, ...) overrides them; they override the
  *                  configuration file (setting or environment THALWEG_CONFIG, TOML).
  * @param session   receives the handle, even after an error, so that tw_error_message can return
- *                  the text; free it with tw_finalize in either case. NULL where there is no memory
+ *                  the text; free it with tw_finalize in either case. NULL if there is no memory
  *                  for it; then tw_error_message(NULL) returns the text
  * @return TW_OK, TW_EARG, TW_ESETTING, TW_ENOMEM, TW_EMPI (MPI is not running, or comm is
  *         MPI_COMM_NULL, an intercommunicator or a communicator that was freed)
@@ -34,9 +34,9 @@ extern "C" {
 tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session);
 
 /**
- * Starts the sessions of a coupled model whose components share their servers. A rank serves, or is
- * in one component, in several, or in none. A server is in all sessions: it returns from this call
- * when all of them have ended, and then calls tw_finalize for each.
+ * Starts the sessions of a coupled model whose components share their servers. Each rank is either
+ * a server, or in one or several components, or in none. A server is in all sessions: it returns
+ * from this call when all of them have ended, and then calls tw_finalize for each.
  * @param comm        all ranks of the components, and the servers: an intracommunicator
  * @param n           number of components, at least 1
  * @param components  [n] communicators of the components' ranks; MPI_COMM_NULL where this rank is
@@ -140,7 +140,7 @@ const char* tw_error_message(tw_session session);
  * @param file      receives the path; "" if the error concerns no file, or there was none
  * @param variable  receives the name; "" if the error concerns no single variable
  * @param record    receives the record, from 0 (in Fortran's texts from 1); -1 if it concerns none
- * @param rank      receives the rank where the call failed; -1 if it is none in particular
+ * @param rank      receives the rank where the call failed; -1 if the error concerns no single rank
  * @return TW_OK
  */
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,

@@ -30,14 +30,14 @@ enum class SummaryForm : int {
 class Session {
 public:
 #ifndef THALWEG_SERIAL
-    /// tw_init @note Collective over comm
+    /// Calls tw_init. @note Collective over comm
     explicit Session(MPI_Comm comm, const std::string& settings = "")
         : session_(std::make_shared<handles::Session>()) {
         begun(tw_init(comm, settings.c_str(), &session_->handle));
         MPI_Comm_rank(comm, &session_->rank);
     }
-    /// tw_init_components. Returns a session for each component; it is empty if this rank is not in
-    /// the component. On a server, the function returns when all sessions have ended.
+    /// Calls tw_init_components. Returns a session for each component; it is empty if this rank is
+    /// not in the component. On a server, the function returns when all sessions have ended.
     /// @param components  communicator of each component; MPI_COMM_NULL if this rank is not in the
     ///                    component
     /// @note Collective over comm
@@ -96,9 +96,9 @@ public:
             throw Error(*std::exchange(session_->unseen, std::nullopt));
         check(code);
     }
-    /// tw_abandon
+    /// Calls tw_abandon.
     void abandon() { check(tw_abandon(address())); }
-    /// tw_cancel @note Collective, but the other ranks may be in other calls
+    /// Calls tw_cancel. @note Collective, but the other ranks may be in other calls
     void cancel(const std::string& why) { check(tw_cancel(address(), why.c_str())); }
     /// Gives up the handle; the caller has to end it with tw_finalize. All objects that the session
     /// has made become empty.
@@ -109,7 +109,7 @@ public:
     /// tw_wait: waits for files closed with "close=later", until at most `most` are incomplete
     /// @note Collective
     void wait(std::int64_t most = 0) { check(tw_wait(handle(), most)); }
-    /// tw_inq_role
+    /// Calls tw_inq_role.
     Role role() const {
         tw_role role = TW_MODEL;
         check(tw_inq_role(handle(), &role));
@@ -124,9 +124,9 @@ public:
     }
 #endif
 
-    /// tw_decompose_halo. A rank whose arguments differ in their numbers of dimensions takes part
-    /// with -1 boxes, so that all ranks throw.
-    /// @param dims   names, or an asterisk for each dimension: "lat lon", "* *"
+    /// Calls tw_decompose_halo. A rank whose arguments differ in their numbers of dimensions takes
+    /// part with -1 boxes, so that all ranks throw.
+    /// @param dims  names, or an asterisk for each dimension: "lat lon", "* *"
     /// @note Collective
     Decomposition decompose(const std::string& dims, const std::vector<std::int64_t>& shape,
                             const std::vector<Block>& blocks,
@@ -169,7 +169,7 @@ public:
         return {session_, made, nd};
     }
 
-    /// tw_create @note Collective
+    /// Calls tw_create. @note Collective
     File create(const std::string& path, const std::string& settings = "") {
         tw_file file = nullptr;
         check(tw_create(handle(), path.c_str(), settings.c_str(), &file));
@@ -182,13 +182,13 @@ public:
         check(tw_open(handle(), path.c_str(), ("mode=append; " + settings).c_str(), &file));
         return {session_, file};
     }
-    /// tw_open @note Collective
+    /// Calls tw_open. @note Collective
     Reader open(const std::string& path, const std::string& settings = "") {
         tw_file file = nullptr;
         check(tw_open(handle(), path.c_str(), settings.c_str(), &file));
         return {session_, file};
     }
-    /// tw_history_open @note Collective
+    /// Calls tw_history_open. @note Collective
     History history(const std::string& config, const std::string& calendar,
                     const std::string& start, const std::string& settings = "") {
         tw_history made = nullptr;
@@ -196,14 +196,14 @@ public:
                               settings.c_str(), &made));
         return {session_, made};
     }
-    /// tw_restart_new @note Collective
+    /// Calls tw_restart_new. @note Collective
     Restart restart(const std::string& settings = "") {
         tw_restart made = nullptr;
         check(tw_restart_new(handle(), settings.c_str(), &made));
         return {session_, made};
     }
 
-    /// tw_summary @note Collective
+    /// Calls tw_summary. @note Collective
     std::string summary(SummaryForm form = SummaryForm::json) {
         const char* text = nullptr;
         check(tw_summary(handle(), static_cast<tw_summary_form>(form), &text));
@@ -264,7 +264,7 @@ enum class Longer : int {
     replace = TW_REPLACE_LONGER  ///< replace the longer file
 };
 
-/// tw_recover. Returns a description of what was done. Needs neither a session nor MPI.
+/// Calls tw_recover. Returns a description of what was done. Needs neither a session nor MPI.
 inline std::string recover(const std::string& path, Longer longer = Longer::keep) {
     char text[4096] = "";
     const tw_status code =

@@ -57,7 +57,7 @@ tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags)
  * tw_put and tw_end_step work as usual: step n is record n. In a file with tw_put_record or
  * tw_put_box, a step in which no rank calls tw_put adds no record, but counts as one: the next
  * tw_put writes the record after it. In one step, a rank must put a record of a variable either
- * with tw_put or with these calls, not with both.
+ * with tw_put or with tw_put_record and tw_put_box, not with both.
  * @param decomposition  the ranks' parts: its dimensions are those of the variable without the
  *                       record dimension, by name, in any order, or by position (see tw_decompose);
  *                       NULL: every rank holds all of it, and rank 0's values are written
@@ -92,11 +92,12 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
 
 /**
  * Puts any section of a variable, independent of its decomposition: for programs that do not know
- * beforehand what a rank will write. The counterpart of tw_get_box. Records and steps as for
- * tw_put_record. After an error except TW_ERANGE nothing of the section has been put, with one
- * exception: TW_ENOMEM for a section that does not fit into memory with the rest of the step. With
- * service servers, or background on one node, a rank that puts a section (also one with a count of
- * 0) before its first tw_end_step may end any number of steps, whatever the other ranks do.
+ * beforehand what a rank will write. The counterpart of tw_get_box. Records and steps have the same
+ * rules as for tw_put_record. After an error except TW_ERANGE nothing of the section has been put,
+ * with one exception: TW_ENOMEM for a section that does not fit into memory with the rest of the
+ * step. With service servers, or background on one node, a rank that puts a section (also one with
+ * a count of 0) before its first tw_end_step may end any number of steps, whatever the other ranks
+ * do.
  * @param start, count, stride  [dimensions of the variable] in elements, the record dimension
  *                      included, slowest first: count elements from start on, stride apart. stride
  *                      NULL: 1 along all dimensions. A count of 0 puts nothing, and start may then
@@ -123,8 +124,8 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
  * Writes what was put and ends the current record; the next put belongs to the next record. Record
  * variables that no rank has put get their fill value. With service inline the record is in the
  * file when the call returns. With background or servers it hands over the step and returns; errors
- * of the write come from later calls on the file, and on all ranks alike from tw_sync, tw_close and
- * tw_finalize. With auto, the default, a file may change from inline to background: set
+ * of the write are returned by later calls on the file; tw_sync, tw_close and tw_finalize return
+ * them on all ranks alike. With auto, the default, a file may change from inline to background: set
  * service=inline if the program needs the record to be in the file after each step.
  * @return TW_OK; TW_EMISSING if a variable was put on some ranks only; TW_EMISMATCH if it was put
  *         with its halo on some ranks and without it on others; TW_EARG if an array put with

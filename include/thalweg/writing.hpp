@@ -31,7 +31,7 @@ public:
     void set_record(std::int64_t record, Later later = Later::keep) {
         check(tw_set_record(file(), record, static_cast<tw_later>(later)));
     }
-    /// tw_enddef @note Collective
+    /// Calls tw_enddef. @note Collective
     void enddef() { check(tw_enddef(file())); }
 
     // Data. Local, except the first call in define mode; and put() of a step that is too large for
@@ -78,7 +78,7 @@ public:
                                  stride.empty() ? nullptr : stride.data(),
                                  std::ranges::data(data)));
     }
-    /// tw_end_step @note Collective
+    /// Calls tw_end_step. @note Collective
     void end_step() { check(tw_end_step(file())); }
 
 private:
