@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds netCDF-C and HDF5 and makes one target of both, thalweg_netcdf4. THALWEG_HAVE_NETCDF4 tells
+# Finds netCDF-C and HDF5 and makes one target of both, thalweg_netcdf4. THALWEG_HAVE_NETCDF4 is ON
 # if they were found. The library does not use their parallel calls, so serial builds suffice. A
 # parallel build for the same MPI is preferred: models that call netCDF use that build, and a
-# process must have only one HDF5. THALWEG_NETCDF_PARALLEL tells if the build is parallel.
+# process must have only one HDF5. THALWEG_NETCDF_PARALLEL is ON if the build is parallel.
 
 # thalweg_try_netcdf(result prefix netcdf-modules hdf5-modules): tries one pair of builds.
 function(thalweg_try_netcdf result prefix netcdf_modules hdf5_modules)

@@ -29,8 +29,8 @@ int rank_in(MPI_Comm comm) {
 }  // namespace
 
 Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t content, int error) {
-    // All clients have the same number if the minimum of the number and the minimum of its
-    // complement belong to the same number.
+    // All clients have the same number if its minimum over the clients equals its maximum. The
+    // maximum is the complement of the minimum of the complements, so one reduction finds both.
     const auto kind = static_cast<std::int64_t>(call);
     const std::array<std::int64_t, 7> mine = {
         kind, ~kind, file, ~file, content, ~content, ranked(rank_in(clients), error)};
@@ -53,7 +53,7 @@ int first_error(MPI_Comm comm, int error) {
 }
 
 std::int64_t digest(const std::string& text) {
-    std::uint64_t value = 14695981039346656037U;  // FNV-1a
+    std::uint64_t value = 14695981039346656037U;  // offset basis of the hash function FNV-1a
     for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
     return static_cast<std::int64_t>(value);
 }

@@ -43,8 +43,8 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
     }
 }
 
-// At the end of a collective call, reports errors that files had after their close. cfio_finalize
-// will return these errors again, as they belong to no open file.
+// Reports, at the end of a collective call, the errors that files had after their close.
+// cfio_finalize will return these errors again, as they belong to no open file.
 int tell_late(const char* call) {
     return attempt(call, no_file, {}, [] { program.tell_late(); });
 }
@@ -126,7 +126,8 @@ int cfio_inq_varid(int ncid, const char* name, int* varid) {
     const int code = attempt("cfio_inq_varid", ncid, {name, varid},
                              [&] { id = program.file(ncid).find_var(name); });
     if (code != CFIO_ERROR_NONE) return code;
-    // Do not print or keep this error: a program may ask for a variable that does not exist.
+    // Do not print or keep this error, because a program may ask for a variable that does not
+    // exist.
     if (id == 0) return CFIO_ERROR_VAR_NO_EXIST;
     *varid = id;
     return CFIO_ERROR_NONE;

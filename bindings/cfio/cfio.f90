@@ -41,7 +41,7 @@ module cfio
       integer(c_int), value :: x_proc_num, y_proc_num, ratio
     end function cfio_init
 
-    !> The argument is optional, as some programs pass their rank.
+    !> Returns the role of this rank. The argument is ignored; some programs pass their rank.
     integer(c_int) function cfio_proc_type(rank) bind(C, name='thalweg_cfio_f_proc_type')
       import
       integer(c_int), intent(in), optional :: rank
@@ -62,7 +62,8 @@ module cfio
       integer(c_int) :: dimid
     end function cfio_def_dim
 
-    !> Text, or numbers of 1, 2 and 4 bytes and double precision: one, or a contiguous array.
+    !> Puts an attribute. values: a text, a number or a contiguous array of numbers: integers of 1,
+    !> 2 or 4 bytes, or reals of 4 or 8 bytes.
     integer(c_int) function cfio_put_att(ncid, varid, name, values) &
         bind(C, name='thalweg_cfio_f_put_att')
       import
@@ -90,7 +91,8 @@ module cfio
     end function cfio_close
   end interface
 
-  !> start and count are optional hints; only those of cfio_put_vara matter.
+  !> Defines a variable. start and count are hints that may be left out; only those of cfio_put_vara
+  !> matter.
   interface cfio_def_var
     integer(c_int) function def_var(ncid, name, xtype, ndims, dimids, varid) &
         bind(C, name='thalweg_cfio_f_def_var')
@@ -159,7 +161,7 @@ module cfio
 
 contains
 
-  ! CFIO has a name of cfio_put_att for each type.
+  ! CFIO has a procedure for each type of attribute, for example cfio_put_att_int.
 
   integer(c_int) function cfio_put_att_str(ncid, varid, name, values)
     integer(c_int), intent(in) :: ncid, varid

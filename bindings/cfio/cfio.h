@@ -9,7 +9,7 @@
  * others for nobody. An error that a call returned on one client only is returned again, on all
  * clients, by cfio_close of that file (or by cfio_finalize, if it belongs to no file). cfio_close
  * does not wait until the file is written: an error after it is returned by the next cfio_create,
- * cfio_enddef or cfio_close of any file, which has then still done its own work, and again by
+ * cfio_enddef or cfio_close of any file, which has nevertheless done its own work, and again by
  * cfio_finalize.
  */
 #ifndef CFIO_H

@@ -35,8 +35,8 @@ public:
     File& file(int id);
     void end_io();
 
-    // Prints the reason of a failure. Keeps its code, which cfio_close returns, or cfio_finalize if
-    // there is no such file.
+    // Prints the reason of a failure. Keeps the code of the failure for cfio_close of that file,
+    // or, if there is no such file, for cfio_finalize.
     int fail(const char* call, int file, const Error& error);
 
 private:

@@ -97,7 +97,8 @@ struct box {
     int64_t start[max_dims], count[max_dims], stride[max_dims];
 };
 
-/* @param stride  NULL: 1 along all dimensions
+/* Fills in a box from a program's arguments. Returns a status code.
+ * @param stride  NULL: 1 along all dimensions
  * @param why     receives the text of an error that the library cannot find */
 static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* array,
                   const CFI_cdesc_t* start, const CFI_cdesc_t* count, const CFI_cdesc_t* stride,
@@ -145,7 +146,8 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
     return TW_OK;
 }
 
-/* Returns dense memory for a box whose array is not dense; NULL if the array is dense. */
+/* Allocates dense memory for a box whose array is not dense; otherwise sets `memory` to NULL.
+ * Returns a status code; `why` receives the text of an error. */
 static int memory_of(const char* procedure, const char* name, const struct box* box, char** memory,
                      char* why, size_t room) {
     *memory = NULL;

@@ -27,7 +27,7 @@ struct fortran_restart {
 /* A Fortran array, described with C's order of dimensions. */
 struct view {
     void* data;
-    int type; /* tw_type of the elements; negative: a type that a file cannot hold */
+    int type; /* tw_type of the elements; negative: the file cannot hold this type */
     int rank;
     int64_t extent[CFI_MAX_RANK + 1];
     int64_t stride[CFI_MAX_RANK + 1]; /* distance between neighbours along each dimension, in

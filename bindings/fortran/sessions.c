@@ -18,8 +18,8 @@ int thalweg_f_model_comm(tw_session session, int* comm);
 #endif
 int thalweg_f_init_serial(const char* settings, tw_session* session);
 
-/* Returns the settings of the interface followed by those of the program; NULL if there is no
- * memory. The caller frees the text. */
+/* Returns the settings that this interface adds, followed by those of the program; NULL if there
+ * is no memory. The caller frees the text. */
 static char* all_settings(const char* settings) {
     static const char ours[] = "language=fortran; ";
     char* all = malloc(sizeof ours + strlen(settings));
@@ -31,8 +31,8 @@ static char* all_settings(const char* settings) {
 }
 
 #ifndef THALWEG_SERIAL
-/* Converts a communicator. Without MPI, returns none, because MPI_Comm_f2c would end the program,
- * whereas the library returns an error. */
+/* Converts a communicator. If MPI is not running, returns MPI_COMM_NULL, for which the library
+ * returns an error; MPI_Comm_f2c would end the program. */
 static MPI_Comm from_fortran(int comm) {
     int started = 0;
     int ended = 0;

@@ -35,14 +35,14 @@ contains
     call c_check(status, session, c_text(procedure), ierr)
   end subroutine check
 
-  !> The text without trailing blanks, with C's terminating null character.
+  !> Returns the text without trailing blanks, with C's terminating null character.
   pure function c_text(text) result(ended)
     character(len=*), intent(in) :: text
     character(len=:), allocatable :: ended
     ended = trim(text)//c_null_char
   end function c_text
 
-  !> As c_text; empty if the text is absent.
+  !> Returns the text as c_text does; an empty text if it is absent.
   pure function c_settings(text) result(ended)
     character(len=*), intent(in), optional :: text
     character(len=:), allocatable :: ended
@@ -50,7 +50,7 @@ contains
     if (present(text)) ended = c_text(text)
   end function c_settings
 
-  !> A copy of a C string.
+  !> Returns a copy of a C string.
   function f_text(text) result(copy)
     type(c_ptr), intent(in) :: text
     character(len=:), allocatable :: copy
@@ -67,12 +67,12 @@ contains
     end do
   end function f_text
 
-  !> Position of the last character of the name that begins at `first` of a list. Blanks separate
-  !> names; a backslash escapes a blank or a backslash in a name.
+  !> Returns the position of the last character of the name that begins at `first` in a list. Blanks
+  !> separate names; a backslash escapes a blank or a backslash in a name.
   pure integer function name_end(names, first)
     character(len=*), intent(in) :: names
     integer, intent(in) :: first
-    ! LLVM's preprocessor doubles a backslash in a literal, so this is none.
+    ! LLVM's preprocessor doubles a backslash in a literal, so the constant is computed.
     character, parameter :: backslash = achar(92)
     integer :: next
     next = first
@@ -86,7 +86,7 @@ contains
     name_end = next - 1
   end function name_end
 
-  !> Number of names in a list.
+  !> Returns the number of names in a list.
   pure integer function name_count(names)
     character(len=*), intent(in) :: names
     integer :: first
@@ -102,7 +102,7 @@ contains
     end do
   end function name_count
 
-  !> The names in reverse order, for C: 'lon lat time' becomes "time lat lon".
+  !> Returns the names in reverse order, for C: 'lon lat time' becomes "time lat lon".
   pure function reversed(names) result(ended)
     character(len=*), intent(in) :: names
     character(len=:), allocatable :: ended

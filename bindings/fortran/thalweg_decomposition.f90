@@ -12,8 +12,8 @@ module thalweg_decomposition
 
   public :: tw_decompose, tw_decompose_list, tw_fill_halo, tw_pad, tw_free_decomposition
 
-  !> The treatment of the halo along a dimension by a read: leaves it unchanged; reads it within the
-  !> global shape; reads it with periodic indices, the last followed by the first.
+  !> Ways in which reads treat the halo along a dimension: leave it unchanged; read the part within
+  !> the global shape; read it with periodic indices, the last followed by the first.
   integer(c_int), parameter, public :: TW_HALO_KEEP = 0
   integer(c_int), parameter, public :: TW_HALO_CLIP = 1
   integer(c_int), parameter, public :: TW_HALO_PERIODIC = 2
@@ -59,7 +59,7 @@ module thalweg_decomposition
   !>   shape    (ndims) global lengths, the same on every rank
   !>   listed   names of the dimensions that the list covers: one or more that are adjacent in dims,
   !>            in the same order: 'ncol', or 'lon lat'; if dims has asterisks (see tw_decompose),
-  !>            the same text: all of them
+  !>            the same text: the list then covers all dimensions
   !>   indices  global index of each position of the list, from 1, with the first listed dimension
   !>            fastest: (i, j) has the index i + (j - 1) * nlon; 0 marks a hole: the position
   !>            exists in memory but not in the file
@@ -75,12 +75,12 @@ module thalweg_decomposition
   !> call tw_pad(decomposition, extent, boxes [, ierr])
   !>
   !> Declares that the boxes of a decomposition are parts of larger arrays, all of the same extent,
-  !> as in models with blocks: of an array (nx_block, ny_block, max_blocks) some blocks are smaller
-  !> than the others and some are not used. In memory each box begins after halo_low elements along
-  !> each dimension; the elements after it and its halo are padding, which is never written. This
-  !> applies to the variables defined, reads called and restarts written from now on: they take the
-  !> whole array, or its section without the halo, of extent - halo_low - halo_high; either with all
-  !> the boxes that there is room for, or with those that this rank has.
+  !> as in models that divide their grid into blocks: in an array (nx_block, ny_block, max_blocks),
+  !> some blocks are smaller than the others, and some are not used. In memory each box begins after
+  !> halo_low elements along each dimension; the elements after it and its halo are padding, which
+  !> is never written. This applies to the variables defined, reads called and restarts written from
+  !> now on: they take the whole array, or its section without the halo, of extent - halo_low -
+  !> halo_high; either with all the boxes that there is room for, or with those that this rank has.
   !>   extent  (ndims) length of the array of one box along each dimension, halo included:
   !>           [nx_block, ny_block]; the same on every rank, and at least that of every box with its
   !>           halo
@@ -311,7 +311,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(int64) :: lengths(most_dims)
     integer :: n
-    lengths = -1  ! as above
+    lengths = -1  ! invalid, if the number of extents is wrong
     n = size(extent)
     if (n == decomposition%ndims) lengths(:n) = backwards(extent)
     call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
@@ -330,7 +330,7 @@ contains
     if (.not. c_associated(decomposition%handle)) decomposition = tw_decomposition()
   end subroutine tw_free_decomposition
 
-  !> The dimensions in reverse order.
+  !> Returns the lengths in reverse order.
   pure function backwards(array) result(turned)
     integer(int64), intent(in) :: array(:)
     integer(int64) :: turned(size(array))

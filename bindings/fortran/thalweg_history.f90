@@ -198,7 +198,7 @@ contains
     call check(c_time(h%handle, seconds), h%session, 'tw_history_time', ierr)
   end subroutine tw_history_time
 
-  !> Tests if a field sent now would be used: costs one comparison. Local.
+  !> Tests if a field sent now would be used. Costs one comparison. Local.
   function tw_wants(field) result(wanted)
     type(tw_field), intent(in) :: field
     logical :: wanted
@@ -215,7 +215,8 @@ contains
   end subroutine tw_history_end_step
 
   !> Syncs the records that the history has written so far, and registers its state in a restart.
-  !> Must be called before each tw_restart_write. Collective.
+  !> Must be called before each tw_restart_write. Errors: TW_ESTATE, or one of tw_restart_add or of
+  !> the files. Collective.
   subroutine tw_history_save(h, restart, ierr)
     type(tw_history), intent(in) :: h
     type(tw_restart), intent(in) :: restart
@@ -236,7 +237,7 @@ contains
   end subroutine tw_history_load
 
   !> Returns the bytes that this rank keeps from step to step for windows that are open, now and at
-  !> most so far. Errors: TW_ECLOSED. Local.
+  !> most so far. Errors: TW_EHANDLE, TW_ECLOSED. Local.
   subroutine tw_history_memory(h, now, most, ierr)
     type(tw_history), intent(in) :: h
     integer(c_int64_t), intent(out) :: now, most
@@ -245,7 +246,8 @@ contains
   end subroutine tw_history_memory
 
   !> Ends the step, if that was not done, and the history, and closes its files. Windows that
-  !> are not complete are dropped, or written if the configuration says at_close = "write".
+  !> are not complete are dropped, or written if the configuration says at_close = "write". Errors:
+  !> as tw_history_end_step and tw_close; TW_EMISMATCH (the ranks are at different times).
   !> Collective.
   subroutine tw_history_close(h, ierr)
     type(tw_history), intent(inout) :: h

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Contents of a file opened with tw_open: part of module thalweg. Dimensions, variables and
-!> attributes are numbered from 1; a variable's dimensions from its fastest.
+!> Inquiries about the contents of a file opened with tw_open: part of module thalweg. Dimensions,
+!> variables and attributes are numbered from 1; a variable's dimensions from its fastest.
 module thalweg_inquiry
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_file, TW_OK
@@ -26,7 +26,7 @@ module thalweg_inquiry
 
     !> call tw_get_att(file, var, name, value [, ierr])
     !>
-    !> Numeric values of an attribute of a variable or, with var = '', of the file.
+    !> Reads the numeric values of an attribute of a variable or, with var = '', of the file.
     !>   value  a scalar or contiguous rank-1 array of the size that tw_inq_att returns: integer
     !>          (1, 2, 4, 8 bytes) or real (4, 8 bytes); converted by netCDF's rules
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ERANGE. Local.
@@ -106,10 +106,10 @@ module thalweg_inquiry
 
 contains
 
-  !> A file's number of dimensions, variables, global attributes and records, its format ('cdf1',
-  !> 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'), the name of its record dimension ('' if there is
-  !> none), and the number of groups in its root group (netCDF-4), which cannot be read. Errors:
-  !> TW_ESTATE, TW_ECLOSED. Local, like all inquiries.
+  !> Returns a file's number of dimensions, variables, global attributes and records, its format
+  !> ('cdf1', 'cdf2', 'cdf5', 'netcdf4', 'netcdf4-classic'), the name of its record dimension ('' if
+  !> there is none), and the number of groups in its root group (netCDF-4), which cannot be read.
+  !> Errors: TW_ESTATE, TW_ECLOSED. Local, like all inquiries.
   subroutine tw_inq(file, ndims, nvars, natts, records, format, unlimited, ngroups, ierr)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(out), optional :: ndims, nvars, natts
@@ -130,8 +130,9 @@ contains
     call check(status, file%session, 'tw_inq', ierr)
   end subroutine tw_inq
 
-  !> length = tw_inq_dim(file, name [, ierr]): 64-bit length of a dimension, 0 after an error; for
-  !> the record dimension, the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED. Local.
+  !> length = tw_inq_dim(file, name [, ierr]): returns the 64-bit length of a dimension, 0 after an
+  !> error; for the record dimension, the number of records. Errors: TW_ENOTFOUND, TW_ECLOSED.
+  !> Local.
   function tw_inq_dim(file, name, ierr) result(length)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: name
@@ -144,7 +145,7 @@ contains
     call check(status, file%session, 'tw_inq_dim', ierr)
   end function tw_inq_dim
 
-  !> Name of a dimension by its number. Errors: TW_EBOUNDS.
+  !> Returns the name of a dimension by its number. Errors: TW_EBOUNDS. Local.
   function tw_inq_dim_name(file, number, ierr) result(name)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(in) :: number
@@ -153,7 +154,7 @@ contains
     name = name_of(file, a_dimension, '', number, 'tw_inq_dim_name', ierr)
   end function tw_inq_dim_name
 
-  !> Name of a variable by its number. Errors: TW_EBOUNDS.
+  !> Returns the name of a variable by its number. Errors: TW_EBOUNDS. Local.
   function tw_inq_var_name(file, number, ierr) result(name)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(in) :: number
@@ -162,8 +163,9 @@ contains
     name = name_of(file, a_variable, '', number, 'tw_inq_var_name', ierr)
   end function tw_inq_var_name
 
-  !> call tw_inq_var(file, var [, type] [, ndims] [, natts] [, ierr]): type (TW_FLOAT, ...), number
-  !> of dimensions (with the record dimension) and number of attributes. Errors: TW_ENOTFOUND.
+  !> call tw_inq_var(file, var [, type] [, ndims] [, natts] [, ierr]): returns the type (TW_FLOAT,
+  !> ...), number of dimensions (with the record dimension) and number of attributes. Errors:
+  !> TW_ENOTFOUND. Local.
   subroutine tw_inq_var(file, var, type, ndims, natts, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -180,8 +182,9 @@ contains
     call check(status, file%session, 'tw_inq_var', ierr)
   end subroutine tw_inq_var
 
-  !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): name and length of a
-  !> variable's dimension; number 1 is the fastest. Errors: TW_ENOTFOUND, TW_EBOUNDS.
+  !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): returns the name and
+  !> length of a variable's dimension; number 1 is the fastest. Errors: TW_ENOTFOUND, TW_EBOUNDS.
+  !> Local.
   subroutine tw_inq_var_dim(file, var, number, name, length, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -204,13 +207,13 @@ contains
     call check(status, file%session, 'tw_inq_var_dim', ierr)
   end subroutine tw_inq_var_dim
 
-  !> call tw_inq_var_storage(file, var [, chunks] [, filters] [, levels] [, ierr]): how a variable
-  !> of a file opened for reading is stored.
+  !> call tw_inq_var_storage(file, var [, chunks] [, filters] [, levels] [, ierr]): returns the
+  !> storage of a variable in a file opened for reading.
   !>   chunks   lengths of its chunks, that of the fastest dimension first; size 0: not in chunks
   !>   filters  in the order in which they were applied, by their numbers in HDF5 (1 deflate,
   !>            2 shuffle, 3 fletcher32, 4 szip, 32015 zstd)
   !>   levels   of deflate and zstd; of others 0
-  !> Errors: TW_ENOTFOUND, TW_ESTATE (a file that is being written); the sizes are then 0.
+  !> Errors: TW_ENOTFOUND, TW_ESTATE (a file that is being written); the sizes are then 0. Local.
   subroutine tw_inq_var_storage(file, var, chunks, filters, levels, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -236,8 +239,8 @@ contains
     call check(status, file%session, 'tw_inq_var_storage', ierr)
   end subroutine tw_inq_var_storage
 
-  !> Name of an attribute of a variable or, with var = '', of the file, by its number. Errors:
-  !> TW_ENOTFOUND, TW_EBOUNDS.
+  !> Returns the name of an attribute of a variable or, with var = '', of the file, by its number.
+  !> Errors: TW_ENOTFOUND, TW_EBOUNDS. Local.
   function tw_inq_att_name(file, var, number, ierr) result(name)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var
@@ -247,8 +250,8 @@ contains
     name = name_of(file, an_attribute, var, number, 'tw_inq_att_name', ierr)
   end function tw_inq_att_name
 
-  !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): type and number of values; for text,
-  !> the number of characters. Errors: TW_ENOTFOUND.
+  !> call tw_inq_att(file, var, name [, type] [, n] [, ierr]): returns the type and number of values
+  !> of an attribute; for text, the number of characters. Errors: TW_ENOTFOUND. Local.
   subroutine tw_inq_att(file, var, name, type, n, ierr)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var, name
@@ -265,8 +268,8 @@ contains
     call check(status, file%session, 'tw_inq_att', ierr)
   end subroutine tw_inq_att
 
-  !> text = tw_get_att_text(file, var, name [, ierr]): a text attribute of a variable or, with
-  !> var = '', of the file; '' after an error. Errors: TW_ENOTFOUND, TW_ETYPE.
+  !> text = tw_get_att_text(file, var, name [, ierr]): returns a text attribute of a variable or,
+  !> with var = '', of the file; '' after an error. Errors: TW_ENOTFOUND, TW_ETYPE. Local.
   function tw_get_att_text(file, var, name, ierr) result(text)
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: var, name
@@ -287,7 +290,7 @@ contains
     call check(status, file%session, 'tw_get_att_text', ierr)
   end function tw_get_att_text
 
-  !> A name by its number; `caller` is the name of the procedure that the program called.
+  !> Returns a name by its number; `caller` is the name of the procedure that the program called.
   function name_of(file, item, var, number, caller, ierr) result(name)
     type(tw_file), intent(in) :: file
     integer(c_int), intent(in) :: item, number

@@ -13,8 +13,8 @@ module thalweg_reading
 
   !> call tw_get_box(file, name, array, start, count [, stride] [, ierr])
   !>
-  !> Reads any section of a variable, independent of its decomposition: each rank its own, of any
-  !> records.
+  !> Reads any section of a variable, independent of its decomposition. Each rank passes its own
+  !> section, of any records.
   !>   array          with as many elements as the section, in the order of the variable's
   !>                  dimensions. An array that is not contiguous is filled from a copy.
   !>   start, count   for all dimensions of the variable, fastest first, the record dimension
@@ -127,9 +127,9 @@ contains
   !> it for adding records: the model defines the file's variables as for tw_create, and steps add
   !> records.
   !> Errors: TW_EARG, TW_ESETTING, TW_EIO, TW_EFORMAT, TW_EINUSE (a netCDF-4 file locked by its
-  !> writer); with mode=append also TW_EUNSUPPORTED (what cannot be continued), TW_EINUSE (open in this
-  !> session, or being written by another session or run), and when the definitions end
-  !> TW_EDIFFERENT (they differ from the file's, which is not changed). Collective.
+  !> writer); with mode=append also TW_EUNSUPPORTED (a file that cannot be appended to), TW_EINUSE
+  !> (open in this session, or being written by another session or run), and when the definitions
+  !> end TW_EDIFFERENT (they differ from the file's, which is not changed). Collective.
   function tw_open(io, path, settings, ierr) result(file)
     type(tw_session), intent(in) :: io
     character(len=*), intent(in) :: path

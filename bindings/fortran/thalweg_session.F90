@@ -46,9 +46,9 @@ module thalweg_session
 
   !> call tw_init_components(comm, components, serves, ios [, settings] [, ierr])
   !>
-  !> Starts the sessions of a coupled model whose components share their servers. A rank serves, or is in
-  !> one component, in several, or in none. A server is in all sessions: it returns from this call when
-  !> all of them have ended, and then calls tw_finalize for each.
+  !> Starts the sessions of a coupled model whose components share their servers. Each rank is
+  !> either a server, or in one or several components, or in none. A server is in all sessions: it
+  !> returns from this call when all of them have ended, and then calls tw_finalize for each.
   !>   comm           all ranks of the components, and the servers; type(MPI_Comm) or integer
   !>   components(:)  the communicator of each component's ranks, of comm's type; MPI_COMM_NULL where this
   !>                  rank is not in the component
@@ -203,10 +203,10 @@ contains
   end subroutine init_components_mpi
 #endif
 
-  !> Starts a session of this process alone: for programs without MPI. Where MPI is running, it is
-  !> tw_init with MPI_COMM_SELF; where it is not, the session may begin and end at any time, and
-  !> storage=pnetcdf is an error. Processes that a launcher started each have a session of their own,
-  !> and must write files of their own. Errors: TW_ESETTING, TW_ENOMEM.
+  !> Starts a session of this process alone: for programs without MPI. If MPI is running, this is
+  !> tw_init with MPI_COMM_SELF. If it is not, the session may begin and end at any time, and
+  !> storage=pnetcdf is an error. Processes that a launcher started each have a session of their
+  !> own, and must write files of their own. Errors: TW_ESETTING, TW_ENOMEM.
   function tw_init_serial(settings, ierr) result(io)
     character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
@@ -243,7 +243,7 @@ contains
   !> Ends the session on all ranks, because this rank cannot go on with the others. They get
   !> TW_ECANCELED, with this rank and the text, from the collective call of this session that they
   !> are in or make next, and from later ones. Open files remain as PATH.part. Waits until all ranks
-  !> are in such a call: where some may wait for this rank elsewhere, use tw_abandon. Errors:
+  !> are in such a call: if some of them may wait for this rank elsewhere, use tw_abandon. Errors:
   !> TW_EHANDLE. Collective, but the other ranks may be in other calls.
   subroutine tw_cancel(io, why, ierr)
     type(tw_session), intent(inout) :: io
@@ -268,9 +268,9 @@ contains
     call check(c_wait(io%handle, left), io%handle, 'tw_wait', ierr)
   end subroutine tw_wait
 
-  !> This rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are dedicated to
-  !> I/O: on them tw_init runs the server, and returns when all model ranks have called tw_finalize;
-  !> a server then only has to call tw_finalize itself. Errors: TW_EHANDLE. Local.
+  !> Returns this rank's role, TW_MODEL or TW_SERVER. With the setting 'servers' some ranks are
+  !> dedicated to I/O: on them tw_init runs the server, and returns when all model ranks have called
+  !> tw_finalize; a server then only has to call tw_finalize itself. Errors: TW_EHANDLE. Local.
   function tw_inq_role(io, ierr) result(role)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -281,7 +281,7 @@ contains
     call check(status, io%handle, 'tw_inq_role', ierr)
   end function tw_inq_role
 
-  !> .true. if this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
+  !> Tests if this rank is a server: tw_inq_role(io) == TW_SERVER. Errors: TW_EHANDLE. Local.
   function tw_is_server(io, ierr) result(server)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -290,10 +290,10 @@ contains
   end function tw_is_server
 
 #ifndef THALWEG_SERIAL
-  !> The communicator of the ranks that are not servers, in the order of the session's communicator;
-  !> the model uses it in place of the one it passed to tw_init. It belongs to the session and is
-  !> valid until tw_finalize; MPI_COMM_NULL on a server. A type(MPI_Comm) of mpi_f08, or where the
-  !> library was built without mpi_f08 an integer. Errors: TW_EHANDLE. Local.
+  !> Returns the communicator of the ranks that are not servers, in the order of the session's
+  !> communicator; the model uses it in place of the one it passed to tw_init. It belongs to the
+  !> session and is valid until tw_finalize; MPI_COMM_NULL on a server. The type is type(MPI_Comm)
+  !> of mpi_f08, or integer if the library was built without mpi_f08. Errors: TW_EHANDLE. Local.
   function tw_model_comm(io, ierr) result(comm)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -306,8 +306,8 @@ contains
 #endif
   end function tw_model_comm
 
-  !> The same as the integer of the module mpi and of mpif.h, in every build. Errors: TW_EHANDLE.
-  !> Local.
+  !> Returns the communicator of tw_model_comm as an integer, as the module mpi and mpif.h use it,
+  !> in every build. Errors: TW_EHANDLE. Local.
   function tw_model_comm_integer(io, ierr) result(comm)
     type(tw_session), intent(in) :: io
     integer(c_int), intent(out), optional :: ierr
@@ -327,14 +327,14 @@ contains
   end function model_comm
 #endif
 
-  !> Name and text of a status code: 'TW_EBOUNDS: index out of bounds'. Local.
+  !> Returns the name and text of a status code: 'TW_EBOUNDS: index out of bounds'. Local.
   function tw_strerror(status) result(text)
     integer(c_int), intent(in) :: status
     character(len=:), allocatable :: text
     text = f_text(c_strerror(status))
   end function tw_strerror
 
-  !> Full text of this rank's last error in this session, '' if there was none. Local.
+  !> Returns the full text of this rank's last error in this session, '' if there was none. Local.
   function tw_error_message(io) result(text)
     type(tw_session), intent(in) :: io
     character(len=:), allocatable :: text

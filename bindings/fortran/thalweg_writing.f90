@@ -16,11 +16,13 @@ module thalweg_writing
   !> Length of the record dimension in tw_def_dim.
   integer(int64), parameter, public :: TW_UNLIMITED = 0
 
-  !> The action of tw_set_record on the records from the given one on: keeps or removes them.
+  !> Values of the argument `later` of tw_set_record: keep the records from the given one on, or
+  !> remove them.
   integer(c_int), parameter, public :: TW_KEEP_LATER = 0
   integer(c_int), parameter, public :: TW_DROP_LATER = 1
 
-  !> The action of tw_recover on a file of the final name that has more records: keeps or replaces it.
+  !> Values of the argument `longer` of tw_recover: keep a file of the final name that has more
+  !> records, or replace it.
   integer(c_int), parameter, public :: TW_KEEP_LONGER = 0
   integer(c_int), parameter, public :: TW_REPLACE_LONGER = 1
 
@@ -37,8 +39,8 @@ module thalweg_writing
   !> call tw_set_record(file, record [, later] [, ierr])
   !>
   !> For a file opened with mode=append: sets which record the first step writes; without this call
-  !> it is the one after the last record. Each step then writes the next record, and all of it:
-  !> variables that are not put get the fill value. Only before the definitions end.
+  !> it is the one after the last record. Every later step writes the next record. A step writes all
+  !> of its record: variables that are not put get the fill value. Only before the definitions end.
   !>   record  from 1 to the number of records plus 1; default or 64-bit integer
   !>   later   the records from this one on: TW_KEEP_LATER (default): they stay until they are
   !>           overwritten; TW_DROP_LATER: they are removed when the definitions end
@@ -164,9 +166,9 @@ module thalweg_writing
   !>
   !> Puts any section of a variable, independent of its decomposition: the counterpart of
   !> tw_get_box. It becomes part of the file at the next tw_end_step, tw_sync or tw_close. Records
-  !> and steps as for tw_put_record. After an error except TW_ERANGE nothing of the section has been
-  !> put, unless it is TW_ENOMEM because the section does not fit into memory with the rest of the
-  !> step.
+  !> and steps have the same rules as for tw_put_record. After an error except TW_ERANGE nothing of
+  !> the section has been put, unless it is TW_ENOMEM because the section does not fit into memory
+  !> with the rest of the step.
   !>   array         as for tw_put, with as many elements as the section, in the order of the
   !>                 variable's dimensions; can be reused when the call returns. An array that is
   !>                 not contiguous is copied.

@@ -1,4 +1,4 @@
-// How calls of a program return errors.
+// Converts the errors that calls throw to the codes that the program gets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

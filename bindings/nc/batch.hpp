@@ -1,7 +1,7 @@
-// The puts that the ranks make between two joint calls, as calls of the library. A single section
-// is put as a box, which the library routes element by element. If all ranks put the same
-// variables, the sections of one put form a decomposition; the library then writes in file order
-// without another copy.
+// Converts the puts that the ranks make between two joint calls (see queued.hpp) to calls of the
+// library. A single section is put as a box, which the library routes element by element. If all
+// ranks put the same variables, the sections of one put form a decomposition; the library then
+// writes in file order without another copy.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -20,7 +20,7 @@ public:
 
     // Returns memory that stays in place until give_back(). Throws std::bad_alloc.
     char* take(std::size_t bytes, std::size_t alignment = 64);
-    // Returns the piece of memory that was taken last.
+    // Gives back the memory that was taken last.
     void undo(const char* taken) { used_ = static_cast<std::size_t>(taken - blocks_.back().get()); }
     void give_back();
 

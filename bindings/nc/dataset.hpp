@@ -67,7 +67,8 @@ public:
     // contains the variable.
     Storage& storage(int varid);
     int set_fill(int mode);
-    // Sets the places of the data in a new classic file. The root's values are used.
+    // Sets the free space and the alignment of a new classic file, as nc__enddef does. The root's
+    // values are used.
     void set_spacing(const detail::Spacing& spacing) { spacing_ = spacing; }
 
     // Makes the attributes on all ranks equal to those of the root.
@@ -142,7 +143,8 @@ protected:
     void begin_writing();
     void begin_reading();
     void end_step();
-    void handed_over(int status);  // status of passing a step to the library
+    void handed_over(int status);  // releases copies after a step was handed to the library; throws
+                                   // if `status` is an error
     virtual void step_ended() {}   // called when the file contains what was put
     virtual void laid_out() {}     // called when the header of a new file has been written
     virtual void edits_begin() {}  // called before the file is replaced to change its definitions

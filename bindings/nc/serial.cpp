@@ -262,7 +262,7 @@ void Serial::create(const std::string& path, const Table& table, int mode) {
 void Serial::open(const std::string& path, const Table& table) {
     begin(path, WorkFile::Begin::copy);
     resume();
-    // The table has netCDF-C's numbers of dimensions and variables.
+    // Check that netCDF-C has the same ids of dimensions and variables as the table.
     on_root([&] {
         char name[NC_MAX_NAME + 1] = "";
         const auto same = [&](int code, const std::string& known) {
@@ -416,7 +416,8 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     MPI_Comm_size(comm_, &ranks);
     const std::size_t bytes = fill.size();
     const Index n = static_cast<Index>(dofs.size());
-    // The root prepares first, because after that it must receive all messages.
+    // Let the root allocate and read first: after this, it must receive all messages, even after an
+    // error.
     std::string slab;
     on_root([&] {
         slab.reserve(static_cast<std::size_t>(volume(count)) * bytes);

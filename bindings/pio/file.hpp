@@ -35,7 +35,7 @@ public:
 private:
     using Dataset::Dataset;
 
-    // The grid for a variable's dimensions, and the record.
+    // A part of a put or get: a record, and the grid over the variable's other dimensions.
     struct Place {
         std::shared_ptr<Grid> owner;  // owner of the grid if it was made for this variable
         Grid* grid;
@@ -45,7 +45,7 @@ private:
     // Puts of a variable since the last step: either sections, or records by a decomposition.
     struct Put {
         bool section = false;
-        std::map<Index, Index> records;  // for each record, the serial number of the grid
+        std::map<Index, Index> records;  // Grid::serial() of each record
     };
     std::map<int, Put> puts_;
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Names, arguments, values and return codes are those of PIO 2; docs/pio.md tells what differs.
+ * Names, arguments, values and return codes are those of PIO 2; docs/pio.md says what differs.
  * Every function returns PIO_NOERR (0) or a code of netCDF, unless said otherwise. Ids count from
  * 0; dimensions, starts and counts are slowest first.
  */

@@ -35,7 +35,7 @@ int inquire_storage(const char* call, int ncid, int varid, Action action) {
     });
 }
 
-// Throws NC_ENOFILTER on all ranks if HDF5 on the root cannot write with a filter.
+// Throws NC_ENOFILTER on all ranks if HDF5 on the root cannot apply a filter when it writes.
 // @note Collective
 void need_filter(File& file, const std::string& user, unsigned id) {
     on_rank(file.comm(), file.root(), [&] {

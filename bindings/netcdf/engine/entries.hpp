@@ -1,4 +1,4 @@
-// The parts of the engine's table.
+// Functions that fill in parts of the engine's dispatch table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -58,7 +58,7 @@ public:
 
     // Functions for data. They throw errors.
     // @return NC_ERANGE if values do not fit; otherwise 0
-    // @note Collective, if the variable's access is
+    // @note Collective, if the access of the variable is collective
     int put(const Request& request, const void* values);
     int get(const Request& request, void* values);
     void sync();

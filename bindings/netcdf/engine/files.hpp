@@ -1,4 +1,4 @@
-// The engine's open files, by their ids; and how calls return errors.
+// The engine's open files, by their ids, and the conversion of errors to codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,7 +20,7 @@ File* find_written(const std::string& path);
 // Tests if the engine must take an open without communicator, because this process writes the file.
 // Writes what was put if netCDF-C can read the file instead.
 bool is_redirected(File& file, int mode);
-// Waits until the files without other ranks that are being completed are complete.
+// Waits until all files that this process alone has written and closed are complete.
 void wait_for_closing();
 void add_file(int ncid, std::unique_ptr<File> file);
 std::unique_ptr<File> remove_file(int ncid);

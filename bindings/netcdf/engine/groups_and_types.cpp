@@ -1,5 +1,5 @@
 // The entries of the engine's table for groups and types. The engine has the root group and the
-// atomic types; a file that gets others goes to the real library.
+// atomic types; a file in which a program defines others is passed to the real library.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>

@@ -1,5 +1,5 @@
-// The engine's table: files, dimensions, attributes, variables, data. storage.cpp has the entries
-// for netCDF-4's storage, beyond.cpp those that the engine leaves to the real library.
+// The engine's table: files, dimensions, attributes, variables, data. storage_entries.cpp has the
+// entries for netCDF-4's storage, groups_and_types.cpp those for groups and types.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "entries.hpp"

@@ -1,4 +1,5 @@
-// Prints which files were taken, and why others were not.
+// Counts the files that the engine takes, and those that it leaves to the program's library, by
+// reason.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

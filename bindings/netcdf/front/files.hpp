@@ -1,4 +1,4 @@
-// The files of calls that have reached the dispatch table.
+// The open files whose calls reach the dispatch table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// Entries of the table for files that the real library has, if no function of netCDF has the same
-// arguments.
+// Entries of netCDF's dispatch table for files that are forwarded to the real library. Declared
+// here are only those for which netCDF has no function with the same arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

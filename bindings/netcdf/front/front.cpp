@@ -1,4 +1,4 @@
-// The entry of the front, which the shim calls when the first file is taken.
+// The function that the shim calls after it has loaded the front.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -23,7 +23,8 @@ struct Slot {
     int model;  ///< NC_FORMATX_*
 };
 
-// netCDF has the first of these slots since 4.9.3. NC_UDF0 is left to other tables, which use it.
+// netCDF has the first of these slots since 4.9.3. The slot NC_UDF0 is left to tables of other
+// programs.
 constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9}};
 constexpr int versions[] = {5, 4, 3};
 

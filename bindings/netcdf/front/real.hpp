@@ -55,7 +55,8 @@ namespace thalweg::netcdf {
     X(inq_var_endian, (int, int, int*))                                                            \
     X(inq_var_filter, (int, int, unsigned*, std::size_t*, unsigned*))
 
-/// Number of types in memory: netCDF's 12 types by their number, and 0 for the variable's own type.
+/// Number of types in memory: netCDF's 12 types, numbered from 1, and 0 for the variable's own
+/// type.
 inline constexpr int memory_types = 13;
 
 /// The functions of one library. A function that the library lacks is null.

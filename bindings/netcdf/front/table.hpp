@@ -148,14 +148,15 @@ inline constexpr int step_aside = -9100;
  * The engine: a table whose files are written and read by Thalweg.
  *
  * create and open get the Call as `parameters`, and its path and mode; `table` is null. Either
- * returns 0, step_aside or an error on all ranks of the communicator alike; step_aside after it has
- * set Call::reason and without a trace in the file system. After an error the id is not used again.
- * The Call stays valid until the file is closed or aborted; the caller's chunk_size_hint does not.
+ * returns 0, step_aside or an error on all ranks of the communicator alike. Before it returns
+ * step_aside, it has set Call::reason, and has changed nothing in the file system. After an error
+ * the id is not used again. The Call stays valid until the file is closed or aborted; the caller's
+ * chunk_size_hint does not.
  *
  * Entries are called with the depth raised: netCDF calls that the engine makes itself, directly or
  * through libthalweg, reach the real library. After close or abort has returned 0 the id is free.
- * After close has failed, with another code than NC_EBADID, the front calls abort for the same id,
- * whose result it drops.
+ * If close fails with another code than NC_EBADID, the front calls abort for the same id, and
+ * ignores the result.
  */
 extern const Table engine_table;
 

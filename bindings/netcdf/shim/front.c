@@ -12,8 +12,9 @@
 
 #include "policy.h"
 
-/* The build defines THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the front needs,
- * THALWEG_FRONT_MPI, those of its MPI, and THALWEG_FRONTS, its file as seen from this one. */
+/* The build defines three texts: THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the
+ * front needs; THALWEG_FRONT_MPI, the soname of its MPI; and THALWEG_FRONTS, the path of the
+ * front's library relative to this library. */
 
 static __thread int depth;
 static __thread const struct thalweg_call* current;
@@ -123,8 +124,8 @@ static int load_once(void) {
     return front() != NULL;
 }
 
-/* Tests if the front can use the program's communicators, and loads it if its MPI is the only one
- * that the program has loaded. runs: that MPI has to be initialized. */
+/* Tests if the front can use the program's communicators, and loads it if its MPI is the only
+ * one that the program has loaded. runs: nonzero if that MPI must have been initialized. */
 static int shares_mpi(int runs) {
     if (definer_of("PMPI_Init") != NULL && !other_defines("PMPI_Init", THALWEG_FRONT_MPI)) {
         if (!load_once()) return 0;

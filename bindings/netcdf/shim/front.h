@@ -16,12 +16,12 @@ enum thalweg_owner owner_of(const struct library* library, int id);
  * possible, which is reported once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
-/* Loads the front if need be, for PnetCDF's names. Returns null if it cannot be used.
- * opens: MPI has to be initialized, as for a file. */
+/* Loads the front if necessary, for a call of PnetCDF. Returns null if it cannot be used.
+ * opens: nonzero if the call creates or opens a file, so that MPI must have been initialized. */
 const struct thalweg_front* front_for_pnetcdf(int opens);
 
-/* Returns a function of the program's PnetCDF; null if there is none, or if this library replaces
- * it. In the file for PnetCDF's names. */
+/* Returns a function of the program's PnetCDF; null if there is none, or if this library
+ * replaces it. Defined in names_pnetcdf.c. */
 void* real_pnetcdf(const char* name);
 
 /* Notes that the program has registered its own table in a slot. */

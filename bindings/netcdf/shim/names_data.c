@@ -1,5 +1,5 @@
-/* netCDF's names whose functions look into a file past its table: for a file that is taken they
- * need the id by which the library knows it, or what the table says.
+/* Functions of netCDF that access a file without its dispatch table. If the front has taken the
+ * file, they use the library's own id of the file, or calls that go to the table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-/* netCDF-Fortran's names for parallel access. Built on a serial netCDF-C, from version 4.6 on, it
- * has functions of its own that refuse the call without asking netCDF-C.
+/* netCDF-Fortran's functions for parallel access. From version 4.6 on, a netCDF-Fortran that was
+ * built with a serial netCDF-C refuses these calls without asking netCDF-C.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>

@@ -1,5 +1,6 @@
-/* PnetCDF's names: each function calls the front's once that is loaded, and the real one before.
- * Whatever its types, an argument is an integer or an address and is passed on as a word.
+/* Functions with PnetCDF's names. Each calls the front's function if the front is loaded,
+ * otherwise the real one. All arguments are integers or addresses, so each is passed on as a
+ * machine word, whatever its type.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
@@ -23,7 +24,7 @@ static const void* _Atomic first_caller; /* address in the program's first calle
 static word no_library(void) { return (word)netcdf_not_built; }
 static const char* no_text(void) { return "there is no PnetCDF library"; }
 
-/* Returns a function in place of one that cannot be had. */
+/* Returns a function that takes the place of a missing one and returns an error. */
 static void* absent(const char* name) {
     const int text = strcmp(name, "ncmpi_strerror") == 0 || strcmp(name, "ncmpi_strerrno") == 0 ||
                      strcmp(name, "ncmpi_inq_libvers") == 0;
@@ -44,7 +45,8 @@ static void* real_for(const void* caller, const char* name) {
 void* real_pnetcdf(const char* name) { return real_for(first_caller, name); }
 
 #ifdef THALWEG_REPLACES_PNETCDF
-/* Returns a function of the PnetCDF by which Thalweg itself writes; null if there is none. */
+/* Returns a function of the PnetCDF library that Thalweg's own storage driver uses; null if
+ * there is none. */
 static void* function_of_storage(const char* name) {
 #ifdef THALWEG_STORAGE_PNETCDF
     static void* _Atomic library;

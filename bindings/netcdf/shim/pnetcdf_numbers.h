@@ -1,4 +1,5 @@
-/* The numbers of PnetCDF's names in the list that the build makes, for C and C++.
+/* An enumeration of PnetCDF's function names, made from the list that the build generates, for C
+ * and C++.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THALWEG_PNETCDF_NUMBERS_H

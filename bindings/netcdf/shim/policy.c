@@ -124,8 +124,8 @@ int takes(const struct thalweg_call* call, const char* path) {
 }
 
 int takes_pnetcdf(const char* path, int mode) {
-#ifndef THALWEG_REPLACES_PNETCDF /* by which no file can be left to others */
-    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares arguments between ranks */
+#ifndef THALWEG_REPLACES_PNETCDF /* this library can leave no file to another PnetCDF */
+    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares ranks' arguments */
     if ((safe != NULL && *safe != '0') || path == NULL || !chosen(path)) return 0;
 #endif
     if (mode & (diskless | mapped | user_formats | netcdf4 | in_memory)) return 0;

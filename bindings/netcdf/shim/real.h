@@ -45,7 +45,7 @@
     X(nc_put_att_string, (int, int, const char*, size_t, const char**))                            \
     X(nc_free_string, (size_t, char**))
 
-/* A netCDF library. A function that it lacks is null. */
+/* A netCDF library. If it lacks a function, the pointer to the function is null. */
 struct library {
     struct thalweg_netcdf shared;
     struct link_map* map;
@@ -62,7 +62,7 @@ struct library* library_of(const void* caller);
 /* Sets the library whose functions the shim or the front will call next on this thread. */
 void act(struct thalweg_netcdf* library);
 
-/* Sets the object of the front.
+/* Sets the loaded object (shared library) of the front.
  * @param address  any address in it */
 void set_front(const void* address);
 
@@ -72,11 +72,11 @@ void* real_function(const void* caller, const char* name);
 /* Returns the loaded object that defines a name; null if none does. */
 struct link_map* definer_of(const char* name);
 
-/* Tests if an object defines a name whose soname is not in the list `sonames`, which has the form
- * "a:b". */
+/* Tests if an object defines a name, other than the objects whose sonames are in the list
+ * `sonames`, which has the form "a:b". */
 int other_defines(const char* name, const char* sonames);
 
-/* Tests if the soname of an object is in a list of the form "a:b". */
+/* Tests if the soname of a loaded object is in a list of the form "a:b". */
 int soname_among(const struct link_map* map, const char* sonames);
 
 #endif

@@ -22,8 +22,9 @@ struct thalweg_netcdf {
     void* handle;     /* handle from dlopen */
     const char* path; /* path of its file */
     int index;        /* number of the library, from 0 to thalweg_most_libraries - 1 */
-    int slot;         /* mode bit of the user-defined format (UDF) that the table is; 0: none */
-    int version;      /* version of the dispatch table */
+    int slot;    /* mode bit under which the table is registered as a user-defined format (UDF); 0:
+                    none */
+    int version; /* version of the dispatch table */
 };
 
 /* The form in which a call passes its communicator. */

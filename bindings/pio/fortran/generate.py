@@ -19,7 +19,7 @@ from pathlib import Path
 
 # decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
 # conversion; zero: a value; whole, part: an argument that says whether the whole variable is meant,
-# where that matters; at: the routine that makes start and count of an index
+# for types that need it; at: the routine that computes start and count from an index
 TYPES = {
     "text": {
         "decl": "character(len=*)",
@@ -58,9 +58,10 @@ TYPES = {
     },
 }
 
-# How a call names the file and the variable. args, decl: dummy arguments and their declarations;
-# ncid, varid: the numbers; value: PIO's keyword of attributes; system: what an error needs besides.
-# of, ofdecl: the file alone; var, new, set: a variable that the call finds or defines.
+# The ways in which a call names the file and the variable. args, decl: dummy arguments and their
+# declarations; ncid, varid: the numbers; value: PIO's keyword of attributes; system: the iosystem,
+# which errors need. of, ofdecl: the file alone; var, new, set: a variable that the call finds or
+# defines.
 FILE = "type(file_desc_t), intent(in) :: file"
 NCID = "integer, intent(in) :: ncid"
 NEW_VARID = "integer, intent(inout) :: varid"
@@ -124,7 +125,8 @@ INQUIRIES = {
 
 
 def rank_properties(rank: int) -> dict[str, str]:
-    """shape: of a declaration; flat, length: to pass ival as an array of any length."""
+    """Returns properties of a rank. shape: that of a declaration; flat, length: expressions that
+    pass ival as an array of one dimension, and its length."""
     if rank == 0:
         return {"shape": "", "flat": "[ival]", "length": "1_pio_offset_kind"}
     shape = "(" + ", ".join([":"] * rank) + ")"
@@ -155,7 +157,7 @@ def substitute(line: str, values: dict[str, str]) -> str:
 
 
 def block_end(lines: list[str], start: int) -> int:
-    """The @end that belongs to the @for of the line before start."""
+    """Returns the line of the @end that belongs to the @for in the line before start."""
     depth = 1
     for i in range(start, len(lines)):
         if lines[i].startswith("@for "):

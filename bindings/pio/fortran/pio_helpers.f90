@@ -27,7 +27,8 @@ contains
     c_text = trim(text)//c_null_char
   end function to_c
 
-  ! Converts a C text up to its NUL, padded with blanks. fits: nothing but blanks was cut off.
+  ! Converts a C text up to its NUL, padded with blanks. fits: the text fits, or only blanks were
+  ! cut off.
   subroutine from_c(c_text, text, fits)
     character(kind=c_char), intent(in) :: c_text(:)
     character(len=*), intent(inout) :: text
@@ -63,8 +64,8 @@ contains
     call mpi_abort(mpi_comm_world, 1, ignored)
   end function raise
 
-  ! Ends a subroutine with an optional ierr. Without ierr, an error that does not end the program
-  ! would go unnoticed: its text is printed.
+  ! Ends a subroutine with an optional ierr. Without ierr, prints the text of an error that does not
+  ! end the program, as it would go unnoticed.
   subroutine settle(code, name, iosysid, ierr)
     integer, intent(in) :: code
     character(len=*), intent(in) :: name
@@ -94,9 +95,9 @@ contains
     text = trim(line)
   end function description
 
-  ! Converts start and count for C. The program's may have more numbers than the variable has
-  ! dimensions, with a count of 1 or less. Missing numbers become -1, which the library refuses on
-  ! all ranks alike: an error here could be one rank's only.
+  ! Converts start and count for C. The program's arrays may be longer than the variable's number of
+  ! dimensions, if the additional counts are 1 or less. Missing numbers become -1, which the library
+  ! refuses on all ranks alike; an error raised here could occur on one rank only.
   subroutine section(ncid, varid, start, count, c_start, c_count)
     integer, intent(in) :: ncid, varid, start(:), count(:)
     integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)
@@ -141,8 +142,8 @@ contains
     call section(ncid, varid, index, spread(1, 1, size(index)), c_start, c_count)
   end subroutine one
 
-  ! Returns start and count for an index that may leave out the characters' own dimension: the text
-  ! from there to its end.
+  ! Returns start and count of the element at an index, up to the end of the fastest dimension. For
+  ! a text variable, the index may leave out the dimension of the characters.
   subroutine element(ncid, varid, index, c_start, c_count)
     integer, intent(in) :: ncid, varid, index(:)
     integer(pio_offset_kind), allocatable, intent(out) :: c_start(:), c_count(:)

@@ -65,8 +65,8 @@ contains
     end select
   end function pio_copy_att
 
-  ! varsz: number of values; for text the length of each string, with strlength the number of
-  ! strings.
+  ! Copies a variable. varsz: number of values; for a text variable, the length of each string.
+  ! strlength: number of strings (default: 1).
   subroutine copy_pio_var01d(ifile, ofile, ivdesc, ovdesc, varsz, strlength, ierr)
     type(file_desc_t), intent(in) :: ifile, ofile
     type(var_desc_t), intent(in) :: ivdesc, ovdesc

@@ -130,7 +130,7 @@ contains
     end function given
   end subroutine pio_write_nc_dof
 
-  ! Makes a decomposition from such a file.
+  ! Makes a decomposition from a netCDF file that pio_write_nc_dof has written.
   subroutine pio_read_nc_dof(ios, filename, iodesc, ret, title, history, fortran_order)
     type(iosystem_desc_t), intent(in) :: ios
     character(len=*), intent(in) :: filename
@@ -152,7 +152,7 @@ contains
     if (present(fortran_order)) fortran_order = order /= 0
   end subroutine pio_read_nc_dof
 
-  ! Reports an error: PIO's subroutines return no code.
+  ! Prints an error, because PIO's subroutines for text files return no code.
   subroutine report(file, ierr)
     character(len=*), intent(in) :: file
     integer, intent(in) :: ierr

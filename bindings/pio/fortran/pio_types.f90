@@ -6,7 +6,7 @@ module pio_types
   implicit none
   private
 
-  ! Descriptors hold only numbers of the library: they may be copied, extended and set.
+  ! Descriptors hold only ids of the library, so programs may copy, extend and set them.
   type, public :: iosystem_desc_t
     integer(c_int) :: iosysid = -1
   end type iosystem_desc_t

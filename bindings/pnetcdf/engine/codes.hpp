@@ -1,4 +1,4 @@
-// PnetCDF's codes, and how calls return errors.
+// PnetCDF's codes, and the conversion of errors to codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// Files: how they are made and ended, and their modes.
+// Files: creating, opening and ending them, and their modes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "pnetcdf/engine/file.hpp"

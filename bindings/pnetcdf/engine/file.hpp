@@ -78,8 +78,7 @@ public:
     // Returns a variable by its id. Throws a separate error for NC_GLOBAL.
     Variable& variable_of(int varid);
     Index length_of(int dimid);
-    // Returns the places of the data. Throws not_supported if a setting keeps them from being
-    // known.
+    // Returns the places of the data. Throws not_supported if a setting makes them unpredictable.
     Places places();
     Index header_size() { return places_of(table_, format(), spacing()).header; }
 

@@ -67,8 +67,8 @@ int File::post(const DataCall& call, bool small_too) {
 std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
                                 std::vector<int>& numbers) {
     std::vector<Request> chosen;
-    // For each request, its position in the list; -1: it is not chosen; -2: it is chosen, but not
-    // from the list.
+    // For each request, its position in the list; -1: it is not chosen; -2: it is chosen although
+    // the list does not name it, as n stands for all requests, all puts or all gets.
     std::vector<int> place(handle_->requests.size(), -1);
     for (int i = 0; i < n; i++) {
         if (statuses != nullptr) statuses[i] = NC_NOERR;
@@ -180,7 +180,8 @@ int File::cancel(int n, int* ids, int* statuses) {
     return code;
 }
 
-// ---- the attached buffer, which is only counted -------------------------------------------------
+// ---- the attached buffer, of which only the use is counted
+// ---------------------------------------
 
 void File::attach(Index bytes) {
     if (bytes <= 0) throw Error{no_buffer_size, path_ + ": a buffer without bytes"};

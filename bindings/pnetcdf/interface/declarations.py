@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PnetCDF's names in C: the list by which the build makes a function for each, pnetcdf.h, and a
-check of both against another pnetcdf.h."""
+"""PnetCDF's names in C: the list from which the build makes a function for each, pnetcdf.h, and
+a check of both against another pnetcdf.h."""
 
 from table import (
     C_CONSTANTS,

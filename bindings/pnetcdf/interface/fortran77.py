@@ -99,8 +99,8 @@ def attribute_functions():
 
 
 def section_arguments(section):
-    """Returns the parameters that name a section, the statement that makes it of C, and its
-    arguments there."""
+    """Returns the parameters that describe a section, the C statement that makes the section,
+    and its arguments in C."""
     if section == "varn":
         given = ["const MPI_Fint *num", "const MPI_Offset *starts", "const MPI_Offset *counts"]
         make = "struct section s = section_of_pieces(*ncid, *varid - 1, *num, starts, counts);"
@@ -145,7 +145,7 @@ def fortran_data_functions():
 
 
 def c_source():
-    """Returns the functions, to be included where the helpers are."""
+    """Returns the C source of the functions, which the file with the helpers includes."""
     lines = [plain_function(*f) for f in functions() if f[0] not in BY_HAND]
     for c_name, name, arguments in attribute_functions():
         text = plain_function(c_name, arguments)
@@ -175,7 +175,7 @@ def fortran_constants(prefix):
 
 
 def build_constants():
-    """Yields type, name and value of the constants that say what the library is."""
+    """Yields type, name and value of the constants that describe the build of the library."""
     for part, number in zip(("MAJOR", "MINOR", "SUB"), VERSION.split("."), strict=True):
         yield "integer", f"PNETCDF_VERSION_{part}", number
     for name, value in OPTIONS.items():
@@ -183,7 +183,7 @@ def build_constants():
 
 
 def include():
-    """Returns pnetcdf.inc, in lines that are of both forms of Fortran."""
+    """Returns pnetcdf.inc, whose lines are valid in both fixed and free source form."""
     lines = ["! PnetCDF's interface to Thalweg."]
     all_constants = [*build_constants(), ("integer*8", "NFMPI_UNLIMITED", "0")]
     all_constants += list(fortran_constants("NF"))

@@ -119,7 +119,8 @@ def data_names(verb, section, memory, together):
 
 
 def interface(name, declarations):
-    """Returns the interface of a function of Fortran 77; declarations: by argument."""
+    """Returns the interface of a function of Fortran 77; `declarations` has the declaration of
+    each argument."""
     return "\n".join(
         [
             wrapped(f"integer function {name}({', '.join(declarations)})"),
@@ -171,7 +172,7 @@ def overload(name, members):
 
 
 def fill_interfaces():
-    """Returns interfaces of functions in C for fill values of each type."""
+    """Returns interfaces of the C functions for fill values of each type."""
     texts = []
     for memory, (_, declared, _) in TYPES_90.items():
         scalar = "character(kind=c_char)" if memory == "text" else declared
@@ -197,7 +198,7 @@ def fill_interfaces():
 
 
 def fill_functions():
-    """Returns those functions."""
+    """Returns the C functions for fill values of each type."""
     lines = []
     for memory, fortran in FORTRAN_NAMES.items():
         c = TYPES[memory]
@@ -254,7 +255,7 @@ def attribute_procedures():
 
 
 def module():
-    """Returns the module, by its template."""
+    """Returns the module, made from its template."""
     passed = list(passed_functions())
     procedures = [*fill_procedures(), *attribute_procedures(), *data_procedures()]
     generic = {}

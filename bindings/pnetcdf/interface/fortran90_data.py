@@ -24,7 +24,7 @@ VERBS = [(v, a) for v in ("put", "get") for a in ("", "_all")] + [
 
 
 def wrapped(line):
-    """Returns a statement in lines that are not too long."""
+    """Breaks a statement into continued lines of limited length."""
     lines = []
     while len(line) > 110:
         cut = line.rindex(" ", 0, 108)
@@ -49,7 +49,7 @@ FORMS = {"var": "section", "varn": "pieces", "vard": "view"}
 
 
 def c_data_functions():
-    """Yields form, verb, together, type of each function in C that the module calls."""
+    """Yields section, verb, together and type of each C function that the module calls."""
     for section in FORMS:
         for verb, together in VERBS:
             if section == "vard" and verb not in ("put", "get"):
@@ -63,12 +63,12 @@ def c_name(section, verb, together, memory):
 
 
 def is_flexible(section, memory):
-    """Tests if there are an optional count and MPI datatype of what is in memory."""
+    """Tests if the procedures have an optional count and MPI datatype that describe the memory."""
     return section == "var" and memory != "text"
 
 
 def c_source():
-    """Returns the functions in C: for arrays, and of the same name with _one for elements."""
+    """Returns the C functions: for arrays, and, with the suffix _one, for single elements."""
     lines = []
     for section, verb, together, memory in c_data_functions():
         constant = "const " if verb.endswith("put") else ""
@@ -111,7 +111,7 @@ def c_source():
 
 
 def c_interface(section, verb, together, memory, one):
-    """Returns the interface of a function in C."""
+    """Returns the interface of a C function."""
     name = c_name(section, verb, together, memory)
     intent = "in" if verb.endswith("put") else "inout"
     _, declared, _ = TYPES_90[memory]
@@ -157,7 +157,7 @@ def short_name(name):
 
 
 def procedure(section, verb, together, memory, rank):
-    """Returns name and text of a procedure for arrays of a rank, or elements."""
+    """Returns name and text of a procedure for arrays of a rank; rank 0: for single elements."""
     title, declared, _ = TYPES_90[memory]
     of_rank = f"_{rank}D" if rank else ""
     name = f"nf90mpi_{verb}_{section}{of_rank}_{title}{together}"

@@ -42,7 +42,7 @@ MAX_VAR_DIMS 2147483647, MAX_NFILES 1024,
 REQ_NULL -1, REQ_ALL -1, GET_REQ_ALL -2, PUT_REQ_ALL -3
 """
 
-# The same, of C alone: fill values and the ranges of types.
+# Constants that only the C interface has: fill values and the ranges of types.
 C_CONSTANTS = """
 FILL_BYTE ((signed char)-127), FILL_CHAR ((char)0), FILL_SHORT ((short)-32767),
 FILL_INT (-2147483647), FILL_FLOAT (9.9692099683868690e+36f), FILL_DOUBLE (9.9692099683868690e+36),
@@ -239,7 +239,7 @@ KINDS = {
     "ncid": "int",
     "varid": "int",
     "dimid": "int",
-    "number": "int",  # of an attribute, counted as ids are
+    "number": "int",  # number of an attribute, counted as ids are
     "int": "int",
     "offset": "MPI_Offset",
     "type": "nc_type",
@@ -339,7 +339,7 @@ inq_buffer_size ncid:ncid out_offset:size
 inq_nreqs ncid:ncid out_int:nreqs
 """
 
-# Functions that return a text.
+# Functions that return a text instead of a code.
 TEXTS = {"strerror", "strerrno", "inq_libvers"}
 # Functions that make a file, that end one or concern several, and that concern none.
 OPENING = {"create", "open"}

@@ -53,7 +53,7 @@ class UnusableError(ValueError):
 
 
 def type_code(dtype: Any) -> int:
-    """The netCDF type of a NumPy dtype, or of a value that names one."""
+    """Returns the netCDF type of a NumPy dtype, or of a value that names one."""
     if dtype is str or dtype is bytes:
         dtype = np.dtype("S1")
     dtype = np.dtype(dtype)
@@ -81,7 +81,8 @@ def _advice(dtype: np.dtype) -> str:
 
 
 def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
-    """An array that the core can read: of netCDF's types, in the machine's byte order, on the host.
+    """Returns an array that the core can read: of netCDF's types, in the machine's byte order, on
+    the host.
 
     Strides stay as they are. Masked elements get the value `fill` of the type `code`.
     """
@@ -133,8 +134,8 @@ def _host_array(values: Any) -> np.ndarray:
 
 
 def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
-    """The values with the variable's fill value in place of masked ones, in a type that the library
-    converts exactly as it would convert the values."""
+    """Returns the values with the variable's fill value in place of masked ones, in a type that
+    the library converts exactly as it would convert the values."""
     if values.mask is np.ma.nomask or not values.mask.any():
         return values.data
     own = values.dtype
@@ -163,7 +164,7 @@ def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
 
 
 def _number(fill: Any, target: np.dtype) -> Any:
-    """A fill value, possibly given as text, in the variable's type."""
+    """Returns a fill value, possibly given as text, in the variable's type."""
     if target.kind == "S":
         return fill
     if isinstance(fill, str | bytes):
@@ -192,7 +193,7 @@ def _converted(array: np.ndarray) -> np.ndarray:
 
 
 def writable_array(out: Any) -> np.ndarray:
-    """An array that the core can fill: checked, not converted."""
+    """Returns an array that the core can fill: checked, not converted."""
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise UnusableError("TW_EARG", f"out must be a NumPy array, not {type(out).__name__}")
     if not out.flags.writeable:
@@ -204,7 +205,7 @@ def writable_array(out: Any) -> np.ndarray:
 
 
 def attribute_values(value: Any, dtype: np.dtype | None = None) -> bytes | np.ndarray:
-    """The value of an attribute: text, or an array of one dimension.
+    """Returns the value of an attribute: text, or an array of one dimension.
 
     Integers of Python get netCDF's int if they fit, so that every format can hold them.
     """
@@ -247,7 +248,7 @@ def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings in the library's form: "name=value; name=value"."""
+    """Returns settings in the library's form: "name=value; name=value"."""
     parts = []
     for name, value in settings.items():
         if value is None:
@@ -264,7 +265,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def normal_form(name: Any) -> Any:
-    """A name in the form in which netCDF stores it and looks it up."""
+    """Returns a name in the form in which netCDF stores it and looks it up."""
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
@@ -282,14 +283,14 @@ class ByName(UserDict[str, Any]):
 
 
 def names_text(names: str | Iterable[str]) -> str:
-    """Names of dimensions in the library's form; a text stays as it is."""
+    """Returns names of dimensions in the library's form; a text stays as it is."""
     if isinstance(names, str):
         return names
     return " ".join(name.replace(" ", "\\ ") for name in names)
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Inverse of names_text()."""
+    """Returns the inverse of names_text()."""
     hidden = normal_form(text).replace("\\ ", "\0")
     return tuple(name.replace("\0", " ") for name in hidden.split())
 

@@ -12,7 +12,7 @@ EDGES = {"keep": 0, "clip": 1, "periodic": 2}
 
 
 class Decomposition:
-    """What this rank holds: boxes or a list. Made by Session.decompose and its relatives.
+    """What this rank holds: boxes or a list. Made by Session.decompose or Session.decompose_list.
 
     Attributes:
         dims: names of the dimensions in the order of the array in memory, slowest first
@@ -60,7 +60,7 @@ class Decomposition:
         return self._core
 
     def array_shape(self, halo: bool = True) -> tuple[int, ...]:
-        """Shape of an array of this rank's part.
+        """Returns the shape of an array of this rank's part.
 
         One box: its lengths, with its halo. Several boxes, or padded ones: one more dimension, the
         slowest, counts them; the others are those of the largest. A list: its length in place of
@@ -87,7 +87,7 @@ class Decomposition:
         return list(zip(self.dims, self.shape, strict=True))
 
     def with_halo(self, halo: Any, edges: Any = "clip") -> Decomposition:
-        """The same boxes with a halo, for reading; made once for each halo.
+        """Returns the same boxes with a halo, for reading; made once for each halo.
 
         Args:
             halo: as for Session.decompose
@@ -173,7 +173,8 @@ def _checked_edges(edges: Mapping[str, str], dims: Sequence[str]) -> dict[str, s
 
 
 def halos(halo: Any, dims: Sequence[str]) -> list[tuple[int, int]]:
-    """(before, after) of each dimension, from a number, a pair, a dictionary or a sequence."""
+    """Returns (before, after) of each dimension, from a number, a pair, a dictionary or a
+    sequence."""
     if isinstance(halo, Mapping):
         unknown = set(halo) - set(dims)
         if unknown:
@@ -221,7 +222,7 @@ def parse_boxes(
 def parse_dims(
     space: Mapping[str, int] | Sequence[tuple[str, int]] | None, keywords: Mapping[str, int]
 ) -> tuple[list[str], list[int]]:
-    """Names and lengths, from a dictionary, pairs, or keywords."""
+    """Returns names and lengths, from a dictionary, pairs, or keywords."""
     pairs = list(space.items() if isinstance(space, Mapping) else space or [])
     pairs += list(keywords.items())
     if not pairs:

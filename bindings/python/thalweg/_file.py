@@ -116,7 +116,8 @@ class File:
         return Variable(self, name, names_of(names), code)
 
     def set_record(self, record: int, drop_later: bool = False) -> None:
-        """For mode "a": which record the first step writes, and whether later ones are removed.
+        """Sets, with mode "a", the record that the first step writes, and whether later ones are
+        removed.
 
         Raises:
             Error: TW_EBOUNDS, TW_ESTATE
@@ -160,12 +161,12 @@ class File:
     def put_record(
         self, name: str, array: Any, record: int, decomposition: Decomposition | None = _OWN
     ) -> None:
-        """Puts this rank's part of any record, by any decomposition; in the file after the next
-        end_step, sync or close.
+        """Puts this rank's part of any record, by any decomposition. It is in the file after the
+        next end_step, sync or close.
 
         Args:
             array: as for put
-            record: from 0; of a variable without records it does not matter
+            record: from 0; ignored for a variable without records
             decomposition: the variable's own, unless given; None: rank 0's values are all of it
         Raises:
             Error: those of put; TW_EBOUNDS, TW_EOVERLAP, TW_EHANDLE
@@ -183,8 +184,8 @@ class File:
         start: Sequence[int],
         stride: Sequence[int] | None = None,
     ) -> None:
-        """Puts any section of a variable, whatever its decomposition; in the file after the next
-        end_step, sync or close.
+        """Puts any section of a variable, whatever its decomposition. It is in the file after the
+        next end_step, sync or close.
 
         Args:
             array: its shape is that of the section; it may lack leading dimensions of length 1
@@ -230,7 +231,7 @@ class File:
         self._core.sync(bool(durable))
 
     def close(self) -> None:
-        """Writes what is left, completes the file and gives it its name. Again: nothing.
+        """Writes what is left, completes the file and gives it its name. Further calls do nothing.
 
         Raises:
             Error: of any write so far
@@ -278,7 +279,7 @@ class File:
             decomposition: over the variable's dimensions without the record, in any order; None:
                 every rank reads all
             record: from 0, or from the end if negative. None: all records, with one more
-                dimension, the slowest; of a variable without records it does not matter
+                dimension, the slowest; ignored for a variable without records
             out: the array to fill, of any strides; without it a new one
             dtype: of a new array; without it the file's
             halo, edges: reads with a halo: Decomposition.with_halo. Elements outside the global
@@ -470,7 +471,8 @@ class File:
             self._refuse_put(str(name), problem)
 
     def _fill(self, name: str) -> Any:
-        """The fill value that the program gave, or that of the file which is appended to."""
+        """Returns the fill value that the program gave, or that of the file to which records are
+        appended."""
         if name not in self._fills and self.mode == "a":
             with contextlib.suppress(Error):
                 code, values = self._core.att(name, "_FillValue")
@@ -478,7 +480,8 @@ class File:
         return self._fills.get(name)
 
     def _refuse_put(self, name: str, problem: Exception) -> Any:
-        """Makes a put that fails, as other ranks may wait for this rank's, and raises the error."""
+        """Makes a put that fails, because other ranks may wait for this rank's put, and raises
+        the error."""
         answer: Exception | None = None
         try:
             self._core.put_nothing(name.replace("\0", ""))

@@ -39,7 +39,7 @@ class Field:
 
     @property
     def wanted(self) -> bool:
-        """Whether a send at this time would be used."""
+        """True if a send at this time would be used."""
         return self._core.wanted
 
     def send(self, array: Any, *, weight: float | None = None) -> None:
@@ -231,7 +231,7 @@ def _declared(name: str, dims: Any, attrs: Mapping[str, Any]) -> tuple[str, str]
 
 
 def attributes_text(attrs: Mapping[str, Any]) -> str:
-    """Attributes in the library's form: name="text"; name=1.5."""
+    """Returns attributes in the library's form: name="text"; name=1.5."""
     parts = []
     for name, value in attrs.items():
         if isinstance(value, str):

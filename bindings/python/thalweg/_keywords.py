@@ -53,7 +53,8 @@ OTHER_NAMES = {
 def split_keywords(
     keywords: Mapping[str, Any], known: Sequence[str] = FILE_SETTINGS
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings and attributes. A name that looks like a misspelt setting is neither."""
+    """Returns settings and attributes. Raises an error for a name that looks like a misspelt
+    setting."""
     settings = {name: value for name, value in keywords.items() if name in known}
     attributes = {name: value for name, value in keywords.items() if name not in known}
     for name in attributes:

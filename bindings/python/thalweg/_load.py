@@ -19,14 +19,14 @@ from types import ModuleType
 from . import _build as _own
 
 _core: ModuleType | None = None
-_build = _own  # build of the core
+_build = _own  # module that describes how the core was built
 # The cores of a wheel, by the file name of the MPI library (MPICH: also Intel MPI, MVAPICH, Cray
 # MPICH).
 _CORES = {"libmpi.so.40": "_openmpi", "libmpi.so.12": "_mpich", "libmpich.so.12": "_mpich"}
 
 
 def core() -> ModuleType:
-    """The module _core.
+    """Returns the module _core.
 
     Raises:
         ImportError: the process has loaded another MPI than the one that the core was built for
@@ -42,7 +42,7 @@ def core() -> ModuleType:
 
 
 def _loaded_mpi() -> set[str]:
-    """Paths of the MPI libraries in this process."""
+    """Returns the paths of the MPI libraries in this process."""
     try:
         with open("/proc/self/maps") as maps:
             text = maps.read()
@@ -90,7 +90,7 @@ def _import_core() -> ModuleType:
             "(pip install --no-binary thalweg thalweg)"
         )
     name = known.pop()
-    for path in paths:  # lets the core find them
+    for path in paths:  # makes the libraries visible to the core
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
     module = importlib.import_module(f"thalweg.{name}._core")
     _build = importlib.import_module(f"thalweg.{name}._build")
@@ -110,7 +110,8 @@ def _check_kind() -> None:
 
 
 def check_one_mpi() -> None:
-    """
+    """Checks that mpi4py and the core use the same MPI library.
+
     Raises:
         ImportError: mpi4py and the core use two copies of MPI
     """
@@ -126,7 +127,7 @@ def check_one_mpi() -> None:
 
 
 def launched_ranks() -> int:
-    """The number of processes that were started together, as far as it is known."""
+    """Returns the number of processes that were started together, as far as it is known."""
     if (size := core().world_size()) > 1:
         return size
     for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"):

@@ -79,7 +79,7 @@ class Restart:
         self._core.def_dim(name, integers(length)[0])
 
     def set_var(self, name: str, **settings: Any) -> None:
-        """Settings of a registered variable: fill=0, deflate=1.
+        """Sets settings of a registered variable: fill=0, deflate=1.
 
         Raises:
             Error: TW_ESETTING, TW_ENOTFOUND
@@ -126,8 +126,8 @@ class Restart:
         self._with_path(path, self._core.read)
 
     def open(self, path: str | os.PathLike[str]) -> File:
-        """The same as read, and returns the file, open for its attributes and for variables that
-        are not registered. Its get verifies the checksum of a variable that it reads.
+        """Reads as read() does, and returns the open file, for its attributes and for variables
+        that are not registered. Its get verifies the checksum of a variable that it reads.
 
         Raises:
             Error: as read

@@ -28,7 +28,7 @@ class Section:
         return tuple(n for d, n in enumerate(self.count) if d not in self.dropped)
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
-        """The array that was read, of shape `count`, in the form that the key asks for."""
+        """Returns the array that was read, of shape `count`, in the form that the key asks for."""
         if self.reversed:
             array = np.flip(array, self.reversed)
         return array.reshape(self.shape)
@@ -40,7 +40,7 @@ def section_of(
     dims: Sequence[str],
     part: Sequence[int] | None = None,
 ) -> Section:
-    """The section that a key of integers, slices and an ellipsis names.
+    """Returns the section that a key of integers, slices and an ellipsis names.
 
     Args:
         shape: lengths of the variable; None if they are not known, as of a file being written:

@@ -357,7 +357,7 @@ class Session:
         return self._together(prepare, call, lambda: self._core_file(None, None, create=False))
 
     def restart(self, **settings: Any) -> Restart:
-        """A restart: arrays that are registered once, and written and read together.
+        """Creates a restart: arrays that are registered once, and written and read together.
 
         Args:
             settings: as for create; durable=True is the default, checksums=False leaves them out
@@ -375,7 +375,7 @@ class Session:
     def history(
         self, config: str | os.PathLike[str], *, calendar: str, start: str, **settings: Any
     ) -> History:
-        """A history: files of instants, means and others of a model's fields.
+        """Opens a history: files of instants, means and other statistics of a model's fields.
 
         Args:
             config: path of a TOML file, which rank 0 reads; or its text, if it has a newline
@@ -396,7 +396,7 @@ class Session:
     # ---- the session ----------------------------------------------------------------------------
 
     def summary(self, form: str = "json") -> Any:
-        """What the session has done so far: seconds, bytes, memory.
+        """Returns what the session has done so far: seconds, bytes, memory.
 
         Args:
             form: "json": a dictionary; "table": the most important figures, as a text to be
@@ -492,8 +492,8 @@ class Session:
         file: str = "",
         variable: str = "",
     ) -> Any:
-        """Makes a collective call. A rank whose arguments are invalid makes it with `refuse`, which
-        fails on all ranks, so that none waits for it."""
+        """Makes a collective call. A rank whose arguments are invalid calls `refuse` instead,
+        which makes the call fail on all ranks, so that none waits for this one."""
         try:
             args = prepare()
         except Exception as problem:

@@ -115,7 +115,7 @@ class Variable:
 
 
 def attribute_of(code: int, values: bytes) -> Any:
-    """The value of an attribute: text, a number, or an array of one dimension."""
+    """Returns the value of an attribute: text, a number, or an array of one dimension."""
     if code == 2:
         return values.decode(errors="replace").rstrip("\0")
     array = np.frombuffer(values, TYPES[code])

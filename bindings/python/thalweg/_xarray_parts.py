@@ -22,7 +22,8 @@ class Part:
 
 
 def parts_of(decomposition: Decomposition | Mapping[str, Any] | None) -> dict[str, Part]:
-    """
+    """Returns this rank's part of each dimension.
+
     Args:
         decomposition: a Decomposition of at most one box a rank, or for each divided dimension a
             slice or (start, count)

@@ -14,8 +14,9 @@ KEPT = (*PACKING, "_FillValue", "missing_value", "units", "calendar")
 
 
 def exact(name: str, plain: xarray.Variable, encoded: xarray.Variable) -> xarray.Variable:
-    """The encoded variable with values that the library converts: NumPy's conversion, which xarray
-    uses, wraps around. The library stores the fill value and reports TW_ERANGE.
+    """Returns the encoded variable with values that the library converts, because NumPy's
+    conversion, which xarray uses, wraps around. The library stores the fill value and reports
+    TW_ERANGE.
 
     Args:
         plain: the variable before it was encoded, with its encoding
@@ -66,7 +67,7 @@ def _with_data(encoded: xarray.Variable, values: xarray.Variable) -> xarray.Vari
 
 
 def _marked(encoded: np.ndarray, raw: np.ndarray, counted: np.dtype, fills: list[float]) -> Any:
-    """Encoded values; those that do not fit are infinite or unchanged."""
+    """Returns the encoded values; those that do not fit are infinite or unchanged."""
     if counted.kind == "f":
         misfit = np.isfinite(raw) & ~np.isfinite(encoded)
         return np.where(misfit, raw, encoded) if misfit.any() else encoded

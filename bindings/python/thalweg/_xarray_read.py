@@ -28,7 +28,7 @@ _lock = threading.RLock()
 
 
 def own_session() -> Session:
-    """The session of this process only, for files that each process reads by itself."""
+    """Returns the session of this process only, for files that each process reads by itself."""
     global _own
     with _lock:
         if _own is None or not _own.is_open:
@@ -200,7 +200,8 @@ class ThalwegBackend(BackendEntrypoint):
         session: Session | None = None,
         decomposition: Decomposition | Mapping[str, Any] | None = None,
     ) -> xarray.Dataset:
-        """
+        """Opens a file as a data set.
+
         Args:
             filename_or_obj: path of the file
             session: the ranks that read together; the call is then collective
@@ -237,5 +238,5 @@ class ThalwegBackend(BackendEntrypoint):
             raise
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """False, so that xarray uses this engine only if it is named."""
+        """Returns False, so that xarray uses this engine only if it is named."""
         return False

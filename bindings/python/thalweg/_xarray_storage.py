@@ -21,7 +21,8 @@ KNOWN = {
 # Encodings that say where xarray found a variable; they request nothing.
 ORIGIN = ("source", "original_shape")
 LEVELS = {"deflate": range(10), "zstd": range(-100, 23)}
-# The setting for a quantize_mode, and the most digits (bits for BitRound) by size in bytes.
+# For each quantize_mode: the setting, and the largest number of digits (bits for BitRound) by the
+# size of the type in bytes.
 QUANTIZERS: dict[Any, tuple[str, dict[int, int]]] = {
     "BitGroom": ("bitgroom", {4: 7, 8: 15}),
     "GranularBitRound": ("granularbr", {4: 7, 8: 15}),
@@ -48,8 +49,8 @@ class Encoded:
 
 
 def storage_of(name: str, encoded: Encoded) -> dict[str, Any]:
-    """The settings of a variable. As in to_netcdf, what an encoding has inherited from the file
-    that the data come from is dropped if it does not fit.
+    """Returns the settings of a variable. As in to_netcdf, what an encoding has inherited from the
+    file that the data come from is dropped if it does not fit.
 
     Raises:
         ValueError: an explicit encoding cannot be done

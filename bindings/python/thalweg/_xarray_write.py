@@ -47,7 +47,7 @@ class Plan:
     everyone: list[dict[str, Part]] = field(default_factory=list)  # parts of dimensions by rank
 
     def signature(self) -> Any:
-        """The part of the plan that must be the same on all ranks."""
+        """Returns the part of the plan that must be the same on all ranks."""
         return (
             self.record,
             self.lengths,
@@ -216,8 +216,8 @@ def _normal_names(names: Any) -> list[Any]:
 
 
 def _in_normal_form(dataset: xarray.Dataset) -> xarray.Dataset:
-    """The data set with the names that they get in a file; the same object if they do not
-    change."""
+    """Returns the data set with the names that they get in a file; the same object if they do
+    not change."""
     names = {*dataset.variables, *dataset.dims}
     others = {name: normal_form(name) for name in names if normal_form(name) != name}
     if not others:
@@ -265,7 +265,8 @@ def _record_dim(dataset: xarray.Dataset, unlimited_dims: Any, divided: Iterable[
 def _time_units(
     dataset: xarray.Dataset, encoding: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """The units, calendar and type that xarray chooses for times, given this rank's values."""
+    """Returns the units, calendar and type that xarray chooses for times, given this rank's
+    values."""
     chosen: dict[str, dict[str, Any]] = {}
     for key, v in dataset.variables.items():
         if v.dtype.kind in "mM" or holds_times(v):
@@ -299,7 +300,7 @@ class Stored:
 
 
 def _stored(session: Session, path: Any) -> dict[str, Stored]:
-    """The storage of a file's variables."""
+    """Returns the storage of a file's variables."""
     found: dict[str, dict[str, Any]] = {}
     storage: dict[str, dict[str, Any]] = {}
     texts: dict[str, Stored] = {}
@@ -326,7 +327,7 @@ def _stored(session: Session, path: Any) -> dict[str, Stored]:
 
 
 def _storage_in(variable: Any) -> dict[str, Any]:
-    """The settings with which a variable of a file was defined."""
+    """Returns the settings with which a variable of a file was defined."""
     filters = dict(variable.filters)
     storage: dict[str, Any] = {"shuffle": SHUFFLE in filters}
     for setting, number in (("deflate", DEFLATE), ("zstd", ZSTD)):
@@ -338,7 +339,7 @@ def _storage_in(variable: Any) -> dict[str, Any]:
 
 
 def _fitted(name: str, v: xarray.Variable, dim: str, length: int) -> xarray.Variable:
-    """A text with the same number of characters as in the file."""
+    """Returns a text with the same number of characters as in the file."""
     if v.dtype.kind != "S" or not v.dims or v.dims[-1] == dim:
         return v
     if v.shape[-1] > length:
@@ -394,7 +395,8 @@ def _is_nan(value: Any) -> bool:
 def _agreed_times(
     session: Session, choose: Callable[[], dict[str, dict[str, Any]]]
 ) -> dict[str, dict[str, Any]]:
-    """Rank 0's choice, in units that are fine enough for all ranks."""
+    """Returns rank 0's choice; if the ranks choose different units, those that are fine enough
+    for all."""
     choices: Any
     try:
         choices = choose()
