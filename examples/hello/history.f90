@@ -18,7 +18,7 @@ program history
 
   call MPI_Init()
   io = tw_init(MPI_COMM_WORLD)
-  if (tw_is_server(io)) then                         ! it has written until the model was done
+  if (tw_is_server(io)) then                         ! the server wrote while the model ran
     call tw_finalize(io)
     call MPI_Finalize()
     stop

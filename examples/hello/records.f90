@@ -37,7 +37,7 @@ program records
   call tw_put_record(file, 'flow', by_column, columns, record=1)
   call tw_end_step(file)                                ! both are in the file
   if (rank == 0) call tw_put_box(file, 'flow', [7.0], start=[3, 2, 1], count=[1, 1, 1])
-  call tw_end_step(file)                                ! one point of record 1 is another
+  call tw_end_step(file)                                ! changes one point of record 1
   call tw_sync(file)
   call tw_get_box(file, 'flow', series, start=[1, 2, 1], count=[nx/2, 1, 2], stride=[2, 1, 1])
   if (rank == 0) print '(f0.0,1x,f0.0)', series(2, 1, :)

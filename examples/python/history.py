@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Monthly means and daily maxima, as a configuration asks for them:
+"""Writes monthly means and daily maxima, as a configuration asks for them:
 
 mpirun -n 4 python history.py
 """
@@ -30,7 +30,7 @@ with tw.Session(MPI.COMM_WORLD) as io:
     lat = np.linspace(-89, 89, NY)
 
     def temperature(step):
-        """A warm tropical belt, and a day's cycle."""
+        """Returns temperatures: a warm tropical belt, with a daily cycle."""
         warm = 255 + 45 * np.cos(np.radians(lat[start[0] : start[0] + count[0]]))
         hour = 3 * np.sin(np.pi * step / 2 + np.linspace(0, 2 * np.pi, NX))
         return warm[:, None] + hour[start[1] : start[1] + count[1]]

@@ -27,9 +27,10 @@ class Beside(DirFileSystem):
 
 
 def open_store(path):
-    """The references as a store of Zarr: zarr.open_group(open_store(path), mode="r")."""
+    """Returns the references as a store of Zarr: zarr.open_group(open_store(path), mode="r")."""
     path = os.path.realpath(path)
-    # Paths are relative to the file of references; readers look for them where they run.
+    # Paths are relative to the file of references, but readers would look for them in their working
+    # folder.
     files = Beside(os.path.dirname(path), LocalFileSystem())
     files = AsyncFileSystemWrapper(files, asynchronous=True)
     references = fsspec.filesystem(
@@ -39,7 +40,7 @@ def open_store(path):
 
 
 def open_references(path, **options):
-    """A data set whose values are read from the netCDF files when they are used."""
+    """Returns a data set whose values are read from the netCDF files when they are used."""
     options = {"consolidated": False, "chunks": None, **options}
     return xr.open_zarr(open_store(path), **options)
 

@@ -44,7 +44,7 @@ class Model:
             field[-1] = wall * field[-2]
 
     def advance(self):
-        """One step, forward-backward: the velocities, then the height."""
+        """Takes one forward-backward step: first the velocities, then the height."""
 
         def d_dx(a):
             return (np.roll(a, -1, 1) - np.roll(a, 1, 1))[1:-1] / (2 * self.dx)
@@ -58,7 +58,8 @@ class Model:
         self.v[1:-1] += self.dt * (-CORIOLIS * u - GRAVITY * d_dy(self.h))
         self.exchange(self.v, -1)
         self.h[1:-1] -= self.dt * DEPTH * (d_dx(self.u) + d_dy(self.v))
-        # A little diffusion keeps the grid's two halves together.
+        # The two velocities at neighbouring points are hardly coupled, as differences span two
+        # cells. A little diffusion couples them.
         for field in (self.u, self.v):
             self.exchange(field, -1)
             field[1:-1] += 0.01 * (field[2:] + field[:-2] - 2 * field[1:-1])
@@ -67,7 +68,7 @@ class Model:
 
 
 def define_history(io, model, path):
-    """The file, and its decomposition."""
+    """Creates the history file and its decomposition."""
     rows = io.decompose(
         y=model.ny, x=model.nx, start=(model.js, 0), count=(model.nj, model.nx), halo={"y": 1}
     )

@@ -3,7 +3,7 @@
 !> The patch of each rank, and the communication between ranks at every step.
 !>
 !> The channel is cut into strips along y and, on request, into groups of layers:
-!> ranks_y x ranks_layer patches, each with all of x. Neighbours in y exchange one row of halo.
+!> a patch for each strip and group, with all of x. Neighbours in y exchange one row of halo.
 !> Neighbours in the vertical pass on the running sums over the layers, from the top down or from
 !> the bottom up, so that every sum has the same order on any number of ranks.
 module halo
@@ -27,7 +27,8 @@ module halo
 
 contains
 
-  !> Gives this rank its patch. trouble: '', or why the ranks do not fit, the same on every rank.
+  !> Gives this rank its patch. trouble: '', or the reason why the number of ranks does not fit, the
+  !> same on every rank.
   subroutine make_patch(comm, nx, nl, ny, layer_ranks, p, trouble)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: nx, nl, ny, layer_ranks
@@ -110,7 +111,7 @@ contains
     end if
   end subroutine exchange_rows
 
-  !> Periodic in x.
+  !> Fills the halo along x, which is periodic.
   subroutine wrap(a, nx)
     real(real64), intent(inout) :: a(0:, :, 0:)
     integer, intent(in) :: nx

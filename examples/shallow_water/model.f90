@@ -34,17 +34,17 @@ module model
 
   real(real64), parameter :: pi = acos(-1.0_real64)
 
-  !> SI units.
+  !> Parameters of the model, in SI units.
   type :: parameters_t
     real(real64) :: dx = 10e3_real64           !< cell width along x and y
     real(real64) :: dt = 720                   !< time step
     real(real64) :: f0 = 1e-4_real64           !< Coriolis parameter in the middle of the channel
-    real(real64) :: beta = 1.6e-11_real64      !< its gradient
+    real(real64) :: beta = 1.6e-11_real64      !< change of the Coriolis parameter along y
     real(real64) :: gravity = 9.81_real64
     real(real64) :: depth = 1000               !< all layers together, at rest
     real(real64) :: buoyancy = 0.02_real64     !< sum of the reduced gravities of all interfaces
-    real(real64) :: jet_speed = 0.5_real64     !< U
-    real(real64) :: jet_width = 50e3_real64    !< L
+    real(real64) :: jet_speed = 0.5_real64     !< U in the formula of the jet
+    real(real64) :: jet_width = 50e3_real64    !< L in the formula of the jet
     real(real64) :: meander = 30               !< displacement of the interfaces, m
     real(real64) :: viscosity = 200
     real(real64) :: thinnest = 20              !< layers thinner than this, m, become stiff
@@ -60,7 +60,7 @@ module model
     real(real64), allocatable, dimension(:, :, :) :: h, u, v       !< state
     real(real64), allocatable, dimension(:, :, :) :: d, m          !< interface depth, potential
     real(real64), allocatable, dimension(:, :, :, :) :: gh, gu, gv !< tendencies of three steps
-    integer :: now = 1, before = 2, earlier = 3                    !< their places
+    integer :: now = 1, before = 2, earlier = 3                    !< their indices in gh, gu, gv
     real(real64), allocatable, dimension(:, :, :) :: q, uh, vh, b  !< work space
     real(real64), allocatable :: f_corner(:)                       !< f on the northern edges
   end type model_t
@@ -106,7 +106,7 @@ contains
     call resume(self, p)
   end subroutine initialize
 
-  !> Makes the rest of the state from its cells h, u, v. Collective.
+  !> Computes the rest of the state from h, u and v of the cells. Collective.
   subroutine resume(self, p)
     type(model_t), intent(inout) :: self
     type(patch_t), intent(in) :: p
@@ -114,8 +114,9 @@ contains
     call diagnose(self, p)
   end subroutine resume
 
-  !> Depth of the lower interface of a layer (0: the surface) in geostrophic balance with the jet,
-  !> g' dD/dy = - f (u(layer) - u(layer + 1)), plus meanders that fade above and below mid-depth.
+  !> Returns the depth of the lower interface of a layer (0: the surface) in geostrophic balance
+  !> with the jet, g' dD/dy = - f (u(layer) - u(layer + 1)), plus meanders that fade above and below
+  !> mid-depth.
   !> s: distance from the jet in units of its width; x: from 0 to 1 along the channel.
   pure real(real64) function interface_depth(c, shear, reduced_gravity, layer, s, x) result(depth)
     type(parameters_t), intent(in) :: c
@@ -134,15 +135,16 @@ contains
     end do
   end function interface_depth
 
-  !> A smooth step in the vertical: 1 at mid-depth, less above and below.
+  !> Returns the strength of the thermocline at a layer: 1 at mid-depth, less above and below.
   pure elemental real(real64) function thermocline(layer, nl, width)
     integer, intent(in) :: layer, nl
     real(real64), intent(in) :: width
     thermocline = exp(-((real(layer, real64)/nl - 0.5_real64)/width)**2)
   end function thermocline
 
-  !> Longest stable time step, s: the fastest wave, carried by the jet, within the limit 0.72 of the
-  !> Adams-Bashforth scheme. The speed comes from the vertical modes of the layers at rest, with
+  !> Returns the longest stable time step, s: the fastest wave, carried by the jet, within the limit
+  !> 0.72 of the Adams-Bashforth scheme. The speed comes from the vertical modes of the layers at
+  !> rest, with
   !> c^2 h = H (g'(k) d(k) + ... + g'(nl) d(nl)), d = h(1) + ... + h(k), by power iteration.
   pure real(real64) function longest_step(self)
     type(model_t), intent(in) :: self
@@ -159,7 +161,7 @@ contains
     longest_step = 0.72_real64*self%c%dx/(2*sqrt(2.0_real64)*(sqrt(c2) + self%c%jet_speed))
   end function longest_step
 
-  !> Interface depths and Montgomery potentials of the present state, halos included.
+  !> Computes the interface depths and Montgomery potentials of the present state, halos included.
   subroutine diagnose(self, p)
     type(model_t), intent(inout) :: self
     type(patch_t), intent(in) :: p
@@ -167,7 +169,7 @@ contains
     call pass_up(p, self%reduced_gravity, self%d, self%m)
   end subroutine diagnose
 
-  !> One time step. Collective.
+  !> Advances the model by one time step. Collective.
   subroutine advance(self, p)
     type(model_t), intent(inout) :: self
     type(patch_t), intent(in) :: p
@@ -214,8 +216,8 @@ contains
 
   end subroutine advance
 
-  !> The right-hand sides gh, gu, gv of the three equations. Each value depends on its neighbours
-  !> only, in an order of operations that does not depend on the patch.
+  !> Computes the right-hand sides gh, gu, gv of the three equations. Each value depends on its
+  !> neighbours only, in an order of operations that does not depend on the patch.
   subroutine tendencies(self, p, gh, gu, gv)
     type(model_t), intent(inout) :: self
     type(patch_t), intent(in) :: p
@@ -277,8 +279,9 @@ contains
     end associate
   end subroutine tendencies
 
-  !> Sum of all thicknesses times the cells' area, m3, the same on every rank and on any number of
-  !> them: whole rows are added up first, and the rows in one order. Collective.
+  !> Returns the sum of all thicknesses times the cells' area, m3. It is the same on every rank and
+  !> for any number of ranks: values are first added up in each row, and then the rows in a fixed
+  !> order. Collective.
   real(real64) function total_mass(self, p)
     type(model_t), intent(in) :: self
     type(patch_t), intent(in) :: p
@@ -295,7 +298,8 @@ contains
     total_mass = sum(rows)*self%c%dx**2
   end function total_mass
 
-  !> No layer has vanished and no value is infinite or not a number, on any rank. Collective.
+  !> Tests that no layer has vanished and no value is infinite or not a number, on any rank.
+  !> Collective.
   logical function healthy(self, p)
     type(model_t), intent(in) :: self
     type(patch_t), intent(in) :: p

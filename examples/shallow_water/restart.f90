@@ -30,7 +30,8 @@ contains
     self%arrays = tw_restart_new(io)
   end subroutine open_restart
 
-  !> Registers the arrays. Tendencies change places from step to step.
+  !> Registers the arrays: before each write and read, because the three steps of tendencies change
+  !> places in the arrays.
   subroutine register(self, p, m)
     type(restart_t), intent(in) :: self
     type(patch_t), intent(in) :: p
@@ -73,7 +74,8 @@ contains
     call tw_restart_write(self%arrays, path)
   end subroutine write_restart
 
-  !> trouble: '', or why the model cannot go on from the file, the same on every rank.
+  !> Reads the restart. trouble: '', or the reason why the model cannot continue from the file, the
+  !> same on every rank.
   subroutine read_restart(self, p, m, path, trouble)
     type(restart_t), intent(in) :: self
     type(patch_t), intent(in) :: p

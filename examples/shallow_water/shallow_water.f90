@@ -10,7 +10,7 @@
 !> settings, one of the ranks writes and the model runs on the others.
 !> With restart_every it writes restarts, and with restart_from it continues from one, on any number
 !> of ranks, with bit-identical results. With stream_file = 'history.toml' it also writes means and
-!> others, as that file asks for them.
+!> other statistics, as that file asks for them.
 !> Exit status: 0, or 1 if the model failed or, with check = .true., lost mass.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
@@ -49,7 +49,7 @@ program shallow_water
   comm = MPI_COMM_WORLD
   call read_namelist()
   io = tw_init(MPI_COMM_WORLD, 'method='//trim(method)//';'//trim(settings))
-  if (tw_is_server(io)) then                         ! it has written until the model was done
+  if (tw_is_server(io)) then                         ! the server wrote while the model ran
     call tw_finalize(io)
     call MPI_Finalize()
     stop
@@ -105,7 +105,7 @@ program shallow_water
 
 contains
 
-  !> Every rank reads the few lines for itself.
+  !> Reads the namelist. Every rank reads it for itself, as it has only a few lines.
   subroutine read_namelist()
     namelist /shallow_water_nml/ nx, ny, layers, dx, dt, steps, interval, jet_speed, layer_ranks, &
       output, method, settings, progress, summary, check, restart_every, restart_file, &
@@ -160,14 +160,14 @@ contains
     if (patch%rank == 0) write (*, '(a)') table
   end subroutine finish_output
 
-  !> The largest of the ranks' numbers, on rank 0.
+  !> Returns the largest of the ranks' numbers, on rank 0.
   real(real64) function slowest(seconds)
     real(real64), intent(in) :: seconds
     slowest = seconds
     call MPI_Reduce(seconds, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, patch%comm)
   end function slowest
 
-  !> Every rank of comm calls it: says why on rank 0 and ends the program with exit status 1.
+  !> Prints the reason on rank 0 and ends the program with exit status 1. Collective over comm.
   subroutine fail(reason)
     character(len=*), intent(in) :: reason
     integer :: rank
@@ -180,7 +180,7 @@ contains
     stop 1, quiet=.true.
   end subroutine fail
 
-  !> One line that is written over and over.
+  !> Shows the progress in one line, which is overwritten.
   subroutine show_progress()
     integer, parameter :: width = 30
     integer :: done

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Means, extremes and instants, as a configuration file asks for them: see history.toml.
+!> Output of means, extremes and instants, as the configuration file history.toml asks for it.
 module streams
   use, intrinsic :: iso_fortran_env, only: real64
   use thalweg
