@@ -55,14 +55,14 @@ def make_row(name: str) -> Row:
 
 
 def no_effect(row: Row, summary: Path) -> str:
-    """The reason why a run did not do what its row says, according to the library's own summary;
-    '' if it did."""
+    """Returns the reason why a run did not do what its row says, according to the library's own
+    summary; '' if it did."""
     service = json.loads(summary.read_text())["files"][-1]["service"]
     return "" if service == row.service else f"no effect: the service was {service}"
 
 
 def run(row: Row, options: argparse.Namespace, folder: Path) -> tuple[float, float]:
-    """Runs the model once; seconds in total and in output."""
+    """Runs the model once. Returns the seconds in total and in output."""
     history, summary = folder / "history.nc", folder / "summary.json"
     text = NAMELIST.format(
         nx=options.nx,
@@ -106,7 +106,8 @@ def run(row: Row, options: argparse.Namespace, folder: Path) -> tuple[float, flo
 
 
 def measure(rows: list[Row], options: argparse.Namespace, folder: Path) -> None:
-    """Repetition 0 warms up. Every repetition begins with another row."""
+    """Measures all rows in turn. Repetition 0 warms up, and every repetition begins with another
+    row."""
     for repetition in range(options.repetitions + 1):
         for i in range(len(rows)):
             row = rows[(i + repetition) % len(rows)]

@@ -154,7 +154,7 @@ def main() -> int:
 
 
 def wrong_files(report: dict) -> list[str]:
-    """Files with wrong contents."""
+    """Returns the files with wrong contents."""
     return [
         f"{row.get('name', row.get('method'))}: {row['wrong']}"
         for row in report.get("results", [])

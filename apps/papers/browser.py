@@ -112,8 +112,8 @@ class Chromium:
 
 
 def problems_of(events: list[dict], *expected: str) -> list[str]:
-    """Problems in the events: errors, and requests other than for data within the page or for
-    addresses that begin as expected."""
+    """Returns the problems in the events: errors, and requests other than for data within the
+    page or for addresses that begin as expected."""
     problems = []
     for event in events:
         name, parameters = event.get("method"), event.get("params", {})
@@ -139,9 +139,9 @@ def check_page(
     screenshot: Path | None = None,
     folder: Path | None = None,
 ) -> list[str]:
-    """Problems of a page that should have so many pictures: errors, pictures that did not load,
-    a page wider than its window, requests other than for files of `folder`. With `screenshot`,
-    saves a picture of the page there."""
+    """Returns the problems of a page that should have a number of pictures: errors, pictures
+    that did not load, a page wider than its window, requests other than for files of
+    `folder`. With `screenshot`, saves a picture of the page there."""
     address = page.resolve().as_uri()
     expected = [address] if folder is None else [folder.resolve().as_uri() + "/"]
     problems = []

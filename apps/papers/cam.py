@@ -20,7 +20,7 @@ MEGABYTES = {"t85": 124, "fv-b": 49, "fv-c": 197, "fv-d": 785}
 
 
 def staging(ranks: int) -> str:
-    """The paper's method: slabs by PnetCDF on all ranks up to 32."""
+    """Returns the paper's method: slabs by PnetCDF on all ranks up to 32."""
     return f"slabs:storage=pnetcdf:writers={min(ranks, 32)}"
 
 
@@ -57,7 +57,7 @@ def step_seconds(row: dict) -> float:
 
 
 def series(results: Results, workload: str, ranks: tuple[int, ...], figure: str) -> list[Line]:
-    """A line per method: `figure` of its row against the ranks."""
+    """Returns a line per method: the values of `figure` over the numbers of ranks."""
     lines = []
     for method, label in [*LABELS.items(), (None, STAGING_LABEL)]:
         points = []
@@ -71,8 +71,8 @@ def series(results: Results, workload: str, ranks: tuple[int, ...], figure: str)
 
 
 def best(results: Results, workload: str, ranks: tuple[int, ...]) -> tuple | None:
-    """(rate, ranks, label) of the fastest parallel method, and the best rate of the sequential
-    one."""
+    """Returns (rate, ranks, label) of the fastest parallel method, and the best rate of the
+    sequential one."""
     fastest, sequential = None, 0.0
     for p in ranks:
         rows = results.rows(name_of(workload, p))

@@ -56,7 +56,7 @@ def runs(preset: Preset) -> list[Run]:
 
 
 def relation(results: Results, domain: str, grid: str, first: str, second: str) -> float | None:
-    """(T1 - T2) / T1 in per cent."""
+    """Returns (T1 - T2) / T1 in per cent."""
     rows = results.rows(name_of(domain, grid))
     if first not in rows or second not in rows:
         return None
@@ -65,7 +65,7 @@ def relation(results: Results, domain: str, grid: str, first: str, second: str) 
 
 
 def faster(results: Results, domain: str, grid: str, first: str, second: str) -> float | None:
-    """T1 / T2."""
+    """Returns T1 / T2."""
     share = relation(results, domain, grid, first, second)
     return None if share is None else 100 / (100 - share)
 
@@ -86,8 +86,8 @@ def missing(results: Results, domain: str, grids: tuple[str, ...]) -> list[tuple
     return [(LABELS[m], why) for m, why in lacking]
 
 
-# The text's figures in per cent, at its smallest and largest process grid: rows to direct, columns
-# to direct, direct to sequential.
+# The figures that the paper's text gives, in per cent, for its smallest and its largest grid of
+# processes: the gain of rows over direct, of columns over direct, and of direct over sequential.
 PAPER = {
     "ca": (
         "CMAQ, figs. 3 and 4",
@@ -194,7 +194,8 @@ def many_ranks(results: Results, preset: Preset, folder: Path) -> Figure:
 
 
 def writers_of(method: str, grid: str) -> int:
-    """The number of ranks that write: the first factor of a grid counts its columns."""
+    """Returns the number of ranks that write. The first factor of a grid is the number of its
+    columns."""
     columns, rows = map(int, grid.split("x"))
     return {DIRECT: columns * rows, ROWS: rows, COLUMNS: columns}[method]
 

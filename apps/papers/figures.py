@@ -26,7 +26,8 @@ class Table:
 
 @dataclass
 class Figure:
-    """A figure of the report, with the paper's finding and whether it holds on this machine."""
+    """A figure of the report, with the paper's finding, and whether the finding holds on this
+    machine."""
 
     name: str
     source: str  # "CAM, figs. 4 and 5"
@@ -36,7 +37,7 @@ class Figure:
     verdict: str = UNMEASURED
     reference: list[str] = field(default_factory=list)  # the paper's own numbers
     scaled: str = ""
-    missing: list[tuple[str, str]] = field(default_factory=list)  # what, why
+    missing: list[tuple[str, str]] = field(default_factory=list)  # what was not measured, and why
     tables: list[Table] = field(default_factory=list)
     image: Path | None = None
 
@@ -84,7 +85,8 @@ class Chart:
         log: str = "",
         title: str = "",
     ) -> None:
-        """@param log: the axes with logarithmic scales, "x", "y" or "xy"."""
+        """Draws lines.
+        @param log: the axes with logarithmic scales, "x", "y" or both: "xy". Default: none"""
         axis = self.axes[panel]
         if not lines:
             self.nothing(panel)
@@ -103,7 +105,7 @@ class Chart:
         self.finish(axis, x_label, y_label, title)
 
     def levels(self, levels: list[tuple[str, float]], panel: int = 0) -> None:
-        """The paper's figures as horizontal lines."""
+        """Draws the paper's figures as horizontal lines."""
         for text, value in levels:
             axis = self.axes[panel]
             axis.axhline(value, color=PAPER_COLOUR, linestyle="--", linewidth=1)
@@ -127,7 +129,7 @@ class Chart:
         log: bool = False,
         title: str = "",
     ) -> None:
-        """Bars side by side in each group; the last `paper_groups` groups are the paper's."""
+        """Draws bars side by side in each group; the last `paper_groups` groups are the paper's."""
         axis = self.axes[panel]
         width = 0.8 / max(1, len(series))
         if all(v is None for _, values in series for v in values):

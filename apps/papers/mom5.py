@@ -26,7 +26,7 @@ SHARE_METHODS = {
 
 
 def tiles(layout: str, kind: str) -> str:
-    """The method of an I/O layout."""
+    """Returns the method of an I/O layout."""
     if kind == "PnetCDF":
         return f"direct:method=tiles:tiles={layout}"
     return f"record:method=tiles:tiles={layout}:{NETCDF4}"
@@ -61,8 +61,8 @@ def runs(preset: Preset) -> list[Run]:
 
 
 def phase(row: dict, name: str) -> float:
-    """Seconds of a phase of a file: open, write (with remapping and waiting), close, or all of
-    them."""
+    """Returns the seconds of a phase of a file: open, write (with remapping and waiting), close,
+    or all of them."""
     phases = row["phases"]
     if name == "write":
         return row["median_seconds"] - phases["close"]
@@ -71,7 +71,7 @@ def phase(row: dict, name: str) -> float:
     return phases[name]
 
 
-# (phase, figure, the paper's finding)
+# (phase, name of the figure, the paper's finding)
 PHASES = (
     ("open", 3, "HDF5 opens take longer than PnetCDF's, and grow with the ranks."),
     ("write", 5, "Writing gets faster with ranks; PnetCDF is somewhat faster than HDF5."),
@@ -214,7 +214,8 @@ TABLE_6 = {
 
 
 def share(row: dict, outputs: int, computing: float) -> float:
-    """Per cent of a run: a file with so many outputs, beside so many seconds of computing."""
+    """Returns the per cent of a run that output takes, if the run writes one file with `outputs`
+    records and computes for `computing` seconds."""
     phases = row["phases"]
     once = phases["open"] + phases["close"]
     output = once + outputs * (row["median_seconds"] - phases["close"]) / row["steps"]

@@ -117,7 +117,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def method_rows(record: Record) -> list[list[str]]:
-    """A row per method: seconds of the phases, and resources."""
+    """Returns a row per method: seconds of the phases, and resources."""
     rows = []
     for r in record.report.get("results", []):
         name = r.get("name", r.get("method"))

@@ -171,7 +171,8 @@ PRESETS = {
 
 
 def repeating(preset: Preset) -> tuple[str, ...]:
-    """Options of every run. In the overlap experiment, every session warms up by itself."""
+    """Returns the options of every run. In the overlap experiment, every session warms up by
+    itself."""
     return (
         *("--repetitions", str(preset.repetitions)),
         *("--prewarm-gb", f"{preset.prewarm_gb:g}"),
@@ -179,5 +180,5 @@ def repeating(preset: Preset) -> tuple[str, ...]:
 
 
 def measuring(preset: Preset) -> tuple[str, ...]:
-    """Options of the runs that compare methods."""
+    """Returns the options of the runs that compare methods."""
     return (*repeating(preset), "--warmup", str(preset.warmup))

@@ -48,7 +48,7 @@ class UnmeasuredError(Exception):
 
 
 def short_reason(text: str) -> str:
-    """An error of the library without its list of known values."""
+    """Returns an error of the library without its list of known values."""
     found = SETTINGS_ERROR.search(text)
     if found:
         return f"{UNKNOWN}: {found[1]}"
@@ -73,7 +73,8 @@ class Results:
         return record.report
 
     def rows(self, run: str) -> dict[str, dict]:
-        """The results of a run by method or way of output, without those that have no figures."""
+        """Returns the results of a run by method or way of output, without those that have no
+        figures."""
         try:
             rows = self.report(run)["results"]
         except UnmeasuredError:
@@ -82,7 +83,7 @@ class Results:
         return {k: row for k, row in named.items() if not {*NO_FIGURES} & row.keys()}
 
     def reason(self, run: str, method: str) -> str:
-        """Why a method has no figures in a run."""
+        """Returns the reason why a method has no figures in a run."""
         try:
             rows = self.report(run)["results"]
         except UnmeasuredError as e:
@@ -93,7 +94,7 @@ class Results:
         return "it was not asked for"
 
     def missing(self, runs: Iterable[str], methods: Iterable[str]) -> list[tuple[str, str]]:
-        """Methods without figures in any of the runs, each with the reason."""
+        """Returns the methods without figures in any of the runs, each with the reason."""
         runs = list(runs)
         found = set().union(*(self.rows(run).keys() for run in runs)) if runs else set()
         return [(m, self.reason(runs[0], m)) for m in methods if m not in found and runs]
@@ -133,8 +134,8 @@ class Bench:
         return record
 
     def ranks_of(self, ranks: int, arguments: tuple[str, ...]) -> int:
-        """The number of ranks; with servers, more than the model's: the program itself knows how
-        many."""
+        """Returns the number of ranks. With servers it is more than the number of the model's
+        ranks; the program itself knows how many."""
         if arguments[0] != "overlap":
             return ranks
         command = [self.program, *arguments, "--print-ranks"]
@@ -162,13 +163,14 @@ class Bench:
 
 
 def last_line(text: str) -> str:
-    """The last line of thalweg-bench on standard error, without the launcher's own lines."""
+    """Returns the last line of thalweg-bench on standard error, without the launcher's own
+    lines."""
     lines = [line for line in text.splitlines() if line.startswith("thalweg-bench:")]
     return lines[-1].removeprefix("thalweg-bench: ") if lines else text.strip()[-200:]
 
 
 def command_of(record: Record) -> str:
-    """The command that measures this again."""
+    """Returns the command that measures this again."""
     if record.arguments and record.arguments[0] == "overlap":
         return f"./run bench {shlex.join(record.arguments)}"
     words = shlex.join(record.arguments)

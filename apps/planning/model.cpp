@@ -116,8 +116,8 @@ double exchange_seconds(const Machine& machine, const Work& work) {
     return seconds;
 }
 
-/// Returns the time by which writing is delayed. Writers that wait for blocks pass on their pieces
-/// at different times.
+/// Returns the seconds by which writing is delayed: the longer of two waits. Writers that wait for
+/// blocks send their pieces at different times, so they do not wait for each other as well.
 double held_up(const Cost& cost) { return std::max(cost.lock, cost.leave); }
 
 /// Returns the fraction of an output for which the model does not wait.

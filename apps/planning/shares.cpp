@@ -138,9 +138,9 @@ void Shares::add_estimates(const MappedLayout& mapped, const BusyWriters& busy, 
     work.piece = piece;
 }
 
-/// Changes the work for steps that are larger than `staging` and so written variable by variable.
-/// If each writer has one contiguous range over all variables, each variable belongs to only a few
-/// writers.
+/// Changes the work for steps that are larger than `staging`, which are written variable by
+/// variable. If each writer has one contiguous range over all variables, each variable belongs to
+/// only a few writers.
 void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const BusyWriters& busy,
                             Work& work) const {
     double one_after_another = 0, most = 0;

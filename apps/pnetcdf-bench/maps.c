@@ -12,7 +12,7 @@
 
 enum { most_maps = 6, small_variables = 23, small_elements = 8 };
 
-/* The runs that a rank holds of one decomposition. */
+/* The runs of elements that a rank holds of one decomposition. */
 typedef struct {
     int dims, pieces, elements;
     int length[2];

@@ -107,7 +107,7 @@ static void write_alone(const char* path) {
     free(values);
 }
 
-/* Asks for lengths, and enters and leaves define mode. */
+/* Inquires lengths, and enters and leaves define mode. */
 static void ask(const char* path) {
     int id = 0, dim = 0, variable = 0;
     MPI_Offset length = 0;

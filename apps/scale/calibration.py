@@ -3,20 +3,21 @@
 
 
 def rate(n, writers):
-    """Bytes a second of writers on as many nodes as they need."""
-    one = 1 / (1 / n["writer"] + 1 / (0.95 * n["link"]))  # passed on, then sent
+    """Returns the bytes per second of writers on as many nodes as they need."""
+    one = 1 / (1 / n["writer"] + 1 / (0.95 * n["link"]))  # first the rank, then the link
     return min(writers * one, n["targets"] * n["target"])
 
 
 def figures(n, ranks):
-    """The calibration file. @param n: the machine's numbers"""
+    """Returns the calibration file.
+    @param n: the machine's numbers"""
     writers = [1]
     while writers[-1] < ranks:
         writers.append(min(2 * writers[-1], ranks))
     rates = [rate(n, w) if n["targets"] else 1e12 for w in writers]
     # A large message's handshake goes up and down two switches three times.
     latency = 3 * 4 * n["hop"]
-    # The ranks of a node count themselves in one word; one of them is woken, and wakes the others.
+    # The ranks of a node are counted in one shared word. One rank is woken, and wakes the others.
     agree = 2 * (n["wake"] + n["futex"]) + (n["cores"] - 1) * n["rouse"] + n["cores"] * n["update"]
     metadata = 1 / n["metadata"] if n["metadata"] else 0
     lines = [

@@ -37,7 +37,7 @@ class Case:
 
 
 def description(case, file_system="lustre", folder="/"):
-    """The input of thalweg plan for a run that was made."""
+    """Returns the input of thalweg plan for a run that was made."""
     report = case.report
     plan = report["plan"]
     lines = [
@@ -66,13 +66,13 @@ def description(case, file_system="lustre", folder="/"):
 
 
 def planned(planner, case):
-    """The planner's row for the way in which a run was simulated."""
+    """Returns the planner's row for the way in which a run was simulated."""
     calibration = figures(case.report["numbers"], case.report["ranks"])
     return plan_row(planner, case, description(case), calibration)
 
 
 def plan_of(planner, text, calibration):
-    """The output of thalweg plan for a description."""
+    """Returns the output of thalweg plan for a description."""
     with tempfile.TemporaryDirectory(prefix="thalweg-compare.") as made:
         run, machine = Path(made) / "run.toml", Path(made) / "calibration.toml"
         run.write_text(text)
@@ -85,7 +85,7 @@ def plan_of(planner, text, calibration):
 
 
 def plan_row(planner, case, text, calibration):
-    """The planner's row for the way in which a run was written; None if it has none.
+    """Returns the planner's row for the way in which a run was written; None if it has none.
     @param text: the description; calibration: the machine's figures, as text, too"""
     report, summary = case.report, case.report["summary"]
     plan = plan_of(planner, text, calibration)
@@ -100,7 +100,7 @@ def plan_row(planner, case, text, calibration):
 
 
 def sweep(options, ranks, base):
-    """Settings that a user would try by hand, each with its value of `writers`."""
+    """Returns settings that a user would try by hand, each with its value of `writers`."""
     on_node = min(options.per_node, ranks)
     nodes = -(-ranks // options.per_node)
 
@@ -142,7 +142,7 @@ def sweep(options, ranks, base):
 
 
 def writers_of(summary):
-    """The value of `writers` that was chosen; empty for methods with a fixed number."""
+    """Returns the value of `writers` that was chosen; empty for methods with a fixed number."""
     settings = summary["settings"]
     return next((s["value"] for s in settings if s["name"] == "writers"), "")
 
@@ -160,7 +160,7 @@ def base_of(options, machine, workload, ranks):
 
 
 def advised(options, base, report):
-    """The run as the planner advises it, with service inline.
+    """Returns the run as the planner advises it, with service inline.
     @param report: report of a run of the same workload"""
     known = Case(base, "", "", "inline", report=report)
     calibration = figures(report["numbers"], base.ranks)
@@ -172,7 +172,7 @@ def advised(options, base, report):
 
 
 def best_inline(plan):
-    """The planner's best way to write in the model's calls, into one file."""
+    """Returns the planner's best way to write in the model's calls, into one file."""
     return next(o for o in plan["options"] if o["service"] == "inline" and not o["own_files"])
 
 
@@ -200,7 +200,7 @@ class Found:
 
 
 def collect(options, store, machine, workload, ranks, found):
-    """All cases of a machine, a workload and a number of ranks."""
+    """Runs all cases of a machine, a workload and a number of ranks, and adds them to `found`."""
     print(f"\n{workload} on {ranks} ranks, machine {machine}")
     base = base_of(options, machine, workload, ranks)
     done = []
@@ -249,8 +249,8 @@ def compare(options, store):
 
 
 def simulated(case):
-    """Seconds in the library's calls of a step, and seconds of what is left to be written after the
-    last step (with a service, a whole step)."""
+    """Returns the seconds in the library's calls of a step, and seconds of what is left to be
+    written after the last step (with a service, a whole step)."""
     seconds = case.report["seconds"]
     return {
         "calls": scale.blocked(case.report),
@@ -266,7 +266,7 @@ def predicted(case):
 
 
 def ratios(case):
-    """Predicted / simulated, for times that are long enough to matter."""
+    """Returns predicted / simulated, for times that are long enough to matter."""
     wanted, got = simulated(case), predicted(case)
     return {k: got[k] / wanted[k] for k in wanted if got[k] > 0 and wanted[k] > 1e-4}
 
@@ -294,7 +294,7 @@ class Errors:
 
 
 def errors(cases):
-    """Errors by the kind of prediction."""
+    """Returns the errors by the kind of prediction."""
     found = []
     for service, part in sorted({(c.service, part) for c in cases for part in ratios(c)}):
         values = sorted(

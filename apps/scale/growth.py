@@ -41,7 +41,7 @@ def grows(ranks, values, least):
 
 
 def rows_of(ranks, reports):
-    """Rows (phase, count, values, whether they grow) of a way."""
+    """Yields rows of a way to write: phase, count, values, and whether the values grow."""
     for phase in PHASES:
         for count in COUNTS:
             values = [r["counts"][phase][count]["most"] for r in reports]
@@ -58,7 +58,8 @@ def rows_of(ranks, reports):
 
 
 def ways_of(options):
-    """Without steps, only ways that differ before the first step."""
+    """Yields the ways to write. Without steps, leaves out those that differ only after the first
+    step."""
     for name, settings, arguments, servers in WAYS:
         if options.ways and name not in options.ways:
             continue

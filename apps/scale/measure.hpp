@@ -18,7 +18,7 @@ public:
     void end();
     /// Ends the present phase and renames it.
     void end_as(const std::string& phase);
-    /// begin_step() and the other function begin and end a step, including its computing.
+    /// Begins or ends a step, which includes the computing of the model.
     void begin_step();
     void end_step();
 

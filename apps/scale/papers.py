@@ -69,7 +69,7 @@ def rises(values, slack=0.95):
 
 
 def cam(lab, ranks, workload="fv-c"):
-    """Speed-up over one writing rank."""
+    """Returns the curve of the speed-up over one writing rank."""
     curve = Curve(
         "cam",
         f"CAM {workload.upper()}: times faster than one writing rank",
@@ -102,7 +102,8 @@ def cam(lab, ranks, workload="fv-c"):
 
 
 def cfio(lab, ranks, workload="pop", part=0.25):
-    """Speed-up of the run over serial output, by servers.
+    """Returns the curve of the speed-up of a run over one with serial output, by number of
+    servers.
     @param part: fraction of the grid's extents, as each run writes several steps"""
     serial = lab.step(ranks, workload, "method=serial", steps=1, scale=part)
     compute = round(POP_COMPUTE * serial, 4)
@@ -147,7 +148,7 @@ def cfio(lab, ranks, workload="pop", part=0.25):
 
 
 def cmaq(lab, ranks, workload="cmaq-ca"):
-    """Rows compared with columns, and the stripes of the file."""
+    """Returns the curve that compares rows with columns, by number of stripes of the file."""
     methods = ("rows", "columns", "direct", "serial")
     curve = Curve(
         "cmaq",
@@ -185,7 +186,7 @@ def cmaq(lab, ranks, workload="cmaq-ca"):
 
 
 def mom5(lab, ranks, workload="mom5-025"):
-    """I/O layouts: writers per node."""
+    """Returns the curves of I/O layouts, by number of writers on each node."""
     per_node = (1, 2, 4, 8)
     curve = Curve(
         "mom5",
@@ -216,7 +217,7 @@ def mom5(lab, ranks, workload="mom5-025"):
 
 
 def curves(lab, ranks, ways=()):
-    """The selected curves, one after another."""
+    """Yields the selected curves."""
     for name, make in (
         ("cam", lambda: cam(lab, ranks)),
         ("cfio", lambda: cfio(lab, ranks[-1])),

@@ -34,7 +34,7 @@ class Matrix:
     workloads: tuple  # (workload, ranks)
     paper_ranks: tuple
     paper_cam: str
-    planned: tuple  # (machine, workload, ranks, services)
+    planned: tuple  # (machine, workload, ranks, services), to compare with the planner
 
 
 QUICK = Matrix(
@@ -98,7 +98,7 @@ class Reporter:
         self.page = Page()
 
     def report(self, ranks, workload, settings, servers=0, **arguments):
-        """The report of a run; None if it failed, which the page mentions."""
+        """Returns the report of a run; None if it failed, which the page mentions."""
         on_node = min(self.options.per_node, ranks)
         nodes = -(-ranks // self.options.per_node)
         run = scale.Run(
@@ -143,7 +143,7 @@ class Reporter:
         ]
 
     def methods(self):
-        """Curves over the number of ranks."""
+        """Adds curves over the number of ranks to the page."""
         matrix, rows = self.matrix, []
         panels = [Panel(title, "ranks") for title, _ in COUNTS]
         points = {}
@@ -172,7 +172,7 @@ class Reporter:
         self.page.table(["ranks", "method", "writers", *(title for title, _ in COUNTS)], rows)
 
     def services(self):
-        """The time for which a step blocks the model."""
+        """Adds the time for which a step blocks the model to the page."""
         matrix, rows = self.matrix, []
         panels = [Panel("ms that a step blocks the model", "ranks"), Panel("ms to close", "ranks")]
         found = {}
@@ -207,7 +207,7 @@ class Reporter:
         )
 
     def workloads(self):
-        """The models at their own sizes."""
+        """Adds a table of models' workloads, each with its own number of ranks, to the page."""
         rows = []
         for workload, ranks in self.matrix.workloads:
             report = self.report(ranks, workload, "method=record")
@@ -259,7 +259,7 @@ class Reporter:
             self.page.table(curve.heads, curve.rows)
 
     def planner(self):
-        """Predictions and choices for every case of the matrix."""
+        """Adds predictions and choices for every case of the matrix to the page."""
         found = compare.Found()
         for machine, workload, ranks, services in self.matrix.planned:
             options = Namespace(**vars(self.options))
@@ -320,14 +320,14 @@ class Reporter:
 
 
 def short(value):
-    """A number with three digits and no exponent."""
+    """Formats a number with three digits and no exponent."""
     if value == 0:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):g}"
 
 
 def scatter(cases):
-    """A panel per service: predicted against simulated calls."""
+    """Draws a panel per service: predicted against simulated calls."""
     panels = []
     for service in ("inline", "background", "servers"):
         panel = Panel(f"{service}: predicted s, by simulated", "simulated s", number_ticks=False)

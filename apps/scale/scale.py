@@ -33,8 +33,8 @@ CONFIG = {
     "smpi/iprobe": "0",
     "maxmin/precision": "1e-3",
 }
-# Options for messages that take no time, used to count on thousands of ranks: the simulator then
-# shares out no links, and a root does not wait for all ranks at once.
+# Options for messages that take no time, which serve to count on thousands of ranks: the simulator
+# then does not compute how messages share links, and a root does not wait for all ranks at once.
 TIMELESS = {
     "network/model": "Constant",
     "network/latency-factor": "0",
@@ -73,7 +73,7 @@ class Run:
         return int(self.arguments.get("steps", 2)) == 0
 
     def all_numbers(self):
-        """The machine's numbers: those that the run gives, and its other ones."""
+        """Returns the machine's numbers: those that the run gives, and its other ones."""
         link = {"link": 0} if self.plans_only else {}
         return {"nodes": self.nodes, "cores": self.per_node} | link | self.numbers
 
@@ -84,7 +84,7 @@ class Run:
 
 
 def host_file(run):
-    """The host file: nodes are filled with ranks one after another."""
+    """Returns the host file: nodes are filled with ranks one after another."""
     left, lines = run.ranks, []
     for node in range(run.nodes):
         here = min(left, run.per_node)
@@ -94,7 +94,8 @@ def host_file(run):
 
 
 def environment(run):
-    """The environment of the process; thalweg's settings in the caller's would apply, too."""
+    """Returns the environment of the process, without thalweg's settings of the caller, which
+    would apply, too."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("THALWEG_", "SCALE_"))}
     env["SMPI_PRIVATIZATION"] = "no"
     env["SCALE_MACHINE"] = run.machine
@@ -106,7 +107,7 @@ def environment(run):
 
 
 def simulate(build, run, folder=None):
-    """Runs it in a folder (else a temporary one) and returns its report."""
+    """Simulates the run in a folder (by default a temporary one) and returns its report."""
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="thalweg-scale.") as made:
             return simulate(build, run, made)
@@ -141,8 +142,8 @@ def simulate(build, run, folder=None):
 
 
 def settings_of(run):
-    """The settings of a run, with a service: `auto` would look at processors and memory of this
-    machine."""
+    """Returns the settings of a run. They name a service, because `auto` would choose one by the
+    processors and memory of this machine."""
     if "service=" in run.settings:
         return run.settings
     return f"{run.settings}; service=inline" if run.settings else "service=inline"
@@ -164,7 +165,7 @@ def execute(command, folder, env, seconds):
 
 
 def told(text):
-    """The message of a failed run, without the simulator's backtrace and command line."""
+    """Returns the message of a failed run, without the simulator's backtrace and command line."""
     cause = re.search(r"Uncaught exception \S+ (.*)", text)
     if cause:
         return cause.group(1)
@@ -174,7 +175,7 @@ def told(text):
 
 
 def smpirun(build):
-    """The smpirun of the SimGrid with which the program was built."""
+    """Returns the smpirun of the SimGrid with which the program was built."""
     cache = (Path(build) / "CMakeCache.txt").read_text()
     found = re.search(r"^SMPIRUN:FILEPATH=(.+)$", cache, re.MULTILINE)
     return found.group(1) if found else "smpirun"
@@ -216,7 +217,7 @@ READ_COLUMNS = (
 
 
 def milliseconds(report, seconds):
-    """Milliseconds; none if messages take no time."""
+    """Returns milliseconds; none if messages take no time."""
     return "-" if report["numbers"]["link"] == 0 else f"{1e3 * seconds:.2f}"
 
 
@@ -225,8 +226,8 @@ def steps_of(report):
 
 
 def blocked(report):
-    """Seconds by which a step exceeds the model's computing; the last step counts, as queues are
-    empty in the first."""
+    """Returns the seconds by which a step exceeds the model's computing; the last step counts,
+    as queues are empty in the first."""
     steps = report["seconds"]["steps"]
     return steps[-1] - report["compute"] if steps else 0.0
 
@@ -237,7 +238,7 @@ def rate(report):
 
 
 def most(report, count):
-    """A count per step of the rank that has most."""
+    """Returns a count per step of the rank that has most."""
     counts = report["counts"]
     return (counts["put"][count]["most"] + counts["end_step"][count]["most"]) / steps_of(report)
 
@@ -395,7 +396,7 @@ def main(arguments):
 
 
 def special(options):
-    """Does what is more than a table of the requested runs."""
+    """Runs what was requested instead of a table of single runs."""
     import compare  # these import this module
     import growth
     import papers
@@ -427,5 +428,5 @@ def ended(options, reports, failed):
 
 
 if __name__ == "__main__":
-    sys.modules["scale"] = sys.modules["__main__"]  # one module, shared with those that import it
+    sys.modules["scale"] = sys.modules["__main__"]  # the module that others import
     sys.exit(main(sys.argv[1:]))

@@ -40,7 +40,7 @@ class Row:
 
 
 def counts(ranks):
-    """The numbers of servers in the sweep."""
+    """Returns the numbers of servers in the sweep."""
     found = [0]
     for power in (1 << k for k in range(20)):
         found += [n for n in (power, power + power // 2) if n <= ranks // 2]
@@ -48,8 +48,8 @@ def counts(ranks):
 
 
 def taken(base, servers, compute, plan):
-    """A run in which some ranks serve; with no servers, all ranks compute, and write in their
-    calls as the plan advises."""
+    """Returns a run in which some ranks serve. Without servers, all ranks compute, and write in
+    their calls as the plan advises."""
     arguments = base.arguments | {"steps": STEPS}
     arguments["compute"] = compute * base.ranks / (base.ranks - servers)
     if servers:
@@ -63,7 +63,7 @@ def seconds_of(report):
 
 
 def description(inline, compute):
-    """The planner's input: the run without servers."""
+    """Returns the planner's input: the run without servers."""
     text = compare.description(
         compare.Case(inline.run, "", "record", "inline", report=inline.report)
     )
@@ -80,7 +80,8 @@ def description(inline, compute):
 
 
 def row(options, store, machine, workload, ranks, times):
-    """@param times: computing seconds as multiples of an inline step"""
+    """Runs a case. Returns its row of the table.
+    @param times: computing seconds as multiples of an inline step"""
     base = compare.base_of(options, machine, workload, ranks)
     usual = replace(
         base, settings="method=record", arguments=base.arguments | {"steps": STEPS, "compute": 0.0}

@@ -48,7 +48,7 @@ class Site:
         self.output.mkdir(parents=True, exist_ok=True)
 
     def start(self, ranks, *command):
-        """Runs a program on some ranks; returns its output."""
+        """Runs a program on some ranks. Returns its output."""
         nodes = -(-ranks // self.options.per_node)
         launch = shlex.split(self.options.launch.format(ranks=ranks, nodes=nodes))
         command = [*launch, *map(str, command)]
@@ -69,7 +69,8 @@ class Site:
         return json.loads(text.strip().splitlines()[-1])
 
     def calibrate(self, ranks):
-        """The machine's figures, measured with as many ranks as the run has: a file's text."""
+        """Returns the machine's figures, measured with as many ranks as the run has: a file's
+        text."""
         path = self.output / f"calibration-{ranks}.toml"
         self.start(
             *(ranks, self.bin / "thalweg", "calibrate", "--folder", self.folder),
@@ -98,7 +99,7 @@ class Site:
         return compare.Case(run, method, method, "inline", writers, report=found)
 
     def row(self, case, calibration):
-        """Measured and predicted seconds of a step."""
+        """Returns measured and predicted seconds of a step."""
         figures = tomllib.loads(calibration)["folder"][0]
         text = compare.description(case, figures["file_system"], str(self.folder))
         case.planned = compare.plan_row(self.bin / "thalweg", case, text, calibration)
@@ -120,7 +121,7 @@ class Site:
 
 
 def in_words(messages):
-    """Describes the measured messages, beside the simulation's assumptions."""
+    """Returns a text that describes the measured messages and compares them with the simulated."""
     own = messages["arrived"] < 0.5 * messages["computing"]
     progress = (
         "messages make progress by themselves, as in the simulation."

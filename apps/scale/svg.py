@@ -38,7 +38,7 @@ class Panel:
 
 
 def number(value):
-    """A short number for an axis."""
+    """Formats a short number for an axis."""
     if abs(value) < 10000:
         return f"{value:g}"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -48,7 +48,8 @@ def number(value):
 
 
 def decades(low, high):
-    """Values of a logarithmic axis: powers of ten, or 1, 2 and 5 times these if they are few."""
+    """Returns values of a logarithmic axis: powers of ten, or 1, 2 and 5 times these if they are
+    few."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
         found = [s * 10.0**e for e in range(first, last + 1) for s in steps]
@@ -59,7 +60,7 @@ def decades(low, high):
 
 
 def even_steps(high):
-    """Values of a linear axis from 0."""
+    """Returns values of a linear axis from 0."""
     size = 10.0 ** math.floor(math.log10(high / 4))
     step = next(s * size for s in (1, 2, 5, 10) if high / (s * size) <= 5)
     return [i * step for i in range(math.floor(high / step + 1e-9) + 1)]
@@ -88,7 +89,7 @@ class Axis:
 
 
 def draw(panel, colours, left, top):
-    """The elements of a panel."""
+    """Returns the elements of a panel."""
     x0, x1 = left + LEFT, left + WIDTH - RIGHT
     middle = f'x="{(x0 + x1) / 2:.0f}" text-anchor="middle"'
     y0, y1 = top + HEIGHT - BOTTOM, top + TOP
@@ -133,7 +134,7 @@ def draw(panel, colours, left, top):
 
 
 def picture(title, panels, columns=3):
-    """An SVG file of all panels and one legend."""
+    """Returns an SVG file of all panels and one legend."""
     lines = {line.label: line for panel in panels for line in panel.lines}
     own = [label for label, line in lines.items() if not line.reference]
     colours = dict.fromkeys(lines, REFERENCE)

@@ -98,7 +98,8 @@ Wakes wake(Shared& s, int sleepers) {
     return {median(calls), median(arrivals)};
 }
 
-/// Returns the seconds for which a change of one word by a process keeps others from theirs.
+/// Returns the seconds for which a change of one word by a process delays changes by other
+/// processes.
 double update(Shared& s, int processes) {
     constexpr std::uint32_t changes = 2'000'000;
     new (&s) Shared;

@@ -1,6 +1,6 @@
 // Replaces fsync and fdatasync for the libraries of this program: counts, times and, on request,
 // skips them. Parallel netCDF-4 flushes its files when it closes them and the other methods do not;
-// a comparison must tell how much time that takes.
+// a comparison must show how much time that takes.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Output before parallel libraries: rank 0 gathers one variable at a time, brings it into file
-// order and writes it through plain netCDF-C.
+// Output as it was before parallel libraries: rank 0 gathers one variable at a time, brings it into
+// file order and writes it through plain netCDF-C.
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
 

@@ -186,7 +186,7 @@ private:
         return sample;
     }
 
-    /// Runs this rank's part of a row.
+    /// Runs this rank's part of a row of the table.
     /// @param told  receives the report of the model, which is the same on all of its ranks
     OverlapSample take_part(const Way& way, const ServerRoles& server_roles, const Compute& compute,
                             int repetition, int steps, Json& told) {

@@ -12,7 +12,7 @@ namespace thalweg::app {
 struct VerifyOptions {
     std::vector<std::string> files;  ///< paths of the files; two, unless checksums are verified
     bool checksums = false;          ///< compare each file with its own checksums
-    std::string a, b;                ///< the two files
+    std::string a, b;                ///< paths of the two files to compare
     double tolerance = 0;            ///< largest difference of two values that count as equal
     double relative = 0;             ///< largest difference as a fraction of the larger magnitude
     /// Names of attributes to ignore: NAME, VARIABLE:NAME or, for global attributes, :NAME.

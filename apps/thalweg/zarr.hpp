@@ -1,4 +1,4 @@
-// thalweg zarr: references to files that exist, to read them as Zarr.
+// thalweg zarr: writes references by which existing files can be read as Zarr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -49,8 +49,8 @@ def write_files(folder: Path, options: argparse.Namespace) -> list[Path]:
 
 
 def run_one(way: str, folder: Path) -> None:
-    """Runs in a separate process: opens, then reads a series at one point, and prints both
-    times."""
+    """Opens the files, then reads a series at one point, and prints both times. Runs in a
+    separate process."""
     import netCDF4  # noqa: F401
     import xarray as xr
 

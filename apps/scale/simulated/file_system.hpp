@@ -1,11 +1,11 @@
 // The simulated file system: the time of writing and reading. It keeps no data.
 //
-// A file's stripes are dealt out to its targets. The data of one call of a driver are passed on at
+// A file's stripes are dealt out to its targets. The data of one call of a driver leave the rank at
 // the rate of a rank, go over the network to the servers of their targets, no faster than the node
-// can write, and onto the servers' disks. The rank goes on when the network has its data, but may
-// not have more than a given amount under way. A target writes in the order of arrival. Stripes
-// belong to the node that wrote them last; a target passes on one at a time, and the rank waits for
-// it.
+// can write, and onto the servers' disks. The rank continues when the network has its data, but
+// only a limited amount of its data may be under way. A target writes in the order of arrival. The
+// lock of a stripe belongs to the node that wrote it last; a target passes on one lock at a time,
+// and the rank waits for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -63,7 +63,7 @@ List atmosphere(std::int64_t elements, std::uint64_t seed, Part part) {
     constexpr std::int64_t levels = 72;
     const std::int64_t columns = std::max<std::int64_t>(1, elements / levels);
     const std::int64_t chunks = (columns + 15) / 16;
-    // Neighbouring chunks often belong to the same rank; here pairs of them do.
+    // Neighbouring chunks often belong to the same rank, so distribute pairs of them.
     const Permutation dealt((chunks + 1) / 2, seed);
     List list{{{"lev", levels}, {"ncol", columns}}, 0, 2};
     for (std::int64_t c = part.begin(chunks + chunks % 2); c < part.end(chunks + chunks % 2); ++c) {

@@ -35,7 +35,7 @@ std::string words(const IndexMap& map, Share share) {
     return "list of " + list_of(map, share).listed_names();
 }
 
-/// Measures one map with all methods and their files.
+/// Measures the output of one map with each method.
 class Bench {
 public:
     Bench(const Meeting& meeting, const IrregularOptions& options, const Ground& ground,

@@ -1,4 +1,4 @@
-// A plan for people and for programs.
+// The output of `thalweg plan`: tables for people, JSON for programs, and a picture.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -29,7 +29,8 @@ std::pair<double, double> in_calls(const Json& summary) {
     return {most, elapsed};
 }
 
-/// Returns the seconds that the slowest writer of a file worked while no rank waited for it.
+/// Returns the seconds that the slowest writer of a file spent on writing while no rank waited for
+/// it.
 double hidden(const Json& file) {
     if (file.value("service", "inline") == "inline") return 0;
     const Json seconds = file.value("seconds", Json::object());

@@ -128,7 +128,7 @@ Status add_unlisted(FileFacts& facts) {
     return {};
 }
 
-/// Adds the process that writes the file, and tells if the file is complete.
+/// Adds the process that writes the file, and the state of the file.
 void add_state(FileFacts& facts) {
     facts.writer = WriteLock::holder(facts.own);
     const bool temporary = facts.data != facts.own;

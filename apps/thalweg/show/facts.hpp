@@ -22,8 +22,7 @@ struct VariableFacts {
     /// Chunk lengths; empty if the variable is not chunked.
     std::vector<std::int64_t> chunks;
     std::vector<std::string> filters;  ///< filters in the order in which they were applied
-    std::string unreadable;            ///< reason why its values cannot be read; empty if they can
-                                       ///< be
+    std::string unreadable;  ///< reason why its values cannot be read; empty if they can be read
 };
 
 struct DimensionFacts {
