@@ -40,8 +40,8 @@ def run(ranks: int, *arguments: str, status: int = 0) -> dict:
 
 
 def check(report: dict, factored: set[str]) -> dict:
-    """Checks that all rows are there and right; `factored`: maps that leave a dimension out of the
-    list."""
+    """Checks that all rows are there and right.
+    @param factored: maps whose lists leave one dimension out"""
     maps = {m["name"]: m for m in report["maps"]}
     rows = {(row["map"], row["method"]): row for row in report["results"]}
     for name in maps:
@@ -55,7 +55,8 @@ def check(report: dict, factored: set[str]) -> dict:
 
 
 def write_map(path: str, dims: list[int], lists: list[list[int]], raw: bool) -> None:
-    """Writes one decomposition; `lists` count from 1, 0 is a hole. Its last run is a fill run."""
+    """Writes one decomposition to a map file. The indices in `lists` are counted from 1, and 0
+    is a hole. The last run is for fill values only."""
     runs = []  # by list
     for one in lists:
         held = sorted(i - 1 for i in one if i > 0)
@@ -94,7 +95,8 @@ assert maps["c"]["held"] / maps["c"]["pieces"] >= 16, maps["c"]
 assert maps["f"]["held"] / maps["f"]["pieces"] < 5, maps["f"]
 assert 0.1 < maps["i"]["held"] / maps["i"]["elements"] < 0.6, maps["i"]
 
-# Five levels of 40 columns: columns in any order, one list empty, more lists than ranks.
+# Five levels of 40 columns: the columns are in any order, one list is empty, and there are more
+# lists than ranks.
 shuffled = np.random.default_rng(1).permutation(40) + 1
 columns = [shuffled[:13], shuffled[13:14], [], shuffled[14:]]
 lists = [[int(c) + 40 * level for c in one for level in range(5)] for one in columns]
@@ -102,7 +104,7 @@ write_map("columns.nc", [5, 40], lists, raw=True)
 maps = check(run(3, "--map", "columns.nc"), {"columns-D1"})
 assert maps["columns-D1"]["held"] == 200 and "distributed over" in maps["columns-D1"]["text"]
 
-# Holes in memory, and elements that no rank holds; without the memory order.
+# Holes in memory, elements that no rank holds, and a file without the order in memory.
 lists = [[7, 0, 3, 0, 2], [0, 0], [12, 11, 10, 9], [1]]
 for raw in (True, False):
     write_map("holes.nc", [2, 2, 3], lists, raw)

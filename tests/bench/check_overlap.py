@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_overlap.py THALWEG-BENCH -- MPIRUN...: short runs of "thalweg-bench overlap"; every row of
-the JSON has its fields, and the figures fit each other."""
+"""check_overlap.py THALWEG-BENCH -- MPIRUN...: short runs of "thalweg-bench overlap"; every row
+of the JSON has its fields, and the figures are consistent."""
 
 import json
 import subprocess

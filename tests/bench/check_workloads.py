@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_workloads.py THALWEG-BENCH -- MPIRUN...: every workload, small, is written and verified;
-some have their papers' bytes; variants of methods; the pattern of an ocean model."""
+"""check_workloads.py THALWEG-BENCH -- MPIRUN...: writes and verifies every workload at a small
+size; compares the bytes of some with their papers; tests variants of methods, and the output of
+an ocean model."""
 
 import json
 import re
@@ -28,7 +29,8 @@ def run(ranks: int, *arguments: str, status: int = 0) -> dict:
 
 
 def paper_megabytes(workload: dict) -> float:
-    """The bytes of the paper's step, from the report's list of cuts and the dimensions left."""
+    """Returns the bytes of the paper's step, from the report's list of reduced sizes and the
+    other dimensions."""
     megabytes = workload["step_bytes"] / 1e6
     if match := re.search(r"(\d+) variables \w+ instead of (\d+)", workload["cut"]):
         megabytes *= int(match[2]) / int(match[1])
@@ -52,8 +54,8 @@ for name, megabytes in PAPER_MB.items():
     workload = run(1, name, *one)["workload"]
     assert abs(paper_megabytes(workload) / megabytes - 1) < 1e-3, (name, workload)
 
-# Variants: settings of one method. A setting that the library does not know is reported, not
-# measured.
+# Variants: settings of one method. A variant with a setting that the library does not know is
+# reported, and not measured.
 variants = ["record:writers=2", "record:piece=64KiB:writers=1", "record:no_such=1"]
 report = run(2, "demo", "--steps", "1", "--methods", ",".join(variants), status=1)
 rows = {row["method"]: row for row in report["results"]}
@@ -77,7 +79,7 @@ assert rows["serial"]["total_seconds"] > 3 * step_seconds
 assert report["measurement"]["compute_seconds"] > 0.8 * step_seconds / 8.8
 assert rows["inline"]["total_seconds"] < rows["serial"]["total_seconds"]
 
-# Half the outputs during the same computing.
+# Half as many outputs during the same computing.
 arguments = ["overlap", "cice", "--ranks", "2", "--scale", "0.02", "--peers", "none"]
 arguments += ["--services", "inline", "--compute", "sleep", "--compute-seconds", "0.05"]
 often, seldom = (run(2, *arguments, "--steps", str(4 // n), "--every", str(n)) for n in (1, 2))

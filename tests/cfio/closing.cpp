@@ -77,7 +77,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     close_in_vain(clients);
     int id = 0;
     int told = 0;
-    // A call that returns the error of another file also does its own work.
+    // A call that returns the error of another file must also do its own work.
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {
@@ -112,8 +112,8 @@ void created_while_closing(const Clients& clients, Checks& checks) {
     check_later(checks, second);
 }
 
-// A program does not close a file and creates it again. The file is completed, and then replaced by
-// the new one.
+// A program creates a file again without closing it first. The file is completed, and then replaced
+// by the new one.
 void created_while_open(const Clients& clients, Checks& checks) {
     const std::size_t one[2] = {1, 1};
     const std::size_t at[2] = {0, 0};
@@ -128,7 +128,7 @@ void created_while_open(const Clients& clients, Checks& checks) {
     CHECK(cfio_close(first->id) == 0);
     CHECK(cfio_close(first->id) == -401);
     CHECK(cfio_close(second->id) == 0);
-    // The same for a file in define mode. The close returns earlier errors.
+    // Also create a file again that is in define mode. The close returns earlier errors.
     auto third = std::make_shared<File>(clients, "defining");
     CHECK(cfio_put_att(third->id, 9, "a", CFIO_INT, 1, at) == -401);
     auto fourth = std::make_shared<File>(clients, "defining");

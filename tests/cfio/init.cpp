@@ -1,4 +1,4 @@
-// Tests starting and ending, as far as no servers are needed.
+// Tests starting and ending CFIO in cases without servers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>

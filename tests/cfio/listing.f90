@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 !> The complete example of the paper (Huang et al. 2014, listing 1), with the declarations that it
-!> leaves out: the text between the two lines is as printed there. The constant 0 where cfio_def_var
-!> returns the variable's id is the paper's, too.
+!> leaves out: the text between the two lines is as printed there. The paper also passes the
+!> constant 0 as the argument in which cfio_def_var returns the variable's id.
 program listing
   use support, only: begin, finish, expect, reader_open, reader_value, reader_close, rank
   use cfio

@@ -4,10 +4,11 @@
  *
  * Usage, with one rank more than clients (there is one server):
  *   pace steps FOLDER STEPS SECONDS MIB   a file of so many MiB after each SECONDS of computing;
- *                                         the disk is held to what THALWEG_BANDWIDTH says
+ *                                         THALWEG_BANDWIDTH limits the rate of the disk
  *   pace blocks FOLDER MIB                one file, each client some columns, one after another
  *   pace rows FOLDER ROWS                 each client puts every n-th row, one by one
- * Prints seconds: those until cfio_finalize, and the longest of each call, of the slowest client.
+ * Prints seconds on the slowest client: from the start to cfio_finalize, and the longest time of
+ * each kind of call.
  */
 #include <cfio.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
-/* A C program as those written for CFIO.
+/* A C program like those that were written for CFIO.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Usage: program X Y RATIO FILE. Two steps, each a file of its own, then one file of both. */
+ * Usage: program X Y RATIO FILE. Writes two steps, each to its own file, and then both steps to
+ * one file. */
 #include <cfio.h>
 #include <stdio.h>
 #include <string.h>

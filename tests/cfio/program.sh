@@ -10,7 +10,7 @@ folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# ranks x y ratio: any grid, any ratio, blank ranks
+# Columns: ranks x y ratio. They cover any grid, any ratio, and ranks without a role.
 while read -r ranks x y ratio; do
     "$@" "$ranks" "$program" "$x" "$y" "$ratio" "out-$x-$y-$ratio" </dev/null
     for step in 0 1; do

@@ -119,7 +119,7 @@ contains
     call reader_close(file)
   end subroutine check_file
 
-  !> Invalid ids and indices, from Fortran's point of view.
+  !> Tests invalid ids and indices, as Fortran counts them.
   subroutine check_errors()
     integer :: nc, dim, var
     call expect_status(cfio_create('errors_f90.nc', 0, nc), 0, 'cfio_create')

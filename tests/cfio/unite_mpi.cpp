@@ -1,4 +1,4 @@
-// Definitions of several clients, and agreements between them: without a session.
+// Tests how definitions of several clients are united, and how clients agree, without a session.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

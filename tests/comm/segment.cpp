@@ -16,8 +16,8 @@ TEST(Segment, IsOneMemoryInItsOwnProcess) {
     EXPECT_EQ(mapped->data(), made->data());
 }
 
-// Other memory can have the same name and numbers: in containers, or on machines that MPI takes for
-// one node.
+// Memory elsewhere can have the same name and numbers: in another container, or on another machine
+// that MPI takes for the same node.
 TEST(Segment, IsNotTakenForAnotherOfTheSameNumbers) {
     Status status;
     const auto made = Segment::make(4096, false, status);

@@ -28,7 +28,7 @@ std::vector<int> nodes_of(int ranks, int (*node)(int)) {
 
 }  // namespace
 
-/// Tests blocks of ranks, round robin, and blocks placed round robin, in any number.
+/// Tests placements of any number of ranks: in blocks, round robin, and blocks placed round robin.
 TEST(Topology, RegularPlacementsTakeAFewWords) {
     for (const int ranks : {1, 2, 31, 32, 33, 1000, 100'000}) {
         EXPECT_LE(words_for(nodes_of(ranks, [](int r) { return r / 32; })), 8U) << ranks;

@@ -78,7 +78,7 @@ void end_of_scope(Model& m) {
         reader.get("v", cells, 0, got);
         CHECK(got == m.values);
     }
-    thalweg::File file = m.create(io, "scope.nc");  // closed when the released handle is closed
+    thalweg::File file = m.create(io, "scope.nc");
     m.step(file, 1);
     file = m.create(io, "other.nc");  // the assignment closes the first file
     CHECK(exists("scope.nc") && !exists("other.nc"));

@@ -4,9 +4,9 @@
 //
 // Usage: unwinding FOLDER SETTINGS abort|finalize|return|again
 // The last rank throws in the middle of a step, while the others wait for it. Its handler calls
-// MPI_Abort, as a model does, or the program goes on to MPI_Finalize; `return`: it leaves without
-// an exception; `again`: all ranks throw, and write the file in another session.
-// It prints the error itself. Started by unwinding.sh.
+// MPI_Abort, as a model does, or the program goes on to MPI_Finalize. With `return`, the rank
+// leaves the session without an exception. With `again`, all ranks throw, and write the file in
+// another session. The handler prints the error. Started by unwinding.sh.
 #include <mpi.h>
 #include <unistd.h>
 

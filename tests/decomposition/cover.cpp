@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 
 namespace {
 
-/// The sums of the numbers of all ranks.
+/// Sums of the numbers `low` and `high` over the covers of all ranks.
 struct Sums {
     std::int64_t low = 0, high = 0;
     void add(const Cover& cover) {

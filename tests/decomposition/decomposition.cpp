@@ -302,7 +302,8 @@ TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
     EXPECT_TRUE(check_dense(*m, 0, view).ok());
 }
 
-/// The boxes that are read of a variable's parts are together those that are read of the variable.
+/// Divides a variable into parts. The boxes that are read of all parts must be those that are read
+/// of the whole variable.
 TEST(Wanted, IsDividedAmongParts) {
     Random random(3);
     for (int tries = 0; tries < 200; ++tries) {

@@ -1,4 +1,5 @@
-// Decompositions over several ranks.
+// Tests decompositions over several ranks.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

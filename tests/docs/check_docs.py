@@ -2,10 +2,11 @@
 """Checks what the documents claim: check_docs.py ROOT.
 
 - Programs in C, Fortran, Python and CMake are lines of those in examples/.
-- Shell blocks are right for bash; commands and options of ./run and thalweg are there.
+- Shell blocks are valid for bash, and the commands and options of ./run and thalweg in them exist.
 - Names that begin with tw_, TW_ and THALWEG_ are in the sources, and so are files in backquotes.
 - README.md has at most 700 words.
-- Lists are written as MkDocs wants them: after a blank line, what is in them indented by four.
+- Lists are written as MkDocs wants them: after a blank line, and their contents are indented by
+  four.
 - Links to files, and to headings in them, lead somewhere.
 - Every page is in docs/index.md and in the navigation of the site (mkdocs.yml).
 - Every public function of C and Fortran has a comment, from which its reference is made.
@@ -56,7 +57,7 @@ def sources(root: Path, *folders: str) -> str:
 
 
 def commands(text: str) -> list[list[str]]:
-    """Returns the words of each command of a shell block, without those before a program."""
+    """Returns the words of each command of a shell block, without the words before the program."""
     text = re.sub(r"\\\n", " ", text)
     text = re.sub(r"(^|\s)#.*", "", text)
     lines = [part.split() for part in re.split(r"[;\n|]|&&|\bdo\b", text)]
@@ -92,7 +93,7 @@ def check_shell(root: Path) -> list[str]:
 
 
 def check_names(root: Path) -> list[str]:
-    """Calls, codes and variables of the environment that pages name."""
+    """Returns the problems with functions, codes and environment variables that pages name."""
     there = (root / "run").read_text() + (root / "CMakeLists.txt").read_text()
     there += sources(root, "include", "bindings", "src", "tests", "apps", "cmake", "tools")
     there += "".join(f.read_text() for f in (root / ".ci").iterdir() if f.is_file())
@@ -102,7 +103,7 @@ def check_names(root: Path) -> list[str]:
     }
     problems = []
     for page in pages(root):
-        if page.name == "changes.md":  # which has names that were
+        if page.name == "changes.md":  # this page also contains former names
             continue
         for name in sorted(set(re.findall(r"\b(?:tw_|TW_|THALWEG_)\w*\w", page.read_text()))):
             if not name.endswith("_") and name not in defined:
@@ -111,7 +112,8 @@ def check_names(root: Path) -> list[str]:
 
 
 def check_paths(root: Path) -> list[str]:
-    """Files of the sources that pages name in backquotes; of src/, also without it."""
+    """Returns the problems with source files that pages name in backquotes; names of files in
+    src/ may lack src/."""
     folders = "apps|bindings|cmake|docs|examples|include|packaging|src|tests|tools"
     inside = "|".join(f.name for f in (root / "src").iterdir() if f.is_dir())
     path = re.compile(rf"`((?:{folders}|{inside})/(?!X)[\w./*-]+)`")
@@ -148,7 +150,7 @@ def check_lists(root: Path) -> list[str]:
 
 
 def headings(page: Path) -> set[str]:
-    """The anchors of a page's headings."""
+    """Returns the anchors of a page's headings."""
     names = set()
     for heading in re.findall(r"^#+ +(.*)$", without_code(page), re.MULTILINE):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)

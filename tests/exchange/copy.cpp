@@ -40,7 +40,7 @@ Room random_room(Random& random, int nd, const Index& count, std::int64_t elemen
     return room;
 }
 
-/// Copies a box element by element, as the expected result.
+/// Copies a box element by element, to get the expected result.
 std::int64_t naive(int nd, const Index& count, char* to, const Index& to_stride, const char* from,
                    const Index& from_stride, RowKernel kernel, const char* fill) {
     std::int64_t misfits = 0, n = 1;

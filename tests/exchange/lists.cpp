@@ -1,5 +1,6 @@
-// Tests the elements of lists within ranges and boxes: each element once, in the same order for
-// everyone with the same list; copies in all directions, compared with copies of single elements.
+// Tests the elements of lists within ranges and boxes: each element occurs once, in the same order
+// on every rank that has the list. Also compares copies in all directions with copies of single
+// elements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

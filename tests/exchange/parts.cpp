@@ -35,8 +35,8 @@ void cut(Random& random, const Box& box, std::vector<Box>& into, int depth) {
     cut(random, high, into, depth - 1);
 }
 
-/// The shape of a file variable, the boxes of each rank in some memory order, and some elements
-/// that no rank holds.
+/// The shape of a variable in the file, the boxes of each rank in some memory order, and some
+/// elements that no rank holds.
 struct Held {
     std::vector<std::int64_t> shape;
     std::vector<int> order;

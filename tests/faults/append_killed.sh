@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run that is killed while it writes on in a file leaves every record that was committed, and a
-# file that can be read and written on, before and after `thalweg recover`.
+# A run that is killed while it appends to a file must leave every record that was committed, and a
+# file that can be read and appended to, before and after `thalweg recover`.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The header of a classic netCDF file (CDF-1, CDF-2, CDF-5), read from its bytes."""
+"""The header of a classic netCDF file (CDF-1, CDF-2, CDF-5), parsed from its bytes."""
 
 import struct
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Variable:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the variable, or of one record of it; without padding."""
+        """Size in bytes of the variable, or of one of its records; without padding."""
         n = SIZES[self.type]
         for length in self.shape:
             n *= length
@@ -88,7 +88,7 @@ class _Reader:
 
 
 def read_header(data: bytes) -> Header | None:
-    """Parses a header; None if it is incomplete."""
+    """Parses a header. Returns None if it is incomplete."""
     if len(data) < 4 or data[:3] != b"CDF" or data[3] not in (1, 2, 5):
         return None
     header = Header(version=data[3])

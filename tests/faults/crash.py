@@ -4,10 +4,10 @@ synced, and judges what `recover`, netCDF-C and an append make of the rest.
 
 crash.py --model PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
-Checked in each state (crash_log.py says which there are): with durable=yes, after tw_sync of a
-device, and for restarts, every record of which a call has promised that it is there is there; with
-durable=yes every record that is counted is right; nothing crashes or hangs. Without, records can be
-counted and wrong: holes. They are counted.
+In each state (see crash_log.py), these promises are checked: with durable=yes, after a durable
+tw_sync, and for restarts, the file has every record that a call has promised; with durable=yes
+every record that the header counts is right; nothing crashes or hangs. Without durable=yes, the
+header may count records with wrong contents (holes); the test prints their number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from harness import folder
 
 RANKS = 3
 
-# As NAME: (mode, steps, settings).
+# Scenarios by name: (mode, steps, settings).
 PLAN = {
     "cdf1": ("write", 4, "format=cdf1; durable=yes"),
     "cdf2-direct": ("write", 4, "method=direct; durable=yes"),
@@ -74,7 +74,7 @@ PLAN = {
 
 
 def record(args, root: Path) -> None:
-    """Runs all scenarios in one job."""
+    """Runs all scenarios in one job, and records the changes of their files."""
     runs, log, scratch = root / "runs", root / "log", root / "mpi"
     for made in (runs, log, scratch):
         made.mkdir()
@@ -111,7 +111,7 @@ def scenarios(args) -> dict:
 
 
 class Scenario:
-    """The states of one run."""
+    """The states of the files of one run."""
 
     def __init__(self, name: str, recording: Recording, choose: random.Random):
         self.name = name
@@ -127,7 +127,7 @@ class Scenario:
         self.left = [i for i, w in enumerate(self.whole) if w is not None]
 
     def next(self, exhaustive: bool) -> tuple[Point, Choice, Promise] | None:
-        """Another state that was not judged; None if none was found."""
+        """Returns a state that was not judged yet; None if none was found."""
         for _ in range(200):
             if exhaustive and self.left:
                 at = self.choose.choice(self.left)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what is left of a file after lost power: by netCDF-C, `recover`, and an append."""
+"""Judges the files that remain after a loss of power: by netCDF-C, `recover`, and an append."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LIMIT = 30  # seconds for one call
 
 @dataclass
 class Promise:
-    """What calls had promised at a moment. Versions are those of crash_model.cpp."""
+    """The promises of calls up to some moment. Versions are those of crash_model.cpp."""
 
-    generation: int = -1  # of the newest file of which something is promised
+    generation: int = -1  # number of the newest file for which there is a promise; -1: none
     records: int = 0
-    complete: bool = False  # the file has its own name
-    newest: int = 0  # generation that may be there
-    rewritten: int = -1  # records before this one have version 1; -1: nothing is rewritten
-    dropped: int = -1  # from this record on, all may have version 1, or all version 0
+    complete: bool = False  # the file has its final name
+    newest: int = 0  # number of the newest file that may exist
+    rewritten: int = -1  # records before this one have version 1; -1: no record is rewritten
+    dropped: int = -1  # from this record on, either all have version 1, or all have version 0
 
     def take(self, mark: Mark) -> None:
         _, what, number, version = mark.words
@@ -57,7 +57,7 @@ class Promise:
         return tuple(vars(self).values())
 
     def allowed(self, generation: int, record: int) -> tuple[list[int], bool]:
-        """The versions that a record may have, and whether one record may have several of them."""
+        """Returns the versions that a record may have, and whether it may have several of them."""
         if self.rewritten >= 0:
             return ([1], False) if record < self.rewritten else ([0, 1], True)
         if 0 <= self.dropped <= record:
@@ -79,16 +79,16 @@ def values(name: str, version: int, record: int, index: np.ndarray) -> np.ndarra
 
 @dataclass
 class Content:
-    """What one file holds."""
+    """The contents of one file."""
 
     generation: int
     records: int
-    wrong: list[tuple[str, int]]  # variables and records with wrong values; -1: fixed
+    wrong: list[tuple[str, int]]  # wrong (variable, record); -1: fixed-size
     lacks: list[str] = field(default_factory=list)
 
 
 def first_indices(data: netCDF4.Dataset) -> np.ndarray:
-    """The index of each element of a record, of the whole file or of a tile."""
+    """Returns the global index of each element of a record, for a whole file or for a tile."""
     begin = {}
     for dim in "yx":
         cut = getattr(data, f"domain_decomposition_{dim}", None)
@@ -99,7 +99,7 @@ def first_indices(data: netCDF4.Dataset) -> np.ndarray:
 
 
 def read(path: Path, promise: Promise) -> Content:
-    """Reads a file; raises OSError or RuntimeError if netCDF-C cannot."""
+    """Reads a file. Raises OSError or RuntimeError if netCDF-C cannot read it."""
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
         generation = int(getattr(data, "generation", -1))
@@ -131,7 +131,7 @@ def check_records(variable, records: int, promise: Promise, index, found: Conten
 
 
 class Server:
-    """The process that recovers and appends."""
+    """The process that recovers and appends (crash_model --serve)."""
 
     def __init__(self, program: str, scratch: Path):
         self.command = [program, "--serve"]
@@ -172,8 +172,8 @@ class Server:
 @dataclass
 class Verdict:
     problems: list[str] = field(default_factory=list)
-    holes: int = 0  # records that were accepted, are wrong, and were never promised
-    refused: int = 0  # files that a call refused, with a reason
+    holes: int = 0  # number of accepted records that are wrong, but were never promised
+    refused: int = 0  # number of files that a call refused with a reason
     appended: int = 0
 
 
@@ -181,7 +181,7 @@ class Judge:
     def __init__(self, folder: Path, server: Server):
         self.folder = folder
         self.server = server
-        self.live = False  # the file has its own name while it is written
+        self.live = False  # the file has its final name while it is written (publish=live)
         self.tile_names: list[str] = []
 
     def judge(self, state: dict, promise: Promise, restart: bool, durable: bool) -> Verdict:
@@ -211,13 +211,13 @@ class Judge:
             self.judge_folder()
             return
         if self.tile_names:
-            for name in self.tile_names:  # one process cannot append to a set
+            for name in self.tile_names:  # a single process cannot append to a set of tiles
                 self.judge_file(name, restart)
         elif self.judge_file(NAME, restart):
             self.append(self.folder / NAME)
 
     def judge_folder(self) -> None:
-        """Files of variables are read where they are."""
+        """Judges a folder with a file for each variable. Such files are read without recovery."""
         folder = self.folder / NAME
         if not folder.exists():
             if self.promise.complete:
@@ -227,7 +227,8 @@ class Judge:
             self.check(folder / f"{name}.nc", folder.suffix == ".nc")
 
     def judge_file(self, name: str, restart: bool) -> bool:
-        """Recovers and checks a file. @return true if it can be appended to"""
+        """Recovers and checks a file.
+        @return true if the file can be appended to"""
         path = self.folder / name
         promised = self.promise
         if path.exists() and not self.live:
@@ -246,7 +247,8 @@ class Judge:
         return path.exists() and self.check(path, False, text) and status == 0
 
     def must_replace(self, path: Path) -> bool:
-        """Tests if the file under its own name is older than what was promised."""
+        """Tests if the file with the final name is older than the newest promised one, which
+        must replace it."""
         if not path.exists() or self.promise.records == 0:
             return False
         with contextlib.suppress(OSError, RuntimeError, AttributeError):
@@ -254,7 +256,8 @@ class Judge:
         return True
 
     def check(self, path: Path, published: bool, text: str = "", own: bool = False) -> bool:
-        """Checks a file. @return true if all of it is right"""
+        """Checks a file.
+        @return true if all of the file is right"""
         promised = self.promise
         told = f" ({text})" if text else ""
         try:
@@ -285,7 +288,7 @@ class Judge:
         return not found.wrong
 
     def append(self, path: Path) -> None:
-        """Adds a record to a file, which without durable=yes may be damaged."""
+        """Adds a record to a file. Without durable=yes, the file may be damaged."""
         before = read(path, self.promise)
         status, text = self.server.ask(f"append {path}")
         if status != 0:

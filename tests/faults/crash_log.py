@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what record.c has recorded, and makes the states that a disk may have after lost power.
+"""Reads what record.c has recorded, and makes the states that a disk may have after a loss of
+power.
 
 The model of a file system:
 - A change of a file (a write, a length) is safe when a sync of that file began after it and has
-  ended. Of the others any subset may be on the disk. Of a write, any of its sectors of 512 bytes
-  may be there, or only the length that it gave to the file: the rest is zeros, or what was there
-  before.
-- The names in one folder change in their order. They are safe when a sync of the folder began after
-  the change and has ended; of the later ones, the first few may be on the disk. A name may come
-  before the content of its file.
+  ended. Of the other changes any subset may be on the disk. Of a write, any of its sectors of 512
+  bytes may be on the disk, or only the length that it gave to the file; the other bytes are zeros,
+  or have their former values.
+- Changes of names in one folder reach the disk in their order. A change is safe when a sync of the
+  folder began after it and has ended; of the later changes, the first few may be on the disk. A
+  name may be on the disk before the content of its file.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from itertools import product
 from pathlib import Path
 
 SECTOR = 512
-EXHAUSTIVE = 12  # unsafe changes of a point of which all subsets are taken
+EXHAUSTIVE = 12  # up to this number of unsafe changes at a moment, all subsets are tested
 NEVER = float("inf")
 WRITE, LENGTH, EXTEND, SYNC, CREATE, FOLDER, RENAME, LINK, REMOVE, MAPPED, MARK = range(1, 12)
 ENTRY = struct.Struct("5q4i")
@@ -65,7 +66,8 @@ class File:
 
 @dataclass(eq=False)
 class Naming:
-    """A change of the names in a folder: `gone` disappears, `name` becomes `what`."""
+    """A change of the names in a folder: the name `gone` disappears, and `name` refers to
+    `what`."""
 
     change: Change
     gone: str = ""
@@ -75,7 +77,7 @@ class Naming:
 
 @dataclass(eq=False)
 class Folder:
-    names: dict[str, File | Folder] = field(default_factory=dict)  # after the whole run
+    names: dict[str, File | Folder] = field(default_factory=dict)  # names after the whole run
     changes: list[Naming] = field(default_factory=list)
 
 
@@ -123,7 +125,7 @@ class Recording:
         if c.what in (WRITE, LENGTH, EXTEND):
             if c.inode in self.by_inode:
                 self.by_inode[c.inode].changes.append(c)
-            elif not c.path.endswith(" (deleted)"):  # an unnamed file is lost in any case
+            elif not c.path.endswith(" (deleted)"):  # a file without a name is lost in any case
                 raise SystemExit(f"crash: nothing was recorded of how {c.path} was created")
         elif c.what == SYNC:
             folder, name = self.find(c.path)
@@ -178,7 +180,7 @@ NOTHING, ALL, ONLY_LENGTH = "nothing", "all", "length"
 
 @dataclass
 class Choice:
-    files: dict[Change, object]  # for each unsafe change NOTHING, ALL, ONLY_LENGTH or its sectors
+    files: dict[Change, object]  # of each unsafe change: NOTHING, ALL, ONLY_LENGTH or its sectors
     folders: list[int]  # number of changes of names that are on the disk
 
 
@@ -213,7 +215,7 @@ def put(content: bytearray, change: Change, part: object) -> None:
 
 
 class Point:
-    """A moment at which power is lost, and what is not safe at that moment."""
+    """A moment at which power is lost, and the changes that are not safe at that moment."""
 
     def __init__(self, recording: Recording, moment: float):
         self.recording = recording
@@ -240,7 +242,8 @@ class Point:
         )
 
     def subsets(self) -> Iterator[Choice]:
-        """All subsets of whole changes, then each change in part with all or none of the others."""
+        """Yields all subsets of whole changes, then each change in part with all or none of the
+        others."""
         for folders in self.folder_choices():
             for bits in product((ALL, NOTHING), repeat=len(self.unsafe)):
                 yield Choice(dict(zip(self.unsafe, bits, strict=True)), list(folders))
@@ -272,7 +275,7 @@ class Point:
             if n > 0 and choose.random() < torn:
                 part = [s for s in range(n) if choose.random() < 0.5]
                 chosen[change] = part or ONLY_LENGTH
-        if self.unsafe and choose.random() < 0.3:  # one that differs from all others
+        if self.unsafe and choose.random() < 0.3:  # let one change differ
             odd = choose.choice(self.unsafe)
             chosen[odd] = NOTHING if chosen[odd] == ALL else ALL
         folders = [
@@ -289,7 +292,7 @@ class Point:
         return bytes(content)
 
     def state(self, choice: Choice) -> dict[str, bytes | None]:
-        """The files by path; a folder has None."""
+        """Returns the files by path; for a folder, None."""
         found: dict[str, bytes | None] = {}
         self.add(self.recording.root, "", choice, found)
         return found
@@ -307,7 +310,7 @@ class Point:
                 found[before + name] = self.content(what, choice)
 
     def describe(self, choice: Choice) -> list[str]:
-        """What of the unsafe changes is missing."""
+        """Describes which of the unsafe changes are missing."""
         lines = []
         names = {f: name for name, f in self.recording.root.names.items()}
         for file in self.recording.files:

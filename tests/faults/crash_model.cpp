@@ -1,4 +1,5 @@
-// A model whose files crash.py takes apart, and the calls that it makes on what is left of them.
+// A model for crash.py, which derives from its files those that a loss of power can leave; and the
+// calls by which crash.py recovers such files.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -227,8 +228,8 @@ private:
 
     void go_steps(Output& out, int steps) const {
         for (int s = 0; s < steps; ++s) {
-            // Without durable=yes, HDF5's index changes in place without protection, so nothing is
-            // promised about the file.
+            // Without durable=yes, HDF5's index changes in place without protection, so withdraw
+            // all promises about the file.
             if (scenario_.has("netcdf4") && !scenario_.durable()) withdraw(out);
             out.step();
             if (scenario_.durable() && !scenario_.queued()) out.mark_records("promise");

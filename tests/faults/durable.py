@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With durable=yes, data are on the device before anything refers to them.
+"""Tests that, with durable=yes, data are on the device before anything refers to them.
 
 durable.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
@@ -8,7 +8,7 @@ a sync of that file by the same process began after the write and has ended. The
 
 - records, before the number of records in the header counts them;
 - that number, before the process that wrote it writes anything else to the file;
-- a whole file, before it gets its name; the folder is synced after that.
+- a whole file, before it gets its final name; the folder is synced after that.
 """
 
 import argparse
@@ -42,7 +42,7 @@ class Call(NamedTuple):
         return "sync" in self.name
 
     def counts(self) -> int | None:
-        """The number of records, if the call writes it."""
+        """Returns the number of records, if the call writes it; otherwise None."""
         is_count = "write" in self.name and self.offset == RECORDS_AT and self.bytes in (4, 8)
         return int(self.data, 16) if is_count else None
 

@@ -39,14 +39,14 @@ def evenly(items: list, number: int) -> list:
 
 
 def make_plan(calls: list[int], kinds: list[str], sample: int) -> list[tuple[int, str, str]]:
-    """The (rank, call, kind) of each run; rank -1: all."""
+    """Returns (rank, call, kind) for each run; rank -1 stands for all ranks."""
     one_by_one = [(r, str(n)) for r, most in enumerate(calls) for n in range(1, most + 1)]
     plan = []
     for shift, kind in enumerate(kinds):
-        # If not all calls are taken, each kind gets different ones.
+        # If not all calls are tested, each kind of fault gets different calls.
         turned = one_by_one[shift * 7 :] + one_by_one[: shift * 7]
         plan += [(rank, at, kind) for rank, at in evenly(turned, sample)]
-        if kind in HARMFUL:  # a disk that stays broken
+        if kind in HARMFUL:  # from this call on, the disk stays broken
             plan += [(-1, f"{n}+", kind) for n in evenly(range(1, max(calls)), 2)]
         elif kind != "eintr":
             plan.append((-1, "every", kind))
@@ -67,7 +67,7 @@ class Series:
         self.fired = 0
 
     def execute(self, root: Path, plan: list[tuple[int, tuple]]) -> dict[int, tuple]:
-        """Runs the plan; repeats the rest of it if a run hangs or ends the program."""
+        """Runs the plan. If a run hangs or ends the program, runs the rest of the plan again."""
         results: dict[int, tuple] = {}
         for attempt in range(4):
             left = [(i, run) for i, run in plan if i not in results]
@@ -110,8 +110,8 @@ class Series:
         if kind in HARMFUL and fired:
             call, offset, size, path = fired.split(" ", 3)
             name = Path(path).name.removesuffix(".part")
-            # HDF5 hides errors of ftruncate, and a file can do without its log of chunks. No call
-            # has to report these.
+            # No call has to report errors of ftruncate, which HDF5 hides, or of the log of chunks
+            # (.places), without which the file is complete as well.
             untold = self.packed and (call == "ftruncate" or path.endswith(".places"))
             if not failed and not untold:
                 wrong.append("no call told of it")
@@ -136,7 +136,7 @@ class Series:
             shutil.rmtree(where, ignore_errors=True)
 
     def judge_place(self, name: str, offset: int, size: int, text: str) -> list[str]:
-        """Checks that the text names a variable and record that the failed write was part of."""
+        """Checks that the text names a variable and record that was part of the failed write."""
         header = self.reference.files[name][0][1]
         if offset < header.data_begin or text == "in tw_finalize":
             return []
@@ -155,8 +155,8 @@ class Series:
         return [f"the wrong variable or record: {text}"]
 
     def judge_packed_place(self, rank: int, call: str, text: str) -> list[str]:
-        """Checks the text of a failed write of the index, which belongs to no variable. The first
-        writer writes it, so it makes most calls."""
+        """Checks the text of a failed write of HDF5's index, which belongs to no variable. The
+        first writer writes the index, so it makes most calls."""
         of_index = rank < 0 or self.calls[rank] == max(self.calls)
         if of_index or "write" not in call or text == "in tw_finalize" or "variable '" in text:
             return []

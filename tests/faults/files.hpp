@@ -71,7 +71,7 @@ struct Values {
 };
 Values values_of(const FileKind& file, std::size_t field, std::int64_t record, int rank, int ranks);
 
-/// Checks a complete file by netCDF-C. Returns the error, or "".
+/// Checks a complete file, which netCDF-C reads. Returns the error, or "".
 /// @param records     number of records, if the file has records; otherwise the number of times
 ///                    that it was written
 std::string look(const std::string& path, const FileKind& file, std::int64_t records, int ranks);

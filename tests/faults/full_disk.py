@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that fills up while a model writes: every rank gets the error, and committed records stay.
+"""Tests a disk that fills up while a model writes: every rank gets the error, and committed records
+stay.
 
 full_disk.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
@@ -24,8 +25,8 @@ from harness import (
 )
 
 STEPS = 6
-SIZES = (16, 36, 52, 76, 96)  # KiB; the files need about 130,
-PACKED_SIZES = (16, 60, 90, 120)  # netCDF-4 files, with their index, about 170
+SIZES = (16, 36, 52, 76, 96)  # sizes of the disk in KiB; the files of a run need about 130, and
+PACKED_SIZES = (16, 60, 90, 120)  # netCDF-4 files with their index about 170
 CALLS = (3, 12, 30, 45)
 
 
@@ -35,7 +36,8 @@ def mount(where, kib: int) -> bool:
 
 
 def fill(args, service, setup: str, reference: Reference, size: int | None, call: int) -> list[str]:
-    """Makes one run on a disk of a given size, or with errors from a call on."""
+    """Makes one run, either on a disk of a given size, or with writes that fail from a given
+    call on."""
     settings = f"{service.settings}; {SETUPS[setup][0]}"
     with folder(args.keep) as root:
         run = root / "runs/0"

@@ -17,9 +17,9 @@ from classic import RECORDS_AT, Header, read_header
 
 FILES = ("history.nc", "sparse.nc", "static.nc", "restart.nc")
 
-# Settings that reach different code, as NAME: (settings, format). The first four are the default.
-# The packed ones are for services: all writers compress and agree on places. With the last one,
-# MPI-IO loses errors and cannot promise much.
+# Settings that reach different code, as NAME: (settings, format). The first four are used by
+# default. The setups named packed are for services: all writers compress, and agree on addresses in
+# the file. With the last setup, MPI-IO loses errors, so only few promises hold.
 SETUPS = {
     "record": ("method=record; writers=2; piece=4KiB", "cdf2"),
     "direct": ("method=direct; durable=yes", "cdf2"),
@@ -53,7 +53,7 @@ def default_services() -> str:
 class Service:
     name: str
     settings: str
-    extra: int  # ranks set aside
+    extra: int  # number of ranks besides the model's
 
     @property
     def inline(self) -> bool:
@@ -74,7 +74,7 @@ def services(text: str) -> list[Service]:
 
 
 def processes_below(pid: int) -> list[int]:
-    """The descendants of a process, from /proc."""
+    """Returns the descendants of a process, from /proc."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -96,8 +96,8 @@ def kill_all(pids: list[int]) -> None:
 
 
 class Job:
-    """One mpirun of the victim, in a folder of its own, where Open MPI's remains of killed
-    processes stay, too."""
+    """One mpirun of the victim in a folder of its own, which also receives the files that Open
+    MPI leaves when processes are killed."""
 
     def __init__(self, args, service: Service, root: Path, *more: str, faults=None, limit=30):
         scratch = root / "mpi"
@@ -106,7 +106,7 @@ class Job:
         for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
             environment[f"OMPI_MCA_{name}"] = str(scratch)
         exported = {"LD_PRELOAD": str(args.inject), **(faults or {})}
-        # Variables for the ranks, not for the launcher, whichever it is.
+        # Set these variables for the ranks, not for the launcher, with any launcher.
         variables = [f"{name}={value}" for name, value in exported.items()]
         ranks = str(args.ranks + service.extra)
         command = [*args.launcher, ranks, "env", *variables, args.victim]
@@ -120,7 +120,8 @@ class Job:
         )
 
     def wait(self, seconds: float) -> int | None:
-        """Returns the exit code; None if the time was over and the job had to be killed."""
+        """Waits for the job. Returns its exit code; None if the job had to be killed at the end
+        of the time."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -154,7 +155,7 @@ def folder(keep: bool, base: str | None = None):
 
 
 class Reference:
-    """The files of a run without faults, with service inline, which the victim has compared with
+    """The files of a run without faults with service inline. The victim has compared them with
     its formulas."""
 
     def __init__(self, args, setup_format: str, steps: int):
@@ -186,11 +187,12 @@ class Reference:
         return data, read_header(data)
 
     def is_begun(self, path: Path) -> bool:
-        """Tests if a file has its definitions."""
+        """Tests if a file already has its definitions."""
         return read_header(path.read_bytes()) is not None
 
     def complete(self, name: str, path: Path, number: int) -> str:
-        """Checks a complete file of so many records, or of a generation; returns the error."""
+        """Checks a complete file with a given number of records, or of a given generation.
+        Returns the error."""
         data = path.read_bytes()
         if name == "restart.nc":
             return "" if data == self.files[name][number][0] else f"is not generation {number}"
@@ -207,8 +209,8 @@ class Reference:
         )
 
     def committed(self, name: str, path: Path, records: int, fixed: list[str]) -> str:
-        """Checks an unfinished file that must have at least so many records, and the fixed-size
-        variables; returns the error."""
+        """Checks an unfinished file, which must have at least a given number of records, and the
+        fixed-size variables. Returns the error."""
         data = path.read_bytes()
         header = read_header(data)
         if header is None:
@@ -239,7 +241,7 @@ class Values:
 
 
 class PackedReference(Reference):
-    """The same for netCDF-4 files, of which values are compared, not bytes."""
+    """A Reference for netCDF-4 files, whose values are compared instead of their bytes."""
 
     def read(self, path: Path) -> Values:
         with netCDF4.Dataset(path) as data:
@@ -277,11 +279,11 @@ class PackedReference(Reference):
         got = self.read(path)
         if not records <= got.records <= self.steps:
             return f"has {got.records} records, but {records} of {self.steps} were committed"
-        # Records that were being counted may be there for some variables.
+        # A record that was being counted may already exist for some of the variables.
         return self.difference(self.files[name][0], got, records, fixed)
 
     def difference(self, wanted: Values, got: Values, records: int, fixed: list[str]) -> str:
-        """Compares a file that has at least so many records."""
+        """Compares a file, which must have at least a given number of records."""
         for name, values in wanted.record.items():
             for r in range(got.records):
                 if r >= records and self.is_fill(got.record[name][r]):
@@ -299,7 +301,7 @@ def make_reference(args, form: str, steps: int) -> Reference:
 
 
 def opens(path: Path) -> str:
-    """Opens a file by netCDF; returns the error."""
+    """Opens a file by netCDF-C. Returns the error."""
     try:
         with netCDF4.Dataset(path) as data:
             data.set_auto_mask(False)
@@ -321,8 +323,8 @@ class FileLog:
 
 
 def read_log(path: Path, service: Service) -> dict[str, FileLog]:
-    """Reads the commits of returned calls: tw_sync commits everything; with inline, tw_end_step
-    does so as well."""
+    """Reads from the log which records were committed by calls that have returned: tw_sync
+    commits all of them; with service inline, tw_end_step does so as well."""
     logs = {name: FileLog() for name in FILES}
     if not path.exists():
         return logs
@@ -347,7 +349,7 @@ def judge_files(
     settings: str,
     killed: bool,
 ) -> list[str]:
-    """Checks the files that a run has left; returns the errors."""
+    """Checks the files that a run has left. Returns the errors."""
     problems = []
     live = "publish=live" in settings
 
@@ -358,9 +360,10 @@ def judge_files(
     there = {p.name for p in run.iterdir()} if run.exists() else set()
     if killed:
         there -= {f".{name}.lock" for name in FILES}
-    # A restart that failed keeps what it had when the next one is written.
+    # If a restart has failed, its unfinished file is kept when the next one is written.
     there -= {f"{name}.part.1" for name, log in logs.items() if log.failed}
-    # So do the logs of chunks that are not in the index yet, and of changes in place.
+    # The same holds for logs of chunks that are not in the index yet, and for logs of changes in
+    # place.
     unfinished = FILES if killed else [name for name, log in logs.items() if log.failed]
     kept = [f".{name}{end}" for name in unfinished for end in ("", ".part")]
     there -= {name + log for name in kept for log in (".places", ".redo")}
@@ -377,12 +380,12 @@ def judge_files(
         if done and not final.exists():
             problems.append(f"{name} is closed but not there")
         if final.exists():
-            # A live file has its final name from the start; only its log tells whether it is
+            # A live file has its final name from the start; only its log shows if it is
             # complete.
             partial = live and not last
             if restart:
-                # The restart is of the last closed generation, or of the next, whose tw_close had
-                # not returned.
+                # The restart has the last generation that was closed, or the next one, if its
+                # tw_close had not returned.
                 first = max(log.closed, 0)
                 wrongs = [
                     reference.complete(name, final, g)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets writers, an appender, readers and `recover` work on one file at the same time, kills some of
-them, and checks against a model whether each may have seen what it saw.
+them, and compares what each of them has read with what a model permits.
 
 histories.py --actor PROGRAM [--seconds S] [--seed N] [--only A,B]
 
-The model: the file is replaced as a whole when a writer closes its file or `recover` completes that
-of a dead one, and appending makes it longer, record by record. So each read returns the records of
-one writer, and then those of appenders, each as many as they had when they ended or died. What was
-complete before a read began is there, and no read sees less than an earlier one.
+The model: the file is replaced as a whole when a writer closes its file, or when `recover`
+completes the file of a killed writer. Appending makes the file longer, record by record. So each
+read returns the records of one writer, followed by those of appenders, each with as many records as
+it had when it ended or was killed. A read returns all records that were complete before it began,
+and no fewer than an earlier read.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ SETTINGS = {
 ROLES = ("write", "write", "append", "recover", "read", "read", "netcdf")
 CHANGES = ("write", "append", "recover")
 OK, NOT_FOUND, EXISTS, STATE, FORMAT, IN_USE = 0, -3, -4, -10, -13, -15
-NO_FILE = 2  # ENOENT, which netCDF-C returns as it is
-HDF_ERROR = -101  # netCDF-C's
+NO_FILE = 2  # ENOENT, which netCDF-C returns unchanged
+HDF_ERROR = -101  # netCDF-C's code
 NEVER = float("inf")
 
 
@@ -46,10 +47,10 @@ class Operation:
     number: int
     kind: str
     begin: float
-    end: float = NEVER  # of a killed one: the time of its death
-    code: int | None = None  # None: it was killed
+    end: float = NEVER  # end of the operation; for a killed process, the time of its death
+    code: int | None = None  # status; None: the process was killed
     text: str = ""
-    counted: list[tuple[float, int]] = field(default_factory=list)  # when, and records
+    counted: list[tuple[float, int]] = field(default_factory=list)  # time and records of promises
     closing: tuple[float, int] | None = None
 
     @property
@@ -57,7 +58,7 @@ class Operation:
         return self.code is None
 
     def promised(self, before: float = NEVER) -> int:
-        """The records of the file that were promised before a time."""
+        """Returns the number of records that were promised before a time."""
         return max((n for when, n in self.counted if when < before), default=0)
 
     def overlaps(self, other: Operation) -> bool:
@@ -65,17 +66,18 @@ class Operation:
 
     @property
     def earliest(self) -> float:
-        """When the file of a writer can have replaced another one."""
+        """Returns the earliest time at which the file of a writer can have replaced another one."""
         return self.closing[0] if self.closing else self.begin
 
     def records(self) -> list[tuple[int, int]]:
-        """What was read: numbers of records, and who wrote them."""
+        """Returns the records that were read: their numbers, and who wrote them."""
         runs = (run.split(":") for run in self.text.split())
         return [(int(n), int(of)) for n, of in runs]
 
 
 def read_log(path: Path, deaths: dict[int, float]) -> list[Operation]:
-    """Reads what an actor did. `deaths`: by its last operation, or later ones."""
+    """Reads what an actor did.
+    @param deaths: times of deaths, by the number of the last operation before them"""
     operations: list[Operation] = []
     for line in path.read_text().splitlines():
         what, when, number, *rest = line.split(" ", 3)
@@ -144,13 +146,14 @@ class History:
             if not any(c.kind in ("append", "recover") and c.overlaps(o) for c in self.changes):
                 self.complain(o, "nobody changed the file")
         elif not (o.kind == "recover" and o.code in (EXISTS, FORMAT) and died):
-            # The file of a dead run may be shorter than the complete one, or lack its definitions.
+            # The file of a killed run may be shorter than the complete one, or lack its
+            # definitions.
             self.complain(o, "unexpected error")
 
     def check_read(self, read: Operation) -> None:
         seen = read.records()
         if not seen:
-            # A dead writer may have defined its file and counted nothing.
+            # A killed writer may have defined its file without counting a record.
             if not any(w.killed for w in self.writes):
                 self.complain(read, "a file without records")
             return
@@ -166,7 +169,8 @@ class History:
         self.check_newest(read, origins)
 
     def check_part(self, read: Operation, origin: Operation, total: int, last: bool) -> None:
-        """Checks how many records of an operation were read, the last of which is `total`."""
+        """Checks the number of records of one operation that were read, the last of which is
+        `total`."""
         if origin.begin > read.end:
             self.complain(read, f"{origin.number} had not begun")
         if origin.code not in (OK, None):
@@ -182,7 +186,7 @@ class History:
             self.complain(read, f"{origin.number} was not closed yet")
 
     def check_newest(self, read: Operation, origins: list[Operation]) -> None:
-        """Checks that nothing is missing that was complete before the read began."""
+        """Checks that the read has returned everything that was complete before it began."""
         first = origins[0]
         for w in self.writes:
             if w.code == OK and w.end < read.begin and first.end < w.earliest:
@@ -195,7 +199,7 @@ class History:
         return None
 
     def check_order(self, earlier: Operation, later: Operation) -> None:
-        """Checks that a later read has not seen less."""
+        """Checks that a later read has not returned less than an earlier one."""
         before, after = earlier.records(), later.records()
         if before[0][1] != after[0][1]:
             old, new = self.by_number[after[0][1]], self.by_number[before[0][1]]

@@ -5,12 +5,12 @@
 // Usage: histories_actor ROLE FILE LOG NUMBER SEED SECONDS SETTINGS
 //
 // ROLE: write, append, read, netcdf (reads by netCDF-C) or recover. The log gets a line when a call
-// begins and when it ends, in one write each, so that a killed process has told what it did:
+// begins and when it ends, in one write each, so that the log is complete if the process is killed:
 //   begin TIME NUMBER KIND     the operation NUMBER begins
 //   counted TIME NUMBER N      a call has promised the first N records
 //   closing TIME NUMBER N      the file with N records is being closed
 //   end TIME NUMBER CODE TEXT  TEXT: the records that were read, as RECORDS:OPERATION, or a message
-// Every value tells the operation, the record and the element.
+// Every value determines the operation, the record and the element.
 #include <fcntl.h>
 #include <netcdf.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@
 namespace {
 
 constexpr std::int64_t length = 300;
-/// Log of a record whose values do not belong together.
+/// Number that is logged for a record whose values come from different operations.
 constexpr std::int64_t torn = -1;
 
 double value_of(std::int64_t operation, std::int64_t record, std::int64_t i) {

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * It counts, in every process, the calls that write, size, sync, rename or close a file whose path
- * contains a given text (or those that read it), and lets the n-th of them go wrong. What is to
- * happen is said in the environment or, by a program that makes many runs in one process, with the
+ * It counts, in every process, the calls that write, resize, sync, rename or close a file whose
+ * path contains a given text (or those that read it), and makes the n-th of them fail. The
+ * environment selects the fault; a program that makes many runs in one process selects it by the
  * functions below.
  *
  *   THALWEG_FAULT_PATH   text that the file's path contains; without it nothing is counted
@@ -21,14 +21,14 @@
  *   THALWEG_RECORD       folder that receives all changes of these files, with their content, for
  *                        tests of lost power (record.c)
  *
- * A short write or read moves half of its bytes. Only these can be short; eintr befalls neither
- * rename nor close, of which the first is never interrupted and the second never repeated. Where
- * the kind does not apply, nothing happens. A close is counted only if the file was written to
- * through the same descriptor: it can report the loss of nothing else. A close that fails has
- * closed.
+ * A short write or read moves half of its bytes. Only writes and reads can be short. The kind eintr
+ * does not apply to rename, which is never interrupted, nor to close, which is never repeated. If
+ * the kind does not apply to a call, nothing happens. A close is counted only if the file was
+ * written through the same descriptor, because it can report no other loss of data. A close that
+ * fails has closed the descriptor.
  *
- * Any thread may make the calls. The work is done by bare system calls, so that the library need
- * not look for what it hides.
+ * Any thread may make the calls. The library makes system calls directly, so it need not find the
+ * functions that it hides.
  */
 #define _GNU_SOURCE
 #include <errno.h>

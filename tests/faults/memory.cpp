@@ -5,9 +5,9 @@
 // Usage: memory [--settings "..."] [--every N]
 //
 // Each call is repeated; the n-th time, its n-th allocation throws std::bad_alloc on one rank,
-// until a call needs no more. Every time, the call must return the same on every rank, nothing may
-// hang, and the same call must succeed afterwards and read or write the right data. --every tests
-// one of N allocations.
+// until a call needs no more. Every time, the call must return the same status on every rank,
+// nothing may hang, and the same call must succeed afterwards and read or write the right data.
+// With --every N, only every N-th allocation is tested.
 #include <cstdlib>
 #include <numeric>
 #include <string>

@@ -6,10 +6,11 @@
 //                      [--listed yes]
 //
 // A file is written repeatedly, by whole arrays, records and boxes; the n-th time, the n-th
-// allocation of one of the calls throws std::bad_alloc on one rank. Nothing may hang, and all ranks
-// must get the same status. After TW_OK the file must have the data; after an error it must be
-// possible to write another file of the same name. With --appended, the file has its first record
-// before, and must keep it. With --listed, it gets checksums, references and a line in a manifest.
+// allocation throws std::bad_alloc on one rank. Nothing may hang, and all ranks must get the same
+// status. After TW_OK the file must have the data; after an error it must be possible to write
+// another file of the same name. With --appended, the calls append to a file that has a first
+// record, and must keep it. With --listed, the file gets checksums, Zarr references and a line in a
+// manifest.
 #include <unistd.h>
 
 #include <algorithm>
@@ -221,7 +222,8 @@ private:
     std::int64_t shape_[2] = {0, nx}, start_[2] = {0, 0}, count_[2] = {0, nx};
     std::vector<int> values_;
     Way way_ = Way::arrays;
-    bool apart_ = false;  ///< with a service, tw_end_step does not wait for other ranks
+    bool apart_ = false;  ///< with a service, ranks may be in different steps, because tw_end_step
+                          ///< does not wait for other ranks
 };
 
 }  // namespace

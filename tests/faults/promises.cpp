@@ -1,9 +1,9 @@
-// Promises about files that fail, files that are many, and files that are empty.
+// Tests promises about files that fail, about many files, and about empty files.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: promises [--service inline|background|servers:N] [--settings "..."] [--only NAME]
-// With the library of faults preloaded (inject.c). With servers, N more ranks are needed.
+// The library of faults (inject.c) must be preloaded. Servers need N more ranks.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -172,8 +172,8 @@ bool exists(const std::string& name) { return ::access((folder + "/" + name).c_s
 /// Writes steps to a bad and a good file until the bad one fails. After that, puts to it must be
 /// refused, each call must return the reason, and the good file must get all its records.
 void after_a_failure() {
-    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // let the header succeed, and all later calls
-                                                     // fail
+    arm((folder + "/bad.nc").c_str(), "3+", "eio");  // let the writes of the header succeed, and
+                                                     // all later writes fail
     with_model("", [](Model& m) {
         const Line line(m, 1000);
         tw_file bad = create(m, "bad.nc", line);
@@ -433,7 +433,8 @@ constexpr Test tests[] = {{"after_a_failure", after_a_failure},
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    // CMake would divide "servers:2" into two words if it had a semicolon.
+    // The number of servers is given as "servers:2", because CMake would divide a text with a
+    // semicolon into two arguments.
     const std::string service = check::option(argc, argv, "--service", "inline");
     const auto colon = service.find(':');
     inline_service = service == "inline";

@@ -9,9 +9,9 @@
 // Short and interrupted reads give the right data. A read that fails returns TW_EIO on every rank,
 // with the file, the variable and the rank, and the same call succeeds afterwards. An error of
 // reading ahead is returned by the read that requests the data. A continued file keeps its records,
-// a restart its last complete file. --every tests one of N calls. --grow adds records to a file
-// until rank 0 is killed, in its N-th call that writes; --look checks that the committed records
-// are there.
+// a restart its last complete file. With --every N, only every N-th call is tested. --grow adds
+// records to a file until rank 0 is killed, in its N-th call that writes; --look checks that the
+// committed records are there.
 #include <dlfcn.h>
 #include <netcdf.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ long fired() {
 
 // ---- files ----
 
-// The same for any number of ranks, because other programs check the files.
+// The lengths are constants, because a program with another number of ranks checks the files.
 constexpr std::int64_t ny = 30;
 constexpr std::int64_t nx = 40;
 constexpr std::int64_t cells = ny * nx;
@@ -188,6 +188,7 @@ private:
                        other.c_str());
         return told;
     }
+    /// Checks that a call has failed with an error that contains the given words.
     /// @param libraries  the error may come from another library, with its own text
     void expect_failure(const Outcome& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
@@ -214,7 +215,8 @@ private:
                 arm(path(file), victim, std::to_string(at), kind);
                 body(victim);
                 faults_ += fired_;
-                // Another kind of failure may not apply to this call, but to later ones.
+                // If no call has failed, this kind of fault does not apply to this call, but it may
+                // apply to later ones.
                 if (fired_ == 0 && calls_ < at) break;
             }
             if (ranks() == 1) break;
@@ -339,8 +341,8 @@ private:
                     CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "%s: %s",
                                what_.c_str(), told.text.c_str());
                     if (told.status != TW_OK) expect_failure(told, victim, {name});
-                    // If the count of the last step's records has failed, the next call returns the
-                    // error.
+                    // If counting the records of the last step has failed, the next call returns
+                    // the error.
                     if (told.status != TW_OK && committed > records) --committed;
                     const std::string wrong = rank() == 0 ? look(path(name), committed) : "";
                     CHECK_TEXT(wrong.empty(), "%s: %s", what_.c_str(), wrong.c_str());
@@ -357,8 +359,8 @@ private:
             told = alike(tw_enddef(file_));
             for (int s = 0; s < 2 && told.status == TW_OK; ++s) {
                 fill(committed);
-                // If counting has failed, rank 0 already knows it; the others learn of it in the
-                // step.
+                // If counting the records has failed, rank 0 already knows it; the other ranks get
+                // the error when the step ends.
                 (void)tw_put(file_, "T", TW_INT, array_.data(), n());
                 told = alike(tw_end_step(file_));
                 if (told.status == TW_OK) ++committed;

@@ -1,8 +1,8 @@
-/* Records every change of files with its content, in the order of all processes.
+/* Records every change of files with its content. The records of all processes have a common order.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * In the folder THALWEG_RECORD, the file "order" is mapped by all processes and counts moments.
+ * In the folder THALWEG_RECORD, all processes map the file "order", which has a counter of moments.
  * Each process appends what it changes to a file of its own: a struct entry, the paths and the
  * content. tests/faults/crash_log.py reads them.
  */

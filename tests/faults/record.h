@@ -1,4 +1,4 @@
-/* Records every change of files with its content, in the order of all processes.
+/* Records every change of files with its content. The records of all processes have a common order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ enum change {
     RECORD_LINK,   /* other becomes a second name of path */
     RECORD_REMOVE, /* a name of a file or folder is removed */
     RECORD_MAPPED, /* shared, writable mapping, whose changes are not recorded */
-    RECORD_MARK    /* path contains a text of the program */
+    RECORD_MARK    /* path is a text that the program records */
 };
 
 /* Tests if this process records its changes. */
@@ -33,8 +33,8 @@ int recorded_path(const char* path);
  * change; record_change takes another one after it. */
 long record_moment(void);
 
-/* Records a change that has succeeded. Keeps errno. `path` is that of the file, unless fd >= 0.
- * `pieces` is the content of a write, of which the first `bytes` bytes were written. */
+/* Records a change that has succeeded. Does not change errno. `path` is that of the file, unless
+ * fd >= 0. `pieces` is the content of a write, of which the first `bytes` bytes were written. */
 void record_change(enum change what, long begin, int fd, const char* path, const char* other,
                    off_t offset, const struct iovec* pieces, int count, ssize_t bytes);
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# shared_memory.sh PROGRAM LAUNCHER...: too little shared memory. PROGRAM is faults_small_disk,
-# which writes a small file.
+# shared_memory.sh PROGRAM LAUNCHER...: tests runs with too little shared memory. PROGRAM is
+# faults_small_disk, which writes a small file.
 #
-# A limit on the size of files holds for memory that processes share, too, so that nobody needs the
-# right to make a smaller machine. Where there is that right, /dev/shm has the 64 MB of a container.
+# A limit on the size of files also applies to shared memory, so the test needs no special rights.
+# If the user may mount file systems, the test also uses a /dev/shm of 64 MB, as in a container.
 set -u
 program=$1
 shift
@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 export OMPI_MCA_btl_vader_backing_directory="$folder" OMPI_MCA_orte_tmpdir_base="$folder"
 trap 'rm -rf "$folder"' EXIT
 failed=0
-# expect CASE WORDS COMMAND...: the command must succeed, write, and print the words once.
+# expect CASE WORDS COMMAND...: the command must succeed, write the file, and print the words once.
 expect() {
     local case=$1 words=$2
     shift 2
@@ -30,7 +30,7 @@ expect() {
     fi
     rm -f "$folder"/a.nc*
 }
-limited() { # limited KIB RANKS SESSION FILE LAUNCHER...
+limited() { # limited KIB RANKS SESSION FILE LAUNCHER...: limits the size of files
     local kib=$1 ranks=$2 session=$3 settings=$4
     shift 4
     command=("$@" "$ranks" bash -c "trap '' XFSZ; ulimit -f $kib; exec \"\$0\" \"\$@\"" "$program"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: small_disk PATH SESSION_SETTINGS FILE_SETTINGS
-// Every call succeeds or fails with TW_EIO on all ranks alike; exit code 1 else. Prints "written"
-// if all of them succeeded. Started by shared_memory.sh and small_disk.sh.
+// Every call succeeds or fails with TW_EIO on all ranks alike; otherwise the exit code is 1. Prints
+// "written" if all of them succeeded. Started by shared_memory.sh and small_disk.sh.
 #include <mpi.h>
 #include <unistd.h>
 

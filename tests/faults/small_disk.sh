@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# small_disk.sh PROGRAM LAUNCHER...: a disk that is full while a netCDF-4 file is defined, written or
-# closed. PROGRAM is faults_small_disk, which checks that all ranks get TW_EIO. The disk is a tmpfs;
-# without the right to mount one the test is left out.
+# small_disk.sh PROGRAM LAUNCHER...: tests a disk that becomes full while a netCDF-4 file is
+# defined, written or closed. PROGRAM is faults_small_disk, which checks that all ranks get TW_EIO.
+# The disk is a tmpfs; without the right to mount one the test is left out.
 set -u
 program=$1
 shift
@@ -12,7 +12,7 @@ trap 'umount "$folder" 2>/dev/null; rm -rf "$folder"' EXIT
 failed=0
 written=0
 full=0
-# run SESSION FORMAT KiB...
+# run SESSION FORMAT KiB...: runs the program on disks of these sizes.
 run() {
     local session=$1 format=$2 kib
     shift 2

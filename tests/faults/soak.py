@@ -4,9 +4,10 @@
 soak.py --victim PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
 A model writes to a slow disk; at some moment one rank of the model, one server rank or the whole
-job is killed (SIGKILL). After that every file must open, hold every record that a call committed,
-and be right; a file with its final name must be complete; and no process and no file may be left
-outside the run's own folder. --seed repeats the choices, not the moments of other processes.
+job is killed (SIGKILL). After that, netCDF must open every file and find the right values in every
+record that a call has committed; a file with its final name must be complete; and no process and no
+file may remain outside the run's own folder. The same --seed gives the same choices, but not the
+same timing.
 """
 
 import argparse
@@ -44,8 +45,8 @@ def alive(pid: int) -> bool:
 
 
 def shared_files(pids: list[int], root: Path) -> set[str]:
-    """Files in the places of temporary files, outside the folder, that processes have open or
-    mapped."""
+    """Returns files outside the folder, in the places of temporary files, that processes have
+    open or mapped."""
     found = set()
     for pid in pids:
         try:
@@ -54,14 +55,14 @@ def shared_files(pids: list[int], root: Path) -> set[str]:
             for link in Path("/proc", str(pid), "fd").iterdir():
                 found.add(os.readlink(link))
         except OSError:
-            continue  # gone already
+            continue  # the file is gone already
     return {
         f for f in found if f.startswith(("/dev/shm/", "/tmp/")) and not f.startswith(str(root))
     }
 
 
 def made_since(path: str, moment: float) -> bool:
-    """Tests if a file is newer than the run: programs and libraries may be there as well."""
+    """Tests if a file is newer than the run: programs and libraries are found as well."""
     try:
         return os.stat(path).st_ctime >= moment
     except OSError:
@@ -95,7 +96,8 @@ class Run:
         )
 
     def pids(self, root: Path) -> tuple[list[int], list[int]]:
-        """Process numbers of the model and of the servers, as soon as all exist."""
+        """Returns the process numbers of the model and of the servers, as soon as all of them
+        exist."""
         total = self.args.ranks + self.service.extra
         known: dict[int, int] = {}
         for rank in range(total):

@@ -1,5 +1,5 @@
-// With service inline, the call in which a system call fails must return the error on all ranks
-// alike, even if only counting the records failed.
+// Tests that, with service inline, the call in which a system call fails returns the error on all
+// ranks alike, even if only counting the records has failed.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

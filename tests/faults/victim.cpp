@@ -5,17 +5,17 @@
 // Usage: victim --folder ROOT [--settings "..."] [--file-settings "..."] [--steps N] [--plan FILE]
 //               [--words TEXT] [--keep-restarts] [--look]
 //
-// It writes the files of files.hpp into ROOT/runs/INDEX and logs in ROOT/logs/INDEX the results of
-// calls: "FILE end_step|sync RECORDS FIXED...", "FILE closed RECORDS", "FILE failed TEXT". Without
-// --plan there is one run, 0. Every line of a plan, "INDEX RANK AT KIND", is a run with one fault
-// (see inject.c) on one rank; its result goes to ROOT/results, one line per run: INDEX, the counted
-// calls of each rank, and the first call that failed, separated by tabs.
+// It writes the files of files.hpp to ROOT/runs/INDEX, and logs the results of calls in
+// ROOT/logs/INDEX: "FILE end_step|sync RECORDS FIXED...", "FILE closed RECORDS", "FILE failed
+// TEXT". Without --plan there is one run, 0. Every line of a plan, "INDEX RANK AT KIND", is a run
+// with one fault (see inject.c) on one rank; its result goes to ROOT/results, one line per run:
+// INDEX, the counted calls of each rank, and the first call that failed, separated by tabs.
 //
 // After every call it checks that an error is returned as promised: with the file, the rank and the
 // system's words, by collective calls on all ranks alike, and again by every later call on the
-// file, while other files go on. A harmless fault (short, eintr, delay, none) must have no effect,
-// and the files must be right (which --look checks for the run without a plan). --words: errors
-// with these words may occur anywhere.
+// file, while calls on other files succeed. A harmless fault (short, eintr, delay, none) must have
+// no effect, and the files must be right (which --look checks for the run without a plan). --words:
+// errors with these words may occur anywhere.
 
 #include <dlfcn.h>
 #include <fcntl.h>

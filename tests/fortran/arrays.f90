@@ -33,7 +33,7 @@ program arrays
 
 contains
 
-  !> Returns the value at a point; it fits into one byte.
+  !> Returns the expected value at a point; it fits into one byte.
   elemental integer function at(i, k, j)
     integer, intent(in) :: i, k, j
     at = mod(i + 5*k + 20*j, 128)
@@ -107,7 +107,7 @@ contains
     call expect_status(wrong, 0, 'wrong values of '//name//' in '//path)
   end subroutine compare
 
-  !> All types, each from a section of an array with a halo, over two records.
+  !> Tests all types, each with a section of an array with a halo, over two records.
   subroutine kinds()
     integer(int8) :: i1(0:nx+1, nz, js-1:je+1)
     integer(int16) :: i2(0:nx+1, nz, js-1:je+1)
@@ -161,7 +161,7 @@ contains
     call compare(path, 'converted', 2)
   end subroutine kinds
 
-  !> Strides, directions, orders and forms of arrays.
+  !> Tests strides, directions, orders and forms of arrays.
   subroutine sections()
     real(real32), target :: twice(2*nx, 2*nz, 2*nj)
     real(real32) :: mirrored(nx, nz, js:je), turned(js:je, nx, nz)
@@ -235,7 +235,7 @@ contains
     class(*), intent(in) :: array(:, :, :)
     integer :: status
     call tw_put(file, 'dummy', array, status)
-    ! LLVM's compiler passes its type, and the array may be right.
+    ! With LLVM's compiler, the array's type is passed on, and the result may be right.
     if (index(compiler_version(), 'GCC') > 0) &
       call expect_status(status, TW_ETYPE, 'an array of type class(*)')
     select type (array)
@@ -244,7 +244,7 @@ contains
     end select
   end subroutine put_dummy
 
-  !> Several boxes per rank: rows dealt out in turn, so that a rank has 0 to ny of them.
+  !> Tests several boxes per rank: rows are distributed in turn, so that a rank has 0 to ny of them.
   subroutine boxes()
     integer(int64), allocatable :: start(:, :), count(:, :)
     real(real64), allocatable :: blocks(:, :, :, :)
@@ -273,7 +273,7 @@ contains
     call tw_close(file)
     call compare('boxes.nc', 'T', 1)
 
-    ! The same in default integers, with all remaining rows on the last rank.
+    ! Write the same values with arguments of default kind. The last rank has all rows, as two boxes.
     if (rank == ranks - 1) then
       d = tw_decompose(io, 'lon lev lat', [nx, nz, ny], reshape([1, 1, 1, 1, 1, 5], [3, 2]), &
         reshape([nx, nz, 4, nx, nz, ny - 4], [3, 2]))
@@ -301,7 +301,7 @@ contains
     call compare('one.nc', 'T', 1)
   end subroutine boxes
 
-  !> Scalars, replicated arrays, text, attributes.
+  !> Tests scalars, replicated arrays, text and attributes.
   subroutine small_things()
     character(len=7), parameter :: cities(3) = ['Taipei ', 'Beijing', 'Sydney ']
     character(len=1), parameter :: letters(4) = ['a', 'b', 'c', 'd']
@@ -379,7 +379,7 @@ contains
     call reader_close(id)
   end subroutine small_things
 
-  !> Reads with tw_get what kinds() and small_things() wrote.
+  !> Reads what kinds() and small_things() wrote with tw_get.
   subroutine reading()
     integer(int32) :: all(nx, nz, js:je), file_order(nx, ny, nz)
     real(real64) :: wide(0:nx+1, nz, js-1:je+1), backwards(nx, nz, js:je), time

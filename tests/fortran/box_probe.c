@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in for the library's tw_put_box_checked, and tells what the Fortran interface called it
- * with.
+ * Replaces the library's tw_put_box_checked, and returns the arguments that the Fortran interface
+ * has passed to it.
  */
 #include <string.h>
 #include <thalweg/thalweg.h>

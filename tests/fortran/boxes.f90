@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Checks the arguments that tw_put_box passes to C: the other order, starts from 0, dense values.
+!> Checks the arguments that tw_put_box passes to C: dimensions in reverse order, starts from 0,
+!> dense values.
 program boxes
   use support
   use thalweg

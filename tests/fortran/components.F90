@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Tests components that share a server, with communicators of either kind; and mistakes.
+!> Tests components that share a server, with communicators of either kind (mpi_f08 or integer), and
+!> with invalid arguments.
 program components_test
   use mpi_f08
   use support

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Checks that every procedure returns ierr and sets a text, and that the session goes on.
+!> Checks that every procedure returns ierr and sets a text, and that the session can still be used.
 program errors
   use, intrinsic :: iso_c_binding, only: c_associated
   use support
@@ -35,7 +35,7 @@ program errors
   call expect_status(status, TW_OK, 'tw_model_comm')
   call expect_status(same, MPI_CONGRUENT, 'the model''s communicator')
 
-  ! Decompositions: every rank has a part of the line, or rank 0 has all of it.
+  ! Decompositions: either every rank has a part of the line, or rank 0 has all of it.
   start = 1 + rank*nx/ranks
   n = (rank + 1)*nx/ranks - rank*nx/ranks
   d = tw_decompose(io, 'x', [nx], [start], [n], ierr=status)
@@ -253,7 +253,7 @@ program errors
   call tw_close(file, status)
   call expect_status(status, TW_OK, 'tw_close of a file that is read')
 
-  ! A close that does not wait, and a name with blanks in lists.
+  ! A close that does not wait, and a name that contains blanks in lists of names.
   file = tw_create(io, 'later.nc', 'service=background; close=later', status)
   call expect_status(status, TW_OK, 'tw_create with close=later')
   call tw_def_dim(file, 'ice '//b//' type', 2, status)

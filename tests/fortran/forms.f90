@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Tests arrays of models with blocks; arrays of the wrong form, with texts in Fortran's order and
-!> counting; and arrays that the compiler has copied before they are deferred.
+!> Tests arrays of models that divide their grid into blocks; arrays of the wrong form, whose errors
+!> must use Fortran's order of dimensions and count from 1; and deferred arrays of which the
+!> compiler passes a copy.
 program forms
   use, intrinsic :: iso_c_binding, only: c_associated
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -10,8 +11,8 @@ program forms
   use thalweg
   implicit none
 
-  !> Blocks of bx x by elements, the last one of a row narrower, with a halo of one; a rank has two
-  !> of a row's three blocks, or one, in arrays with room for three.
+  !> Blocks of bx x by elements with a halo of one. Each row has three blocks, the last of which is
+  !> narrower; a rank has one or two of them, in arrays with room for three.
   integer, parameter :: bx = 6, by = 4, nghost = 1, room = 3
   integer, parameter :: nx_block = bx + 2*nghost, ny_block = by + 2*nghost
   integer, parameter :: nx = 2*bx + 2
@@ -41,7 +42,7 @@ contains
     at = 100*j + i
   end function at
 
-  !> Makes the three blocks of a row: rank r has row r + 1.
+  !> Makes a decomposition of the three blocks of a row: rank r has row r + 1.
   type(tw_decomposition) function row(halo)
     logical, intent(in) :: halo
     integer :: start(2, 3), lengths(2, 3), ghosts(2)
@@ -80,7 +81,7 @@ contains
     call tw_close(file)
   end subroutine compare
 
-  !> Whole arrays, and their interior, with padding and unused blocks.
+  !> Tests whole arrays and their interior, with padding and unused blocks.
   subroutine blocks()
     real(real64), target :: a(nx_block, ny_block, room), b(nx_block, ny_block, room)
     type(tw_decomposition) :: cells
@@ -125,8 +126,8 @@ contains
     call expect(index(text, words) > 0 .and. index(text, more) > 0, words//' in: '//text)
   end subroutine expect_text
 
-  !> A mistake of the sea-ice model: whole arrays with a decomposition that has no halo; and other
-  !> arrays whose size happens to fit.
+  !> Tests a mistake of a sea-ice model: whole arrays with a decomposition that has no halo; and
+  !> other arrays whose size happens to be right.
   subroutine wrong_forms()
     real(real64) :: a(nx_block, ny_block, room), table(2, 7)
     type(tw_decomposition) :: cells
@@ -182,7 +183,7 @@ contains
     call tw_close(file)
   end subroutine wrong_types
 
-  !> Mistyped dimensions: none becomes the unlimited one.
+  !> Tests misspelled dimensions: none of them may become the unlimited one.
   subroutine wrong_definitions()
     type(tw_decomposition) :: cells
     type(tw_file) :: file
@@ -205,7 +206,8 @@ contains
     call tw_close(file)
   end subroutine wrong_definitions
 
-  !> In texts, records, indices and positions count from 1, and dimensions are fastest first.
+  !> Tests texts of errors: records, indices and positions count from 1, and dimensions are fastest
+  !> first.
   subroutine other_texts()
     type(tw_decomposition) :: cells, none
     type(tw_file) :: file
@@ -242,7 +244,7 @@ contains
     end if
   end subroutine other_texts
 
-  !> Records in any order, which stay in the model's arrays until the step ends.
+  !> Tests records in any order, which stay in the model's arrays until the step ends.
   subroutine deferred_records()
     real(real64), target :: a(nx_block, ny_block, room), b(nx_block, ny_block, room)
     type(tw_decomposition) :: cells, none
@@ -263,7 +265,7 @@ contains
     call expect_status(status, TW_EHANDLE, 'a deferred record without its decomposition')
     call tw_put_record_deferred(file, 'T', a, cells, record=3)
     a = 0
-    ! Reads a, so that the compiler does not drop the change.
+    ! This call uses a, so that the compiler does not remove the change.
     call expect(c_associated(address_of(a)), 'the address of an array')
     call tw_end_step(file, status)
     call expect_status(status, TW_EARG, 'a deferred record that changes')
@@ -275,8 +277,8 @@ contains
     call compare('deferred.nc', 'T', 3)
   end subroutine deferred_records
 
-  !> An output routine with contiguous dummies gets sections: the compiler passes copies, which are
-  !> gone when the step ends.
+  !> Tests an output routine with contiguous dummy arguments that gets sections: the compiler passes
+  !> copies, which no longer exist when the step ends.
   subroutine temporaries(n)
     integer, intent(in) :: n
     real(real64), allocatable, target :: a(:, :), b(:, :)

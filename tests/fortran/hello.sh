@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # hello.sh PROGRAM_C PROGRAM_FORTRAN MPIRUN [FLAGS...] -n
-# The C program and the Fortran program write the same file on any number of ranks, and the programs
-# that read it print the same.
+# Checks that the C program and the Fortran program write the same file on any number of ranks, and
+# that the programs that read it print the same text.
 set -eu
 c=$1
 fortran=$2

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Lists of indices: land points of a grid, the ranks taking turns, with a hole in each list; written,
-!> and read by lists that share points.
+!> Tests lists of indices: the land points of a grid, distributed to the ranks in turn, with a hole
+!> in each list. They are written, and read by lists that share points.
 program lists
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08

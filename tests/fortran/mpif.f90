@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> A model that only uses mpif.h: communicators are integers. With any compiler, even one without
-!> MPI modules: arrays of several types and ranks, sections and halos, written and read back.
+!> A model that only uses mpif.h, so that communicators are integers; any compiler can compile it,
+!> even without MPI modules. It writes arrays of several types and ranks, sections and halos, and
+!> reads them back.
 program mpif
   use, intrinsic :: iso_fortran_env, only: error_unit, int16, int32, int64, real32, real64
   use thalweg

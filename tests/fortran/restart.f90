@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 !> Tests restarts: arrays of several kinds, registered with and without halos, written, changed, and
-!> read again, in another decomposition, too.
+!> read again with the same and with another decomposition.
 program restarts
   use, intrinsic :: iso_fortran_env, only: int16, int64, real64
   use mpi_f08
@@ -66,7 +66,8 @@ program restarts
   call expect(there, 'the checksums')
   call tw_close(file)
 
-  ! The whole array with its halo, filled; registered anew, and before the halo is asked for.
+  ! The whole array with its halo, which is filled. The array is registered again, before the edges
+  ! of the halo are set.
   call tw_restart_add(restart, 't', 'x y z', t, rows)
   call tw_fill_halo(rows, [TW_HALO_PERIODIC, TW_HALO_KEEP, TW_HALO_CLIP])
   t = -1
@@ -76,7 +77,7 @@ program restarts
   if (rank > 0) call expect(all(t(2, :, 0) < t(2, :, 1) .and. t(2, :, 0) > 0), 'the halo of rows')
   if (rank == 0) call expect(all(t(2, :, 0) < 0), 'the halo outside')
 
-  ! Other ranks, another order: parts of x, held as (z, y, x).
+  ! Another distribution and order: parts of x, held as (z, y, x).
   i0 = rank*nx/ranks
   ni = (rank + 1)*nx/ranks - i0
   columns = tw_decompose(io, 'z y x', [nz, ny, nx], [1, 1, i0 + 1], [nz, ny, ni])
@@ -147,7 +148,7 @@ program restarts
 
 contains
 
-  !> Returns the two rows behind row j0.
+  !> Returns the expected values of two rows from row j0 on.
   function wanted(j0)
     integer, intent(in) :: j0
     real(real64) :: wanted(nx, nz, 2)

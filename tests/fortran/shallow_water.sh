@@ -32,7 +32,7 @@ END
     }
 }
 
-# same RANKS LAYER_RANKS [SETTINGS]
+# same RANKS LAYER_RANKS [SETTINGS]: checks that a run writes the same file as the serial run.
 same() {
     run "$1" "$2" "$method" history.nc "${3:-}"
     cmp reference.nc history.nc || {

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # shallow_water_restart.sh PROGRAM PYTHON MPIRUN [FLAGS...] -n
-# Runs the example model for 40 steps, and for 20 and from their restart for 20 more on other numbers
-# of ranks. Both must end in the same state, which is compared as restart files, byte for byte; and
-# the histories must have the same records.
+# Runs the example model for 40 steps, and for 20 steps followed by 20 more from a restart, on other
+# numbers of ranks. Both must end in the same state, which is compared as restart files, byte for
+# byte; and the histories must have the same records.
 set -eu
 program=$1
 python=$2
@@ -16,7 +16,7 @@ rm -rf "$folder"
 mkdir "$folder"
 cd "$folder"
 
-# run RANKS LAYER_RANKS STEPS HISTORY RESTART [FROM [SETTINGS]]
+# run RANKS LAYER_RANKS STEPS HISTORY RESTART [FROM [SETTINGS]]: runs the model for some steps.
 run() {
     cat > streams.toml <<END
 [[stream]]
@@ -43,7 +43,7 @@ END
     }
 }
 
-# goes_on RANKS LAYER_RANKS FROM [SETTINGS]
+# goes_on RANKS LAYER_RANKS FROM [SETTINGS]: continues from a restart, and compares the results.
 goes_on() {
     cp first_streams.nc streams.nc
     run "$1" "$2" 40 second.nc end.nc "$3" "${4:-}"

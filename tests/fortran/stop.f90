@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Without ierr, an error stops the program and prints its text, as the test expects.
+!> Makes an error in a call without ierr, which must print its text and stop the program.
 program stop_on_error
   use mpi_f08
   use thalweg

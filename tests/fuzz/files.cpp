@@ -1,6 +1,6 @@
-// Reads whole files with bytes changed anywhere, on all ranks: every call must return, with the
-// same status on all ranks, and use little memory, whatever is in the file. Files that are no
-// netCDF files, and truncated ones, come first.
+// Reads files in which any bytes were changed, on all ranks: every call must return the same status
+// on all ranks and use little memory, whatever the file contains. First reads files that are not
+// netCDF files, and truncated files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>

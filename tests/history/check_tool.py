@@ -146,7 +146,8 @@ def check(config, described):
     assert out == f"{config}: 4 streams, no problems\n", out
     out, _ = run(config, "--run", described)
     lines = out.splitlines()
-    # tas, ta and tasmax in float, ice; the means in 8 bytes, a maximum in 4, a mask 4 more.
+    # A record has tas, ta (10 levels), tasmax and ice as floats. In memory, each mean takes 8
+    # bytes, the daily maximum of tasmax 4 more, and the mask of ice 4 more.
     elements = 90 * 180
     sizes = dict(record=4 * elements * 13, memory=elements * (8 * 11 + 12 + 12))
     assert sizes == dict(record=842400, memory=1814400)
@@ -179,7 +180,7 @@ def check_problems(folder, config, described):
         in run(wrong, "--run", described, code=1)[1]
     )
     run(wrong)
-    # A day's calendar, and a step that covers whole windows.
+    # A date that the calendar lacks, and a step that covers whole windows.
     wrong.write_text(CONFIG + 'from = "2000-02-30"\n')
     run(wrong, "--calendar", "360_day")
     assert "has no date '2000-02-30'" in run(wrong, code=1)[1]

@@ -127,7 +127,7 @@ TEST(Table, Examples) {
 }
 
 struct Wrong {
-    const char* text;      ///< text of a stream whose only fault is this one
+    const char* text;      ///< text of a stream with a single fault
     const char* expected;  ///< expected message, with its line number
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks and hosts that fail during a job: a slow link, or one that is down for seconds, does no
-harm; if a host is lost for good, the job ends, and committed records are in the file."""
+"""Tests networks and hosts that fail during a job: a slow link, or one that is down for seconds,
+does no harm; if a host is lost for good, the job ends, and committed records are in the file."""
 
 import argparse
 import subprocess
@@ -12,16 +12,17 @@ from hosts import Hosts, enter
 from jobs import Job, check_file, require
 
 SERVERS = "service=servers; servers=2"
-APART = "service=servers; servers=2:last"  # both on the last host
+APART = "service=servers; servers=2:last"  # both servers on the last host
 SERVICES = ("service=inline", "service=background", SERVERS, APART)
 
-# Seconds in which a job ends after a host has died: the launcher tests silent connections after 2
-# seconds, and gives up 3 seconds later; processes that it tells to end get 5 seconds.
+# Limit in seconds for the end of a job after a host has died: the launcher tests silent connections
+# after 2 seconds, and gives up 3 seconds later; it then waits 5 seconds for processes that it asks
+# to end.
 DEAD = 40
 
 
 def slow_link(args) -> None:
-    """30 Mbit/s to and from a host that holds half of the data."""
+    """Limits the link of a host that holds half of the data to 30 Mbit/s."""
     with Hosts(2) as hosts:
         hosts.slow(1, "30mbit")
         for settings in SERVICES:
@@ -31,7 +32,7 @@ def slow_link(args) -> None:
 
 
 def dropped_link(args) -> None:
-    """Nothing gets through for 3 seconds."""
+    """Drops all packets to and from a host for 3 seconds."""
     with Hosts(3) as hosts:
         for settings in SERVICES:
             path = hosts.shared / "history.nc"
@@ -66,8 +67,8 @@ def dead_host(args) -> None:
 
 
 def dead_link(args) -> None:
-    """Cuts a host off for good. The launcher finds out by testing silent connections, as it is
-    configured here."""
+    """Cuts a host off for good. The launcher, as configured here, detects this by testing silent
+    connections."""
     for settings in ("service=inline", SERVERS):
         with Hosts(3) as hosts:
             path = hosts.shared / "history.nc"
@@ -80,8 +81,8 @@ def dead_link(args) -> None:
 
 
 def watchdog(args) -> None:
-    """Stops a process of another host, for which MPI waits: the library reports who waits for what,
-    and ends the job if asked to."""
+    """Stops a process of another host, for which MPI waits: the library reports which rank waits
+    for what, and ends the job if the settings say so."""
     for settings in ("service=inline", "service=background", SERVERS):
         with Hosts(2) as hosts:
             path = hosts.shared / "history.nc"

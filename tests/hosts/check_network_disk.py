@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A network folder that every host caches by itself: sshfs without ssh, with clients on the
-hosts and the server outside."""
+"""Tests a network folder that every host caches by itself: sshfs without ssh, with clients on
+the hosts and the server outside."""
 
 import argparse
 import contextlib
@@ -29,7 +29,7 @@ def network_disk(hosts: Hosts, folder: Path, mount: Path):
     servers = []
 
     def serve() -> None:
-        with contextlib.suppress(OSError):  # closed
+        with contextlib.suppress(OSError):  # the connection is closed
             while True:
                 connection, _ = listener.accept()
                 servers.append(subprocess.Popen([SERVER], stdin=connection, stdout=connection))
@@ -62,7 +62,7 @@ def writing(model: str) -> None:
             job.succeed()
             check_file(Path("disk/history.nc"), 3)
             require("using writers=1" in job.output(), job.output())
-        # Combinations that are unsafe, at the user's own risk.
+        # Combinations of settings that are unsafe here, but that the user has requested.
         for settings in ("writers=1/node", "method=direct", "writers=1/node; service=background"):
             job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
             job.succeed()
@@ -72,8 +72,8 @@ def writing(model: str) -> None:
 
 
 def two_jobs(model: str) -> None:
-    """Two jobs on different hosts write one file, and the file system hides the lock of one from
-    the other: the later one is warned, and the first one finds out at the end."""
+    """Lets two jobs on different hosts write one file, while the file system hides the lock of
+    one from the other: the later one is warned, and the first one gets an error at its end."""
     with Hosts(2) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
         path = Path("net/history.nc").absolute()
         first = Job(hosts, [2, 0], model, path, "", steps=50, pace=100)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that differ from those of a good cluster: folders that they do not share, equal host names,
-containers, different clocks and working folders, two jobs that write one file. Each case must work,
-or fail with a message that gives the reason."""
+"""Tests hosts that differ from those of a good cluster: folders that they do not share, equal
+host names, containers, different clocks and working folders, two jobs that write one file. Each
+case must work, or fail with a message that gives the reason."""
 
 import argparse
 import json
@@ -13,12 +13,13 @@ from hosts import Hosts, enter
 from jobs import Job, check_file, require
 
 RECORD = "method=record"
-# A server on the last host: files of rank 0's paths are created by another host.
+# One server on the last host, so that files whose paths rank 0 has chosen are created by another
+# host.
 SERVERS = "service=servers; servers=2:last"
 
 
 def unshared_folder(model: str) -> None:
-    """/dev/shm is another folder on every host."""
+    """Tests hosts with separate folders /dev/shm."""
     tiles = "method=tiles; tiles=1x2; files=tiles"
     clean = "rm -rf /dev/shm/*.nc* /dev/shm/.*.lock"
     with Hosts(2) as hosts:
@@ -34,7 +35,8 @@ def unshared_folder(model: str) -> None:
 
         for settings in (RECORD, "storage=netcdf4", SERVERS, SERVERS + "; publish=live"):
             check(settings)
-        # The files of a dead run there must not be mistaken for the file.
+        # Files that a killed run has left in the other host's folder must not be mistaken for the
+        # file.
         check(RECORD, "history.nc.part")
         check(SERVERS, "history.nc.part")
         check("method=direct; publish=live", "history.nc")
@@ -45,7 +47,7 @@ def unshared_folder(model: str) -> None:
 
 
 def working_folders(model: str) -> None:
-    """A relative path means the same file, wherever the ranks are."""
+    """Tests that a relative path means the same file on all ranks."""
     homes = [Path("host0").absolute(), Path("host1").absolute()]
     for home in homes:
         home.mkdir(exist_ok=True)
@@ -60,7 +62,7 @@ def working_folders(model: str) -> None:
 
 
 def same_names(model: str) -> None:
-    """Hosts with the same name are different nodes nevertheless."""
+    """Tests that hosts with the same name count as different nodes."""
     with Hosts(2, names=["node", "node"]) as hosts:
         for settings in (RECORD, SERVERS, "service=background"):
             path = hosts.shared / "history.nc"
@@ -71,7 +73,7 @@ def same_names(model: str) -> None:
 
 
 def containers(model: str) -> None:
-    """Ranks of one host in separate containers, which MPI takes for one node."""
+    """Tests ranks of one host in separate containers, which MPI takes for one node."""
     with Hosts(2) as hosts:
         spaces = ("unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--mount")
         apart = ("--mca", "btl", "tcp,self")
@@ -84,7 +86,8 @@ def containers(model: str) -> None:
 
 
 def clocks(model: str) -> None:
-    """Times are compared only within a host; the traces of all hosts begin together."""
+    """Tests hosts with different clocks: times are compared only within a host, and the traces
+    of all hosts begin at the same time."""
     with Hosts(2) as hosts:
         late = (
             '[ "$(hostname)" = host0 ] && exec "$@"; exec unshare --time --monotonic 1000000 "$@"'
@@ -107,7 +110,8 @@ def clocks(model: str) -> None:
 
 
 def two_jobs(model: str) -> None:
-    """Only one of two jobs on different hosts may write a file; the other is told who does."""
+    """Tests that only one of two jobs on different hosts may write a file, and that the error of
+    the other job names the first one."""
     with Hosts(2) as hosts:
         for settings in (RECORD, "publish=live"):
             path = hosts.shared / "history.nc"
@@ -117,7 +121,7 @@ def two_jobs(model: str) -> None:
             second.fail("TW_EINUSE", "on host host0 is writing it")
             first.process.terminate()
             first.wait(30)
-            # The lock has ended with its job.
+            # The lock has ended with its job, so the next job can write.
             Job(hosts, [0, 2], model, path, settings).succeed()
             check_file(path, 3)
 

@@ -8,8 +8,8 @@ those of the machine, and so are the same on every host.
     with Hosts(3) as hosts:
         hosts.mpirun([2, 2, 1], ["./program"])
 
-What is made is gone with the process that made it. It needs root, or the right to make user
-namespaces.
+The namespaces end with the process that made them. Making them needs root, or the right to make
+user namespaces.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import threading
 import time
 from pathlib import Path
 
-INSIDE = "THALWEG_TEST_HOSTS"  # set within the namespaces around all hosts
+INSIDE = "THALWEG_TEST_HOSTS"  # variable that is set within the namespaces around all hosts
 
 SCRIPT_OF_AGENT = """#!/bin/sh
 # mpirun calls this script instead of ssh: agent ADDRESS COMMAND...
@@ -36,7 +36,7 @@ exec nsenter --target "$(cat "{folder}/$host.pid")" --net --uts --ipc --mount --
 
 
 def skip(why: str) -> None:
-    """Ends a test that is impossible here, in a way that ctest recognizes."""
+    """Ends a test that cannot run here, so that ctest reports it as skipped."""
     print(f"skipped: {why}")
     sys.exit(77)
 
@@ -65,9 +65,9 @@ def address(host: int) -> str:
 
 
 class Hosts:
-    """Hosts 0 to n - 1, until the end of the `with`.
+    """Hosts 0 to n - 1, until the end of the `with` block.
 
-    names: what the hosts call themselves."""
+    names: host names of the hosts."""
 
     def __init__(self, n: int, names: list[str] | None = None):
         self.n = n
@@ -103,8 +103,8 @@ class Hosts:
         self.agent.chmod(0o755)
         self.shared.mkdir()
         tool("mount", "-t", "tmpfs", "shared", str(self.shared))
-        # The launcher's own /tmp. Programs and folders below /tmp stay visible, here and on the
-        # hosts.
+        # Mount a separate /tmp for the launcher, unless the program's folder is below /tmp, which
+        # must stay visible here and on the hosts.
         if not Path.cwd().is_relative_to("/tmp"):
             tool("mount", "-t", "tmpfs", "-o", "mode=1777", "tmp", "/tmp")
         ip("link", "set", "lo", "up")
@@ -153,10 +153,10 @@ class Hosts:
     def mpirun(
         self, ranks: list[int], command: list, *flags: str, silence: int = 2, **more
     ) -> subprocess.Popen:
-        """Starts a job with so many ranks on each host, in order.
+        """Starts a job with the given number of ranks on each host, in order.
 
-        silence: seconds after which the launcher tests a connection on which nothing comes; if
-        nothing answers, it ends the job 3 s later."""
+        silence: seconds after which the launcher tests a silent connection; if nothing answers, it
+        ends the job 3 s later."""
         hostfile = self.folder / f"hostfile{time.monotonic_ns()}"
         used = [(host, n) for host, n in enumerate(ranks) if n > 0]
         hostfile.write_text("".join(f"{address(host)} slots={n}\n" for host, n in used))
@@ -178,7 +178,7 @@ class Hosts:
         )
 
     def processes(self, host: int, name: str) -> list[int]:
-        """Process numbers of a program on a host, as seen by the host."""
+        """Returns the process numbers of a program on a host, as seen by the host."""
         find = f"grep -lx {name} /proc/[0-9]*/comm"
         found = self.run(host, ["sh", "-c", find], check=False, capture_output=True, text=True)
         return [int(path.split("/")[2]) for path in found.stdout.split()]

@@ -51,7 +51,7 @@ class Job:
         return max([0, *map(int, re.findall(r"^committed (\d+)$", self.output(), re.MULTILINE))])
 
     def wait_for(self, records: int, limit: float = 60) -> None:
-        """Waits until so many records are committed."""
+        """Waits until a number of records is committed."""
         end = time.monotonic() + limit
         while self.committed() < records:
             require(self.process.poll() is None, f"{self.what}: ended early\n{self.output()}")
@@ -59,7 +59,7 @@ class Job:
             time.sleep(0.05)
 
     def wait(self, limit: float) -> int:
-        """Returns the exit code; fails if the job does not end within these seconds."""
+        """Returns the exit code; fails if the job does not end within a number of seconds."""
         begin = time.monotonic()
         try:
             code = self.process.wait(limit)
@@ -87,7 +87,8 @@ class Job:
 
 
 def check_file(path: Path, records: int, rows: int = 64, at_least: bool = False) -> int:
-    """The records of a file that the model has written, which have to be right. @return how many"""
+    """Checks that the records of a file which the model has written are right.
+    @return their number"""
     with netCDF4.Dataset(path) as file:
         found = file["T"][:].filled(np.nan)
     enough = len(found) >= records if at_least else len(found) == records

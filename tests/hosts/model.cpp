@@ -1,5 +1,5 @@
-// A model whose steps take time, for jobs on several hosts that are to be disturbed. Every rank
-// prints what its calls return, rank 0 also what is in the file by then.
+// A model whose steps take time, for jobs on several hosts that tests disturb. Every rank prints
+// errors of its calls, and rank 0 prints the number of committed records.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an MPI program on hosts of its own: on_hosts.py --ranks 2,2,1 -- PROGRAM [ARGUMENTS].
+"""Runs an MPI program on hosts that are made for it: on_hosts.py --ranks 2,2,1 -- PROGRAM
+[ARGUMENTS].
 Exit code 77 if hosts cannot be made."""
 
 import argparse

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Changes the sources one line at a time, and looks which test notices.
+"""Changes the sources one line at a time, and finds the tests that fail.
 
     mutants.py [options]
 
 mutants.toml has the changes ("mutants") and, for each folder of sources, the tests nearest to it.
 Each mutant is made in a copy of the sources (--folder), built there, and given to the short suite:
-first the nearest tests, then the others, until one fails. What survives that is given to the
-nearest of the other tests, or with --all to all of them. At the end the tests that have failed
-run on the sources as they are: those that fail there, too, prove nothing.
+first the nearest tests, then the others, until one fails. A mutant that survives is given to the
+nearest of the other tests, or with --all to all of them. At the end, the tests that have failed run
+on the unchanged sources: those that fail there, too, prove nothing.
 
 Prints a line for each mutant, and a table; --report keeps both as JSON. Returns 1 if some mutant
 survives the short suite.
@@ -106,7 +106,8 @@ class Tree:
         self.tests = suite.list_tests(self.build)
 
     def choose(self, name: str = "", long: bool = False) -> list[int]:
-        """Numbers of the tests whose names match, in the short suite or among all others."""
+        """Returns the numbers of the tests whose names match, in the short suite or among all
+        others."""
         suites = suite.read_suites()
         return [
             i
@@ -117,18 +118,20 @@ class Tree:
         ]
 
     def targets(self, tests: list[int]) -> list[str]:
-        """Targets that some tests need: the programs that they name, and the libraries."""
+        """Returns the targets that some tests need: the programs that they name, and the
+        libraries."""
         targets = suite.targets_of([self.tests[i] for i in tests], self.build)
         libraries = ["thalweg", "thalweg_fortran", "thalweg_pio", "thalweg_cfio"]
         return [*targets, *libraries] if targets else ["all"]
 
     def compile(self, targets: list[str]) -> str:
-        """The compiler's output if it fails, or an empty text."""
+        """Compiles. Returns the compiler's output if it fails, otherwise an empty text."""
         done = run(["ninja", "-C", self.build, "-j", self.jobs, *targets])
         return "" if done.returncode == 0 else done.stdout
 
     def ctest(self, tests: list[int], seconds: float) -> tuple[dict[int, str], bool]:
-        """Results of tests up to the first one that failed, and whether ctest ended in time."""
+        """Runs tests up to the first one that fails. Returns the results, and whether ctest
+        ended in time."""
         numbers = ",".join(str(i + 1) for i in tests)
         command = ["ctest", "--test-dir", self.build, "-j", 2 * self.jobs, "--stop-on-failure"]
         command += ["--timeout", TEST_LIMIT, "-I", f"{tests[0] + 1},{tests[0] + 1},1,{numbers}"]
@@ -148,7 +151,8 @@ class Tree:
         return {int(number) - 1: end for number, end in ends}, job.returncode >= 0
 
     def test(self, tests: list[int], seconds: float) -> tuple[str, bool]:
-        """The first test that fails, if one does; and whether all of them were run."""
+        """Returns the name of the first test that fails, or an empty text; and whether all tests
+        were run."""
         tests = list(tests)
         while tests:
             ends, complete = self.ctest(tests, seconds)
@@ -193,7 +197,7 @@ def judge(tree: Tree, mutant: dict, near: list[dict], options: argparse.Namespac
 
 
 def check_killers(tree: Tree, verdicts: list[dict]) -> list[str]:
-    """Tests that fail without any mutant, too."""
+    """Returns the tests that fail without any mutant, too."""
     if said := tree.compile(["all"]):
         sys.exit(said)
     names = {v["test"] for v in verdicts if v["test"]}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that call netCDF, plain and under thalweg run: the same outcome.
+"""Tests that programs which call netCDF have the same outcome plain and under thalweg run.
 
-The programs know netCDF alone. Here all their calls go through the table and back to netCDF
-(netcdf=forward), or none is taken.
+The programs use only netCDF. In these tests, either all their calls go through the dispatch table
+and back to netCDF (netcdf=forward), or the shim takes none.
 
 Usage: check_netcdf.py CASE FOLDER_OF_PROGRAMS THALWEG SHIM -- LAUNCHER...
 """
@@ -68,7 +68,7 @@ def contents(folder):
 
 
 def same(case, command, options=FORWARD, files=True):
-    """Compares a program's outcome plain and under thalweg run; returns what that says."""
+    """Compares a program's outcome plain and under thalweg run. Returns what thalweg run prints."""
     code, out, err, plain = run(f"{case}_plain", command)
     assert code == 0 and out, (code, out, err)
     taken = run(f"{case}_taken", [*P.tool_run, *options, *command])
@@ -83,13 +83,13 @@ def same(case, command, options=FORWARD, files=True):
 
 
 def forwarded(text):
-    """Returns how many files went through the table."""
+    """Returns how many files went through the dispatch table."""
     found = re.search(r"thalweg: 0 files by Thalweg, (\d+) files? by netCDF-C", text)
     return int(found[1]) if found else 0
 
 
 def symbols(_):
-    """The shim needs the C library alone and takes the names that it should."""
+    """Tests that the shim needs only the C library, and defines only the names that it should."""
     text = subprocess.run(["readelf", "-d", P.shim], capture_output=True, text=True).stdout
     assert re.findall(r"NEEDED.*\[(.*)\]", text) == ["libc.so.6"], text
     text = subprocess.run(["nm", "-D", P.shim], capture_output=True, text=True).stdout
@@ -113,7 +113,7 @@ def serial(p):
 
 
 def first(p):
-    """The shim is linked before netCDF."""
+    """Tests a program that was linked with the shim before netCDF."""
     code, out, err, plain = run("first_plain", [p.program])
     assert code == 0, err
     code, other, err, folder = run("first_taken", [p.first], THALWEG_NETCDF="forward")
@@ -122,7 +122,8 @@ def first(p):
 
 
 def loaded(p):
-    """NetCDF comes by a plug-in that no other object sees; two of them bring two libraries."""
+    """Tests netCDF in a plug-in that no other object sees, and two plug-ins with different
+    libraries."""
     for plugins in (["serial"], ["parallel"], ["serial", "parallel"]):
         case = "loaded_" + "_".join(plugins)
         err = same(case, [p.loader, *map(p.plugin, plugins)])
@@ -162,14 +163,16 @@ def parallel(p):
 
 
 def other_mpi(p):
-    """Communicators of another MPI stay with netCDF, and this is told once."""
+    """Tests that files with communicators of another MPI stay with netCDF, and that this is
+    reported once."""
     err = same("other_mpi", [p.other_mpi])
     assert err.count("the program does not run this build's MPI, libmpi") == 1, err
     assert forwarded(err) == 2, err
 
 
 def launcher(p):
-    """What thalweg run passes on by a launcher, and when it takes itself for a rank."""
+    """Tests the variables that thalweg run passes on through a launcher, and when it considers
+    itself a rank."""
     folder = Path("launchers").resolve()
     folder.mkdir(exist_ok=True)
     name = folder / "mpirun"
@@ -198,7 +201,8 @@ def launcher(p):
 
 
 def ends(p):
-    """Files whose communicator ends before them, that a child inherits, or that stay open."""
+    """Tests files whose communicator ends before them, that a child process inherits, or that
+    stay open."""
     for case in ("handles", "badclose", "fork"):
         command = [*p.launch, "-n", 2, p.ends, case]
         code, out, err, _ = run(f"ends_{case}_plain", command)
@@ -216,7 +220,7 @@ def ends(p):
 
 
 def choices(p):
-    """Settings that choose files, and lines that tell of them."""
+    """Tests settings that choose files, and lines that report the choice."""
     command = [p.loader, p.plugin("serial")]
     for option, glob, number in (
         ("--only", "a0.nc", 3),
@@ -236,7 +240,7 @@ def choices(p):
 
 
 def user_format(p):
-    """A program's own user-defined format keeps its place."""
+    """Tests that a program's own user-defined format keeps its slot."""
     for when in ([], ["later"]):
         err = same("user_format", [p.user_format, *when])
         assert "registered a user-defined format" in err, err
@@ -244,7 +248,7 @@ def user_format(p):
 
 
 def static(p):
-    """Programs that cannot be reached are told."""
+    """Tests that programs which the shim cannot reach are reported."""
     for name, text in (("inside", "linked statically (nc_create)"), ("static", "is static")):
         program = getattr(p, name)
         if not Path(program).exists():
@@ -256,7 +260,7 @@ def static(p):
 
 
 def own(p):
-    """Netcdf's calls that Thalweg itself makes for a program's own files are not taken."""
+    """Tests that netCDF calls which Thalweg itself makes are not taken."""
     options = [*FORWARD, "format=netcdf4", "deflate=1"]
     code, _, err, folder = run("own", [*P.tool_run, *options, *p.launch, "-n", 2, p.own])
     assert code == 0 and forwarded(err) == 0 and "1 file" in err, err

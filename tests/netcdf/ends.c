@@ -1,5 +1,5 @@
-/* A program that shares a file between ranks and ends its communicator, a child or itself before
- * the file. It knows netCDF alone.
+/* A program that shares a file between ranks. Its communicator, a child process or the program
+ * itself ends before the file is closed. It uses only netCDF.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-/* Calls that a program makes for its files, in each format, with the codes and values that come
- * back. It knows netCDF alone.
+/* A program that prints the codes and values that its calls return, for files of each format. It
+ * uses only netCDF.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <netcdf.h>

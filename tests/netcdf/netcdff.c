@@ -1,4 +1,4 @@
-/* A stand-in for netCDF-Fortran on a serial netCDF-C: it refuses parallel files itself.
+/* A stand-in for netCDF-Fortran on a serial netCDF-C: its functions refuse parallel files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>

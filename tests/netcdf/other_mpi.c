@@ -1,4 +1,4 @@
-/* A stand-in for a program of another MPI: it has only the names of an MPI.
+/* A stand-in for a program with another MPI, of which it defines only the names.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <netcdf.h>

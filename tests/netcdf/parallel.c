@@ -1,5 +1,5 @@
-/* A program that shares files between ranks, by netCDF alone. Each rank prints what its calls
- * return into a file of its own.
+/* A program that shares files between ranks by netCDF. Each rank prints what its calls return to
+ * its own file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>

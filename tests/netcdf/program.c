@@ -1,5 +1,5 @@
-/* A program that is linked with netCDF: its files, in a child process, too. Given shared objects,
- * it loads them one by one and lets each write files.
+/* A program that is linked with netCDF, and writes files in the program and in a child process.
+ * With shared objects as arguments, it loads them one by one, and lets each write files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
@@ -26,9 +26,8 @@ static int load(const char* path, const char* prefix) {
 
 write_files_function write_files;
 
-/* A file is open when the process forks. The child's calls are refused, and the parent's file. */
-/* A file that is open while the process forks: what the child may do with it, and what the parent
- * stays intact. */
+/* Tests a file that is open while the process forks: the calls of the child must be refused, and
+ * the parent's file must not change. */
 static int fork_with_file(void) {
     int id = -1, other = -1, count = -1;
     printf("create: %d\n", nc_create("forked.nc", NC_CLOBBER, &id));

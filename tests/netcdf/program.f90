@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! A Fortran program that names no function of netCDF-C itself but by its binding, and netCDF-Fortran's
+! A Fortran program that calls functions of netCDF-C through bindings, and netCDF-Fortran's
 ! functions for parallel files.
 program fortran
    use, intrinsic :: iso_c_binding

@@ -1,4 +1,4 @@
-/* A program that has netCDF inside, as far as its symbols tell.
+/* A program whose symbols look as if netCDF were linked statically.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 int nc_create(const char* path, int mode, int* id);

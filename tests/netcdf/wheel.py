@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python program with a netCDF and an HDF5 of its own, which no other library sees."""
+"""A Python program with its own copies of netCDF and HDF5, which no other library sees."""
 
 import netCDF4
 import numpy as np

@@ -1,5 +1,5 @@
-/* Files that are opened again, while they are written or later, and calls that are right on some
- * ranks only, with the codes and data that netCDF-C gives.
+/* Tests files that are opened again, while they are written or later, and calls that are right on
+ * some ranks only. Expects the codes and data of netCDF-C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* Programs that end in other ways than by closing their files, and calling MPI_Finalize, in turn.
+/* Programs that do not end by first closing their files and then calling MPI_Finalize.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

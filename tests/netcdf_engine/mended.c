@@ -1,5 +1,5 @@
-/* Calls in an unusual order, or that only some ranks make: with the codes and data that netCDF-C
- * gives.
+/* Tests calls in an unusual order, and calls that only some ranks make. Expects the codes and data
+ * of netCDF-C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

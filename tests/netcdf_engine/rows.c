@@ -1,4 +1,4 @@
-/* The codes and results of netCDF-C, call by call, for files with a communicator.
+/* Tests, call by call, that files with a communicator give the codes and results of netCDF-C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -148,7 +148,7 @@ static void data(void) {
     EXPECT(NC_ENOTVAR, nc_put_vara_float(id, 77, start, count, x));
     EXPECT(is_netcdf4() ? NC_ENOTVAR : NC_EGLOBAL,
            nc_put_vara_float(id, NC_GLOBAL, start, count, x));
-    /* Some ranks put no elements, among other places at the end of a dimension. */
+    /* All ranks but one put no elements, at the end of a dimension, which netCDF permits. */
     section(1, rank == 0 ? 0 : (size_t)(per_rank * ranks), 1, rank == 0 ? 2 : 0);
     EXPECT(0, nc_put_vara_float(id, w, start, count, x));
     EXPECT(0, nc_get_vara_short(id, w, start, count, z));

@@ -1,5 +1,6 @@
-/* A program without MPI whose files are taken: they are written once, have their name from the
- * start, and are complete after nc_close, and after an exit without it.
+/* A program without MPI whose files the engine writes. Each byte is written once; the files have
+ * their final name from the start, and are complete after nc_close, and also after an exit without
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check.sh WAY BUILD FOLDER: installs the library from BUILD into FOLDER/prefix, moves the installed
 # tree elsewhere, builds the hello programs and those for CFIO and PIO against it, and runs them.
-# WAY: cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags. MPICC, MPICXX,
+# WAY is cmake (find_package) or pkgconfig. MPIEXEC: the launcher with its flags. MPICC, MPICXX,
 # MPIFORT: the compiler wrappers.
 set -euo pipefail
 
@@ -24,8 +24,8 @@ install_library() {
     libdir="$(dirname "$(find "$prefix" -name libthalweg.so | head -n 1)")"
 }
 
-# Builds projects in one language, which must not need another language's compiler, and one project
-# in all languages.
+# Builds projects in one language, which must not need the compiler of another language, and one
+# project in all languages.
 build_with_cmake() {
     local languages
     for languages in "C" "CXX" "Fortran" "C;CXX;Fortran"; do
@@ -83,8 +83,8 @@ build_with_pkgconfig() {
     [[ ! -d "$libdir/thalweg/pnetcdf" ]] || build_for_pnetcdf
 }
 
-# Builds a program that calls PnetCDF with the library that is linked first, if PnetCDF is installed,
-# and with the one that takes its place; both in C and with the module.
+# Builds a program that calls PnetCDF with libthalweg_pnetcdf linked first, if PnetCDF is installed,
+# and with the libpnetcdf that takes its place; each in C and in Fortran.
 build_for_pnetcdf() {
     local ways=(alone) way flags path="$PKG_CONFIG_PATH"
     ! pkg-config --exists pnetcdf || ways+=(first)
@@ -101,7 +101,7 @@ build_for_pnetcdf() {
     done
 }
 
-# Runs them: Thalweg has the files.
+# Runs these programs, and checks that Thalweg has written their files.
 run_for_pnetcdf() {
     local program
     cd "$folder/out"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipes of packaging/ against the build: options, dependencies, version.
+"""Compares the recipes in packaging/ with the build: options, dependencies, version.
 
 Usage: recipes.py ROOT
-The Spack recipe runs with a stand-in for Spack, which keeps what the recipe declares.
+The Spack recipe runs with a stand-in for Spack, which collects the declarations of the recipe.
 """
 
 import re

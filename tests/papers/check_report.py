@@ -41,7 +41,7 @@ def papers(*arguments: str, status: int = 0) -> str:
 
 
 def verdicts() -> dict[str, str]:
-    """The verdict of each figure on the page."""
+    """Returns the verdict of each figure on the page."""
     pattern = r'<article id="([^"]+)">.*?<span class="verdict [a-z]+">([^<]+)</span>'
     return dict(re.findall(pattern, page.read_text(), re.DOTALL))
 
@@ -107,11 +107,11 @@ assert "<script" not in text and not re.search(r'(src|href)="https?:', text)
 for word in ("cmaq-ca", "Open MPI", "smaller than in the paper", "--preset smoke"):
     assert word in text, word
 
-# Drawing again from the same data gives the same page.
+# Drawing the report again from the same data gives the same page.
 papers("--redraw", "--no-look")
 assert page.read_text() == text
 
-# The sentences follow the data.
+# The sentences depend on the data.
 for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
     for ranks in (1, 2):
         paper = f"slabs:storage=pnetcdf:writers={ranks}"

@@ -1,5 +1,5 @@
 /* Tests continuing netCDF-4 files of other programs: records, variables and attributes are added,
- * and everything else stays. Until the file is closed, its name has the old one.
+ * and everything else stays. Until the file is closed, its path leads to the old file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -17,8 +17,8 @@ enum { plain, classic_model, compressed, long_chunks, big_endian, two_unlimited,
 static const char* const paths[kinds] = {"plain.nc",  "classic_model.nc", "compressed.nc",
                                          "chunks.nc", "big.nc",           "unlimited.nc"};
 
-/* On the first rank, makes a file by netCDF-C: three records of T, and objects that PIO cannot
- * name.
+/* On the first rank, makes a file by netCDF-C, with three records of T, and with objects for which
+ * PIO has no names.
  */
 static void make(int kind) {
     int ncid, dims[3], T, time, more, group, text, id;
@@ -209,7 +209,8 @@ static void short_array(void) {
     MPI_Barrier(world);
 }
 
-/* If netCDF-C cannot rename a variable and its dimension together, the file must not change. */
+/* Tests that the file does not change if netCDF-C cannot rename a variable and its dimension
+ * together. */
 static void rename_dimension(void) {
     int ncid, d, v, w, values[NX], got[NX];
     for (int i = 0; i < NX; i++) values[i] = 3 * i;
@@ -242,7 +243,7 @@ static void rename_dimension(void) {
     }
 }
 
-/* In a folder where no copy can be made, the file must not change. */
+/* Tests that the file does not change if no copy can be made in its folder. */
 static void no_room(void) {
     int ncid, T;
     const float zero = 0;

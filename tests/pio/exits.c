@@ -1,4 +1,4 @@
-/* Ranks that end without MPI_Finalize, as models do after an error: `exits HOW [closed]`.
+/* Ends ranks without MPI_Finalize, as models do after an error. Usage: exits HOW [closed]
  *
  * SPDX-License-Identifier: Apache-2.0
  */

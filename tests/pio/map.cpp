@@ -1,4 +1,4 @@
-// Tests the forms of lists of degrees of freedom: lists that are really boxes must cost no more
+// Tests the forms of lists of degrees of freedom: lists whose elements form boxes must cost no more
 // than boxes.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-/* Tests variables that are not completely written, read through the handle that writes them: the
- * data that were put, and the fill value elsewhere.
+/* Tests reading variables that are not completely written, through the handle that writes them:
+ * reads must return the data that were put, and the fill value elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "system.h"
@@ -187,7 +187,8 @@ static void read_back(int iotype, const char* path, int kind, int syncs) {
     }
 }
 
-/* Data that could be read are in the file, too: netCDF-C must find them after the close. */
+/* Tests that data that could be read are also in the file: netCDF-C must find them after the
+ * close. */
 static void judged_by_netcdf(int iotype, const char* path) {
     file_t file = new_file(path, iotype, plain), *f = &file;
     int ncid, got[NX];

@@ -371,7 +371,7 @@ void run(long number) {
             c.put_section(field, pick(field.frames));
         else
             check(PIOc_sync(c.ncid) == 0, "sync", number);
-        if (pick(12) == 0) {  // close the file and continue it
+        if (pick(12) == 0) {  // close the file and open it again
             check(PIOc_closefile(c.ncid) == 0, "closefile", number);
             int iotype = PIO_IOTYPE_PNETCDF;
             check(PIOc_openfile(ios, &c.ncid, &iotype, path.c_str(), PIO_WRITE) == 0, "openfile",

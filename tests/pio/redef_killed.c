@@ -1,6 +1,6 @@
-/* A run that is killed while PIOc_enddef changes a file with data: `redef_killed FORMAT write`,
- * then `change`, which something kills, then `look`: prints whether the file is the old or the new
- * one. In netCDF-4, a record is added, too.
+/* Writes a file, changes its definitions with PIOc_enddef, and judges the file: `redef_killed
+ * FORMAT write`; then `change`, which another program kills; then `look`, which prints if the file
+ * is the old or the new one. In netCDF-4, `change` also adds a record.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"

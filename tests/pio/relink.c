@@ -1,5 +1,6 @@
-/* A program that was compiled and linked earlier, with its own declarations like those of PIO's
- * Fortran layer, against a libpioc with nothing but the names. It runs with the real one.
+/* A program that is compiled with its own declarations, like those of PIO's Fortran layer, and
+ * linked with a libpioc that only has the names. It runs with the real libpioc, as a program that
+ * was linked earlier does.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>

@@ -370,7 +370,7 @@ static void too_large(void) {
     IS(PIOc_closefile(ncid), NC_EVARSIZE);
 }
 
-/* The end of an iosystem closes its files. */
+/* Tests that the end of an iosystem closes its files. */
 static void forgotten_files(void) {
     const int mine = ios;
     int length;
@@ -470,7 +470,6 @@ static void sections(int iotype) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* CICE begins and ends an iosystem for each file. */
 /* netCDF stores names in Unicode's normal form C, and finds every spelling. */
 static void names_may_be_spelt_otherwise(int iotype) {
     const char *one = "\xc3\xa9t", *two = "e\xcc\x81t";

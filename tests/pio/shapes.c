@@ -106,7 +106,7 @@ static void fixed_time(void) {
     OK(PIOc_closefile(ncid));
 }
 
-/* Two frames that would be written to the same place. */
+/* Tests two frames that would be written to the same place. */
 static void fixed_time_of_one(void) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
     OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
@@ -144,7 +144,7 @@ static void wrong_shapes_that_fit(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* Decompositions that have the record dimension, or dimensions of length 1. */
+/* Tests decompositions that have the record dimension, or dimensions of length 1. */
 static void other_shapes(void) {
     int ioid, n = 0, one;
     PIO_Offset map[2 * NX * NY], single[NX * NY];

@@ -1,5 +1,5 @@
-/* Programs that PIO would stop, one per run: `stops CASE`. Cases named quiet go on without a
- * message.
+/* Makes errors at which PIO stops the program, one per run. Usage: stops CASE. The case "quiet"
+ * continues without a message.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
@@ -25,8 +25,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &ios));
-    if (strcmp(what, "quiet") == 0) { /* asks for things that do not exist, as models do to see
-                                       * if they exist */
+    if (strcmp(what, "quiet") == 0) { /* asks for missing objects, as models do */
         begin("quiet.nc");
         OK(PIOc_closefile(ncid));
         OK(PIOc_openfile(ios, &ncid, &iotype, "quiet.nc", PIO_NOWRITE));
@@ -50,7 +49,7 @@ int main(int argc, char** argv) {
         PIOc_sync(ncid);
     } else if (strcmp(what, "id") == 0) {
         PIOc_closefile(99);
-    } else if (strcmp(what, "late") == 0) { /* a preloaded library lets the writes fail */
+    } else if (strcmp(what, "late") == 0) { /* a preloaded library makes the writes fail */
         OK(PIOc_set_iosystem_error_handling(ios, PIO_RETURN_ERROR, NULL));
         begin("late.nc");
         int told = 0;

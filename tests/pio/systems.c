@@ -104,7 +104,7 @@ static void write_large(int ios, const char* path) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The first rank does I/O. The others are one component, or two. */
+/* Tests asynchronous I/O: the first rank does I/O; the others form one component, or two. */
 static void asynchronous(void) {
     if (ranks < 3) return;
     const int components = 2;
@@ -132,7 +132,7 @@ static void asynchronous(void) {
     expect_file("ocn.nc");
 }
 
-/* MPI_Finalize closes files of every iosystem. */
+/* Tests that MPI_Finalize closes files of every iosystem. */
 static void forgotten(void) {
     MPI_Comm half;
     int all, part, me, of;

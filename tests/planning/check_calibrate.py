@@ -62,7 +62,7 @@ def check_file(folder: Path, ranks: int) -> Path:
 
 
 def check_plan(folder: Path, machine: Path) -> None:
-    """A plan with the measured figures, and the setting."""
+    """Tests a plan with the measured figures, which the option --calibration names."""
     name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
     run = folder / "run.toml"
     run.write_text((EXAMPLES / "fv-b.toml").read_text().replace('"gpfs"', f'"{name}"'))
@@ -74,7 +74,7 @@ def check_plan(folder: Path, machine: Path) -> None:
 
 
 def check_lists(folder: Path, machine: Path) -> None:
-    """The measured cost of runs in lists is part of a plan."""
+    """Tests that the measured cost of runs in lists is part of a plan."""
     name = tomllib.loads(machine.read_text())["folder"][0]["file_system"]
     run, other = folder / "lists.toml", folder / "other.toml"
     text = (EXAMPLES / "atmosphere-3km.toml").read_text()

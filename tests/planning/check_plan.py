@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of the descriptions in examples/plan, and of wrong ones: check_plan.py PROGRAM FOLDER.
+"""Tests plans of the descriptions in examples/plan, and of wrong ones: check_plan.py PROGRAM
+FOLDER.
 
 The figures of POP are compared with those that Huang et al. 2014 measured.
 """
@@ -41,7 +42,7 @@ def plan_of(path: Path, *arguments: object) -> dict:
 
 
 def changed(folder: Path, old: str, new: str, name: str = "fv-d.toml") -> Path:
-    """A description with one text replaced."""
+    """Returns a description in which one text is replaced."""
     text = (EXAMPLES / name).read_text()
     check(text.count(old) > 0, f"{name} has no {old!r}")
     path = folder / "run.toml"
@@ -78,7 +79,7 @@ def check_description(path: Path) -> None:
 
 
 def check_sizes() -> None:
-    """Bytes of an output, as in the papers' tables."""
+    """Checks the bytes of an output, as in the papers' tables."""
     cells = {"fv-b": (144, 91), "fv-c": (288, 181), "fv-d": (576, 361), "t85": (256, 128)}
     for name, (lon, lat) in cells.items():
         wanted = 4 * lon * (lat * (34 * 26 + 60) + 49) + 2 * 8
@@ -88,7 +89,7 @@ def check_sizes() -> None:
 
 
 def check_pop() -> None:
-    """Seconds of POP's run: serial 3246, 32 servers 471, 64 servers 413."""
+    """Checks the seconds of POP's run: serial 3246, 32 servers 471, 64 servers 413."""
     plan = plan_of(EXAMPLES / "pop.toml")
     seconds = {o["servers"]: o["run_seconds"] for o in plan["servers"]["curve"]}
     serial = next(
@@ -102,7 +103,8 @@ def check_pop() -> None:
 
 
 def check_layouts(folder: Path) -> None:
-    """Known properties of layouts: writes and bytes between nodes, computed by hand."""
+    """Checks properties of layouts that were computed by hand: numbers of writes, and bytes
+    between nodes."""
     path = folder / "run.toml"
     path.write_text(
         "ranks = 4\nnodes = 2\ncores = 2\nfile_system = 'lustre'\nstep_seconds = 1\n"
@@ -153,15 +155,16 @@ def of(plan: dict, service: str, method: str) -> dict:
 
 
 def check_storage(folder: Path) -> None:
-    """PnetCDF, compressed netCDF-4, lists: possible combinations, and the terms computed by
-    hand."""
+    """Checks which combinations are possible for PnetCDF, compressed netCDF-4 and lists, and
+    terms that were computed by hand."""
     mib = 2**20
     plan = described(folder, "writers = '1/node'\nstorage = 'pnetcdf'\n")
     check({o["service"] for o in plan["options"]} == {"inline"}, "pnetcdf: services")
     check(not any(o["own_files"] for o in plan["options"]), "pnetcdf: own files")
     check(plan["servers"]["curve"] == [] and not plan["servers"]["pay"], "pnetcdf: servers")
     record = of(plan, "inline", "record")
-    # 16 MiB per writer in rounds of 8 MiB: an agreement and a call each, and half of the bytes.
+    # 16 MiB per writer in rounds of 8 MiB: each round has an agreement and a call, and sends half
+    # of the bytes.
     wanted = 2 * (record["terms"]["agree"] / 2 + 5.2e-4) + 16 * mib / 5e9
     check(near(record["terms"]["rounds"], wanted), f"pnetcdf: {record['terms']}, not {wanted}")
     plain = of(described(folder, "writers = '1/node'\n"), "inline", "record")
@@ -178,7 +181,7 @@ def check_storage(folder: Path) -> None:
     check(record["writers"] == 4, f"deflate: {record['writers']} writers")
     check(near(record["terms"]["compress"], 8 * mib / 1e8), f"deflate: {record['terms']}")
     check(near(serial["terms"]["compress"], 32 * mib / 1e8), f"deflate: {serial['terms']}")
-    # Threads on free cores, or one per rank; any number of servers.
+    # Writers are threads on free cores, or one thread per rank; any number of servers is possible.
     threads = of(plan, "background", "record")
     check(threads["writers"] == 4, f"deflate, background: {threads['writers']} writers")
     check(near(threads["terms"]["compress"], 8 * mib / 1e8), f"background: {threads['terms']}")
@@ -210,7 +213,8 @@ def check_storage(folder: Path) -> None:
 
 
 def check_reading(folder: Path) -> None:
-    """If all ranks read, long runs of a rank are read by the rank itself; otherwise by readers."""
+    """Checks that, if all ranks read, long runs of a rank are read by the rank itself, and
+    otherwise by readers."""
     straight = described(folder, "", "xfs")["reading"]
     check(not straight["exchanged"] and straight["readers"] == 4, f"reading: {straight}")
     short = described(folder, "", "xfs", "x=4")["reading"]
@@ -224,7 +228,7 @@ def check_reading(folder: Path) -> None:
 
 
 def check_choices(folder: Path) -> None:
-    """The plan follows the description."""
+    """Checks that the plan depends on the description."""
     # With free cores, the output is hidden.
     free = plan_of(changed(folder, "cores = 16", "cores = 24"))
     full = plan_of(EXAMPLES / "fv-d.toml")
@@ -233,7 +237,7 @@ def check_choices(folder: Path) -> None:
     )
     check(pick(free)["seconds_slower"] == 0 < pick(full)["seconds_slower"], "free cores")
     check(pick(free)["hidden"] > pick(full)["hidden"], "hidden with free cores")
-    # Twice the outputs, twice the time; too little memory.
+    # Twice the outputs take twice the time; and a case with too little memory.
     twice = plan_of(changed(folder, "outputs = 240", "outputs = 480"))
     check(near(2 * full["compute_seconds"], twice["compute_seconds"]), "compute_seconds")
     small = plan_of(changed(folder, '"32 GiB"', '"1MiB"'))

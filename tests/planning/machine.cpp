@@ -1,4 +1,5 @@
-// Calibration files, and the curve of the writers' rates.
+// Tests calibration files, and the rate as a function of the number of writers.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/machine.hpp"
 

@@ -1,4 +1,4 @@
-/* Included first by programs that have to be compiled with this project's pnetcdf.h.
+/* Included first by programs that must be compiled with this project's pnetcdf.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pnetcdf.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs that call PnetCDF, plain and through Thalweg, and compares what they say and what
-is in their files.
+"""Runs programs that call PnetCDF, plain and through Thalweg, and compares their output and their
+files.
 
 Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM LIBRARY RANKS -- LAUNCHER...
 
@@ -47,14 +47,14 @@ def same(plain, taken, what):
 
 
 def taken_files(err):
-    """Tests that the engine had every file."""
+    """Tests that the engine has written every file."""
     found = re.search(r"thalweg: (\d+) files? by Thalweg(.*)", err)
     assert found and int(found[1]) > 0 and not found[2], err
     return int(found[1])
 
 
 def compare(name, arguments=(), way="plain", **how):
-    """Compares what a program says plain and through Thalweg, and the files."""
+    """Compares a program's output and files plain and through Thalweg."""
     with tempfile.TemporaryDirectory() as folder:
         plain, _ = run([program(name), *arguments, "plain.nc"], folder)
         taken, err = run([program(name, way), *arguments, "taken.nc"], folder, **how)
@@ -67,7 +67,7 @@ def compare(name, arguments=(), way="plain", **how):
 
 
 def compare_all(way, seeds, **how):
-    """Compares the programs that there are of a way."""
+    """Compares all programs that were built in one way."""
     for seed in seeds:
         compare("property", [str(seed)], way, **how)
     check_without_file(way, **how)
@@ -86,8 +86,8 @@ def check_without_file(way="plain", **how):
 VALIDATOR = shutil.which("ncvalidator")
 FILES = ("plain.nc", "taken.nc")
 
-# Lines that differ on purpose: docs/pnetcdf.md. PnetCDF's own warning is on standard output, and
-# its ranks race to remove an aborted file.
+# Lines that differ on purpose (docs/pnetcdf.md): PnetCDF prints its own warning to standard output,
+# and its ranks race to remove an aborted file.
 CHANGED = ("PnetCDF warning", "ncmpi_abort")
 
 
@@ -105,7 +105,8 @@ def check_rows(way="plain", **how):
 
 
 def check_places():
-    """Tests that places told before there are data are those of PnetCDF for the closed file."""
+    """Tests that the places of data that a program gets before it writes are those that PnetCDF
+    finds in the closed file."""
     with tempfile.TemporaryDirectory() as folder:
         plain, _ = run([program("places"), "make"], folder)
         for settings in ({}, {"THALWEG_HEADER_PAD": "64KiB"}, {"THALWEG_SERVICE": "background"}):
@@ -123,12 +124,13 @@ def check_places():
 
 
 def as_asked(text):
-    """The lines that do not depend on room for late attributes."""
+    """Returns the lines that do not depend on the space for late attributes."""
     return "\n".join(line for line in text.splitlines() if not line.startswith("inside a.nc"))
 
 
 def check_killed():
-    """Tests that a file whose ranks are killed is there for the next open, with what was synced."""
+    """Tests that a file whose ranks were killed can be opened, and has all data that were
+    synced."""
     for calls in (1, 6, 9, 16, 17, 30, 47):
         for service in ("inline", "background"):
             with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +174,7 @@ def check_choices():
         assert "thalweg: a.nc: by Thalweg" in err, err
         out = subprocess.run([TOOL, "doctor", program("property")], capture_output=True, text=True)
         assert out.returncode == 0 and "ncmpi_create and ncmpi_open" in out.stdout, out.stdout
-        # The library's own use of PnetCDF does not come back to it.
+        # When the library itself uses PnetCDF, its calls must not come back to the library.
         run([OWN], folder, preload=True, THALWEG_STORAGE="pnetcdf")
         run([OWN], folder, LD_LIBRARY_PATH=LIBRARIES, THALWEG_STORAGE="pnetcdf")
 

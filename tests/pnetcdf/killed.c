@@ -1,4 +1,4 @@
-/* Writes records and kills one of its ranks after some calls; or reads what is left.
+/* Writes records and kills one of its ranks after some calls; or reads the file that remains.
  *
  * Usage: killed write RANK CALLS, or killed read.
  *

@@ -1,4 +1,4 @@
-/* Asks for the places of a file's data before there are any, and shows those of closed files;
+/* Inquires the places of a file's data before they are written, and shows those of closed files;
  * writes and reads by places (vard).
  *
  * Usage: places make, or places show.
@@ -12,7 +12,8 @@
 
 static int rank, ranks;
 
-/* Shows a file's places: the same lines of a file that is written and of one that is read. */
+/* Shows a file's places. The lines must be the same for a file that is written and for the same
+ * file when it is read. */
 static void show(int id, const char* path) {
     MPI_Offset extent = -1, header = -1, record = -1;
     int variables = 0;

@@ -1,6 +1,6 @@
-/* Makes random calls of PnetCDF and prints what each rank got: codes, lengths and sums of what was
- * read. A run with the shim has to print what a plain one does. Ranks write different rows in a
- * call, so that the order of ranks does not matter.
+/* Makes random calls of PnetCDF and prints their results on each rank: codes, lengths, and sums of
+ * the data that were read. A run with the shim must print the same as a plain run. In each call the
+ * ranks write different rows, so that the order of ranks does not matter.
  *
  * Usage: property SEED FILE, or property dump FILE.
  *
@@ -25,9 +25,8 @@ static int all(int n) {
 } /* same on all ranks */
 static int own(int n) { return (int)(next_of(&own_state) % (unsigned)n); }
 
-/* Prints a value of each rank. */
-/* Rank whose rows a rank writes; -1: changes from call to call. Independent calls of two ranks have
- * no order, so it is then fixed. */
+/* Number that determines whose rows a rank writes; -1: it changes from call to call. Independent
+ * calls of two ranks have no order, so the number is fixed for them. */
 static int fixed_turn = -1;
 
 /* Hash of the results of a rank while the ranks make their calls one after another. */

@@ -1,5 +1,5 @@
-/* Calls PnetCDF as no model does, and prints what each rank got: modes, records, requests, buffers,
- * wrong arguments, fill values, aborted files, files that cannot be made.
+/* Makes unusual calls of PnetCDF, and prints their results on each rank: modes, records, requests,
+ * buffers, wrong arguments, fill values, aborted files, files that cannot be made.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
@@ -355,7 +355,7 @@ static void second_ids(void) {
     SAY(ncmpi_close(reader));
 }
 
-/* Names that differ between ranks, the order of errors, the longest dimensions. */
+/* Tests names that differ between ranks, the order of errors, and the longest dimensions. */
 static void definitions(void) {
     MPI_Offset s[1] = {4 * rank}, c[1] = {4}, n = 0;
     int k = 0;

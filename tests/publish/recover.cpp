@@ -72,8 +72,8 @@ TEST_F(Recover, ANetcdf4FileEndsWhereItsSuperblockSays) {
     EXPECT_TRUE(says("truncated inside its definitions")) << text_;
 }
 
-/// A run was killed while netCDF-C wrote the definitions. HDF5's superblock gives an end of the
-/// file that exists.
+/// A run was killed while netCDF-C wrote the definitions, and the end that HDF5's superblock gives
+/// is the end of the file.
 TEST_F(Recover, ANetcdf4FileWithoutDefinitionsIsNone) {
     make(own_);
     const std::string older = content_of(own_);
@@ -98,7 +98,8 @@ TEST_F(Recover, ANetcdf4FileMustBeWhole) {
     make(part_, NC_NETCDF4);
     const std::string bytes = content_of(part_);
     int refused = 0;
-    // Skip global heaps, which a killed run leaves whole: HDF5 never returns from one with a hole.
+    // Skip global heaps, which a killed run always leaves complete: HDF5 hangs on one that has a
+    // hole.
     const std::size_t heap = bytes.find("GCOL"), heap_bytes = 4096;
     for (std::size_t at = 48; at + 64 <= bytes.size(); at += 64) {
         if (at + 64 > heap && at < heap + heap_bytes) continue;
@@ -186,7 +187,7 @@ TEST_F(Recover, ReplacesAnOlderFile) {
 TEST_F(Recover, ExtendsAnEndThatWasNeverWritten) {
     make(part_);
     const std::string complete = content_of(part_);
-    fs::resize_file(part_, complete.size() - 3);  // the padding of b
+    fs::resize_file(part_, complete.size() - 3);  // cut off the padding of b
     EXPECT_EQ(recover(own_), TW_OK) << text_;
     EXPECT_EQ(text_, own_ + ": 3 records recovered");
     EXPECT_EQ(content_of(own_).size(), complete.size());

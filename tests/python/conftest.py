@@ -40,7 +40,7 @@ def comm():
 
 @pytest.fixture
 def folder():
-    """A folder that all ranks share."""
+    """Returns a folder that all ranks share."""
     path = Path(WORLD.bcast(tempfile.mkdtemp(dir=".") if WORLD.rank == 0 else None)).absolute()
     yield path
     WORLD.Barrier()

@@ -11,7 +11,7 @@ WORLD = MPI.COMM_WORLD
 
 
 def rows(n, rank=None, size=None):
-    """First row and number of rows of a rank."""
+    """Returns the first row and the number of rows of a rank."""
     rank = WORLD.rank if rank is None else rank
     size = WORLD.size if size is None else size
     first = rank * n // size
@@ -25,7 +25,8 @@ def field(*shape, seed=0, dtype="f8"):
 
 
 def as_netcdf4(path, name):
-    """Returns the values that netCDF4-python reads, on all ranks; or raises its error on all."""
+    """Returns the values that netCDF4-python reads, on all ranks. If it raises an error, raises
+    it on all ranks."""
     found = None
     WORLD.Barrier()
     if WORLD.rank == 0:
@@ -42,8 +43,8 @@ def as_netcdf4(path, name):
 
 
 def fails(name, call, *, everywhere=True):
-    """Makes a call that must raise this error and, if `everywhere`, with the same text on all
-    ranks."""
+    """Makes a call that must raise this error; with `everywhere`, all ranks must get the same
+    text."""
     with pytest.raises(tw.Error) as caught:
         call()
     assert caught.value.name == name, str(caught.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs: their start, end and errors. Run by pytest, in a process without MPI."""
+"""Tests whole programs: their start, end and errors. Run by pytest, in a process without MPI."""
 
 import json
 import os
@@ -19,7 +19,7 @@ EXAMPLES = HERE.parents[1] / "examples/python"
 
 
 def run(folder, text, *arguments, ranks=0, environment=None):
-    """Runs a program on this many ranks, 0: without mpirun. It must end in time."""
+    """Runs a program on a number of ranks; 0: without mpirun. It must end in time."""
     program = folder / "program.py"
     program.write_text(textwrap.dedent(text))
     return launch(folder, program, *arguments, ranks=ranks, environment=environment)
@@ -40,9 +40,9 @@ def launch(folder, *command, ranks=0, environment=None):
 
 
 def finished(process, alone_for):
-    """Waits for a process. Open MPI 4.1's launcher may wait forever when all of its processes have
-    ended with errors (in PMIx_server_finalize): it is then killed. A launcher with processes has
-    120 s."""
+    """Waits for a process. Open MPI 4.1's launcher may wait forever when all of its processes
+    have ended with errors (in PMIx_server_finalize); it is then killed. A launcher that has
+    processes gets 120 s."""
     alone = 0
     for _ in range(120):
         try:
@@ -73,7 +73,7 @@ WITHOUT_MPI4PY = """
 
 
 def test_without_mpi4py(tmp_path):
-    """One process; a file that is still open when the program ends is completed."""
+    """Tests one process: a file that is still open when the program ends is completed."""
     ok(
         run(
             tmp_path,
@@ -101,7 +101,7 @@ def test_without_mpi4py(tmp_path):
 
 
 def test_failed_alone(tmp_path):
-    """A file that is open when an exception ends the program is not complete."""
+    """Tests that a file which is open when an exception ends the program is not completed."""
     result = run(
         tmp_path,
         WITHOUT_MPI4PY
@@ -119,7 +119,7 @@ def test_failed_alone(tmp_path):
 
 @pytest.mark.parametrize("order", ["netCDF4 thalweg", "thalweg netCDF4"])
 def test_beside_netcdf4(tmp_path, order):
-    """Two HDF5 libraries in one process, each with an open netCDF-4 file."""
+    """Tests two HDF5 libraries in one process, each with an open netCDF-4 file."""
     ok(
         run(
             tmp_path,
@@ -150,7 +150,7 @@ def test_beside_netcdf4(tmp_path, order):
 
 
 def test_another_mpi_is_loaded(tmp_path):
-    """mpi4py with MPICH loads libmpi.so.12."""
+    """Tests mpi4py with MPICH, which loads libmpi.so.12."""
     some_library = next(Path(np.__file__).parent.glob("random/_common*.so"))
     shutil.copy(some_library, tmp_path / "libmpi.so.12")
     result = run(
@@ -208,8 +208,8 @@ MODEL = """
     [("raise", "inline"), ("exit", "background"), ("interrupt", "inline"), ("no with", "inline")],
 )
 def test_one_rank_leaves(tmp_path, kind, service):
-    """The others wait for it in end_step or sync: the program ends, and three records are in the
-    file."""
+    """Tests one rank that leaves while the others wait for it in end_step or sync: the program
+    ends, and three records are in the file."""
     result = run(tmp_path, MODEL, kind, service, ranks=3)
     assert result.returncode != 0
     expected = {
@@ -232,8 +232,8 @@ def three_records(folder):
 @pytest.mark.parametrize("service", ["inline", "background"])
 @pytest.mark.parametrize("packing", [{}, {"deflate": "1"}])
 def test_script_that_simply_ends(tmp_path, service, packing):
-    """Without close or finalize: the program ends, and the steps that end_step has accepted are
-    in the file."""
+    """Tests a script without close or finalize: the program ends, and the steps that end_step
+    has accepted are in the file."""
     text = """
         from mpi4py import MPI
         import numpy as np, thalweg as tw
@@ -252,7 +252,8 @@ def test_script_that_simply_ends(tmp_path, service, packing):
 
 
 def test_one_rank_leaves_and_all_go_on(tmp_path):
-    """The others get an exception with the reason, and can catch it, too."""
+    """Tests one rank that leaves: the others get an exception with the reason, and can catch it
+    and continue."""
     result = ok(run(tmp_path, MODEL, "catch", "inline", ranks=3))
     assert result.stdout.count("ended") == 3
     assert result.stdout.count("rank 2 has cancelled the session: ") == 2
@@ -260,7 +261,8 @@ def test_one_rank_leaves_and_all_go_on(tmp_path):
 
 
 def test_one_rank_leaves_and_the_others_wait_for_it_elsewhere(tmp_path):
-    """They make no call of the session: all processes end."""
+    """Tests one rank that leaves while the others make no call of the session: all processes
+    end."""
     result = run(
         tmp_path,
         """
@@ -320,7 +322,8 @@ ANYWHERE = """
 @pytest.mark.parametrize("service", ["inline", "background", "servers"])
 @pytest.mark.parametrize("where", ["create", "define", "step", "interrupt", "put", "end", "closed"])
 def test_one_rank_leaves_anywhere(tmp_path, where, service):
-    """All ranks leave, even those that are ahead by as many steps as the queue holds."""
+    """Tests one rank that leaves at any point: all ranks leave, even those that are ahead by as
+    many steps as the queue holds."""
     result = ok(run(tmp_path, ANYWHERE, where, service, ranks=4 if service == "servers" else 3))
     assert result.stdout.count("TW_ECANCELED") == 2, result.stdout + result.stderr
     assert result.stdout.count("rank 1 has cancelled the session") == 2
@@ -328,13 +331,15 @@ def test_one_rank_leaves_anywhere(tmp_path, where, service):
 
 
 def test_all_ranks_leave(tmp_path):
-    """Each catches the exception, and one of them goes on for longer than the others."""
+    """Tests that all ranks leave: each catches the exception, and one of them continues for
+    longer than the others."""
     result = ok(run(tmp_path, MODEL, "all", "inline", ranks=3))
     assert result.stdout.count("ended") == 3
 
 
 def test_interrupt_and_threads(tmp_path):
-    """Ctrl-C arrives when a long call returns; meanwhile other threads run."""
+    """Tests that Ctrl-C takes effect when a long call returns, and that other threads run
+    meanwhile."""
     result = run(
         tmp_path,
         """
@@ -380,7 +385,8 @@ def test_hello(tmp_path):
 
 
 def test_shallow_water(tmp_path):
-    """The same file on any number of ranks, and if it continues from a restart."""
+    """Tests that the example writes the same file on any number of ranks, also if it continues
+    from a restart."""
     program = EXAMPLES / "shallow_water.py"
     ok(launch(tmp_path, program, "--steps", "60", "--output", "one.nc"))
     ok(launch(tmp_path, program, "--steps", "40", "--output", "first.nc", ranks=3))
@@ -410,7 +416,7 @@ def test_shallow_water(tmp_path):
 
 
 def test_notebook(tmp_path):
-    """Runs its cells, one after another, without a display."""
+    """Runs the cells of the notebook, one after another, without a display."""
     cells = json.loads((EXAMPLES / "channel.ipynb").read_text())["cells"]
     code = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
     result = run(

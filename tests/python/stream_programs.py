@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that write the references of one stream (zarr_stream): several at once, and killed at
-each call that changes them."""
+"""Tests programs that write the references of one stream (zarr_stream): several at once, and
+programs that are killed at each call that changes the references."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ def write(folder, *arguments, **environment):
 
 
 def times_in(folder):
-    """The times in the references, after all values have been compared."""
+    """Compares all values, and returns the times in the references."""
     group = open_group(folder / "s.json")
     times = group["time"][...].tolist()
     assert np.array_equal(group["T"][...], np.repeat(np.array(times, "f4")[:, None], 3000, 1))
@@ -55,7 +55,7 @@ def times_in(folder):
 
 
 def test_two_programs_at_once(tmp_path):
-    """Each writes every second file."""
+    """Tests two programs, each of which writes every second file."""
     files = [f"h.{k:02}.nc,{2 * k},{2 * k + 1}" for k in range(16)]
     programs = [start(tmp_path, "close", *files[part::2]) for part in range(2)]
     assert [p.wait(100) for p in programs] == [0, 0]
@@ -66,8 +66,8 @@ def test_two_programs_at_once(tmp_path):
 @pytest.mark.skipif(not INJECT, reason="no library that injects faults")
 @pytest.mark.parametrize("publish", ["close", "live"])
 def test_killed_at_any_call(tmp_path, publish):
-    """The references are right at any moment: they refer to no file, or to files as they are.
-    Afterwards the program can continue."""
+    """Tests that the references are right at any moment: they refer to no file, or to files in
+    their current state. Afterwards the program can continue."""
     before = ["h.0.nc,0,1", "h.1.nc,10,11", "h.2.nc,20"]
     after = ["h.1.nc,10,11,12", "h.0.nc,0,1,2", "h.3.nc,30"]
     assert write(tmp_path, publish, *before) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Continues files of xarray and netCDF4-python."""
+"""Tests appending to files of xarray and netCDF4-python."""
 
 import netCDF4
 import numpy as np
@@ -78,7 +78,7 @@ def test_files_of_xarray(io, folder, encoding, settings):
 
 
 def test_what_the_model_does_not_define(io, folder):
-    """Strings, groups, other unlimited dimensions, odd attributes."""
+    """Tests strings, groups, other unlimited dimensions, and unusual attributes."""
     path = folder / "a.nc"
     if WORLD.rank == 0:
         names = np.array(["a", "longer"], dtype=object)

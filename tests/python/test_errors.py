@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes of a program: the errors on all ranks, and that the program can go on."""
+"""Tests mistakes of a program: the errors on all ranks, and that the program can continue."""
 
 import copy
 import pickle
@@ -77,7 +77,8 @@ def test_put_on_some_ranks_only(file):
 
 
 def test_one_rank_gets_it_wrong(io, folder):
-    """In collective calls: the error is raised on all ranks, and the next call works."""
+    """Tests mistakes of one rank in collective calls: the error is raised on all ranks, and the
+    next call works."""
     wrong = WORLD.rank == WORLD.size - 1
     calls = [
         lambda: io.create(3 if wrong else folder / "x.nc"),
@@ -219,8 +220,8 @@ def test_sessions(comm, folder):
 
 
 def test_block_left_by_an_exception(comm, folder):
-    """Without waiting for other ranks: the file is not complete, and a new session writes it
-    again."""
+    """Tests a block that is left by an exception: without waiting for other ranks, the file
+    stays incomplete, and a new session writes it again."""
     for attempt in range(2):
         with (
             pytest.raises(RuntimeError, match="model"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histories: instants, means and extremes against NumPy; restarts; errors on all ranks alike."""
+"""Tests histories: instants, means and extremes compared with NumPy; restarts; errors on all
+ranks alike."""
 
 import netCDF4
 import numpy as np

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random shapes, types, memory layouts, decompositions and services against netCDF4-python."""
+"""Compares random shapes, types, memory layouts, decompositions and services with
+netCDF4-python."""
 
 import os
 import sys
@@ -15,7 +16,7 @@ NUMBERS = [code for code in TYPES if code != 2]
 
 @st.composite
 def cases(draw):
-    """A case for any number of ranks, the same on all of them."""
+    """Draws a case for any number of ranks, the same on all of them."""
     rank = draw(st.integers(1, 3))
     shape = draw(st.lists(st.integers(1, 7), min_size=rank, max_size=rank))
     return {
@@ -38,7 +39,7 @@ def cases(draw):
 
 
 def in_memory(values, stride):
-    """A view with these strides that has the given values."""
+    """Returns a view with these strides that has the given values."""
     wide = np.full([abs(s) * n for s, n in zip(stride, values.shape, strict=True)], 99)
     view = wide.astype(values.dtype)[tuple(slice(None, None, s) for s in stride)]
     view[...] = values

@@ -10,7 +10,7 @@ NT, NY, NX = 4, 7, 6
 
 @pytest.fixture(params=["NETCDF3_64BIT_OFFSET", "NETCDF4"])
 def source(request, folder):
-    """A file of netCDF4-python, and its values."""
+    """Makes a file with netCDF4-python, and returns its values."""
     T = field(NT, NY, NX, dtype="f4")
     if WORLD.rank == 0:
         with netCDF4.Dataset(folder / "in.nc", "w", format=request.param) as f:
@@ -135,7 +135,7 @@ def test_array_dropped_before_read(io, source):
     mine = io.split(lat=NY, lon=NX)
     with io.open(path) as f:
         for _ in range(50):
-            f.get_deferred("T", mine, 0)  # kept by the file until it is filled
+            f.get_deferred("T", mine, 0)  # the file keeps the array alive until it is filled
         f.read()
 
 

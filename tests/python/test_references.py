@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The setting zarr_references: zarr and xarray read the values that netCDF4 reads, and the
+"""Tests the setting zarr_references: zarr and xarray read the values that netCDF4 reads, and the
 references are those that `thalweg zarr` makes."""
 
 import json
@@ -25,7 +25,7 @@ NZ, NY, NX = 5, 60, 70
 
 
 def on_root(act):
-    """Acts on rank 0, and raises its error on all ranks."""
+    """Runs a function on rank 0, and raises its error on all ranks."""
     problem = None
     WORLD.Barrier()
     if WORLD.rank == 0:
@@ -41,7 +41,7 @@ def on_root(act):
 
 
 def as_program(path):
-    """Makes the same by the program."""
+    """Makes the references by the program `thalweg zarr`."""
     if PROGRAM is None:
         return
     made = Path(f"{path}.json").read_text()
@@ -150,7 +150,7 @@ def test_not_before_the_file_has_its_name(io, folder):
     f["S"] = np.ones(nj, "f4")
     f.end_step()
     f.sync()
-    on_root(lambda: check(path))  # those of the existing file
+    on_root(lambda: check(path))  # the references of the existing file
     f.close()
     on_root(lambda: check(path))
 
@@ -189,7 +189,7 @@ def test_a_file_that_is_replaced_without_the_setting(io, folder):
         write(io, path, records=1, publish=publish)
         on_root(lambda: gone(f"{path}.json"))
     if WORLD.rank == 0:
-        Path(f"{path}.json").write_text("{}")  # another program's file
+        Path(f"{path}.json").write_text("{}")  # a file of another program
     write(io, path, records=1)
     on_root(lambda: Path(f"{path}.json").unlink())
 
@@ -262,7 +262,7 @@ def test_a_file_that_is_abandoned_has_no_references(comm, folder):
 
 
 def test_session(comm, folder):
-    """Set for all files; for a restart, too."""
+    """Tests the setting for all files of a session, and for a restart."""
     with tw.Session(comm, zarr_references=True) as io:
         write(io, folder / "one.nc", records=1)
         write(io, folder / "two.nc", records=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The setting zarr_stream: one file of references to all files of a stream."""
+"""Tests the setting zarr_stream: one file of references to all files of a stream."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ NY, NX = 90, 100  # sizes that are not copied into the references
 
 
 class Stream:
-    """Writes files, and has the expected contents of the references."""
+    """Writes files, and computes the expected contents of the references."""
 
     def __init__(self, io, folder, **settings):
         self.io, self.folder = io, folder
@@ -132,8 +132,8 @@ def test_the_order_is_that_of_the_times(io, folder):
 
 
 def test_a_file_that_is_being_replaced(io, folder):
-    """Its old records are removed while it is written under its name; new ones come with each
-    sync."""
+    """Tests a file that is replaced while it is in the references: its old records are removed
+    while it is written under its final name, and new ones are added at each sync."""
     stream = Stream(io, folder, publish="live")
     for k in range(2):
         stream.write(f"h.{k}.nc", [10 * k, 10 * k + 1])
@@ -230,7 +230,7 @@ def test_what_cannot_be(io, folder):
     f = create(folder / "damaged.json")
     f.define("T", "f4", "time y", io.decompose(y=NY, start=(j,), count=(nj,)))
     fails("TW_EFORMAT", f.close)
-    f = create(folder / "s.json")  # without records there is nothing along which files are joined
+    f = create(folder / "s.json")  # files are joined along records, so they need some
     f.define("T", "f4", "y", io.decompose(y=NY, start=(j,), count=(nj,)))
     fails("TW_EDIFFERENT", f.close)
     on_root(lambda: gone(folder / "s.json"))
@@ -246,7 +246,7 @@ def test_a_restart_is_not_of_the_stream(comm, folder):
 
 
 def test_what_readers_skip(io, folder):
-    """Readers ignore the key `stream`."""
+    """Tests that readers ignore the key `stream`."""
     stream = Stream(io, folder)
     stream.write("h.0.nc", [0])
     stream.write("h.1.nc", [1])

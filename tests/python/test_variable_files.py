@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings files=variable and files=zarr: each file is a valid netCDF file, and the folder
-a Zarr store with the same values."""
+"""Tests the settings files=variable and files=zarr: each file is a valid netCDF file, and the
+folder is a Zarr store with the same values."""
 
 import subprocess
 import sys
@@ -30,7 +30,8 @@ def values_of(random, dtype, shape):
 
 
 def case(seed):
-    """Dimensions, and variables by name: type, dimensions, whether they have records; values."""
+    """Returns a case: the dimensions; the variables by name (type, dimensions, and whether they
+    have records); and the values."""
     random = np.random.default_rng(seed)
     sizes = {name: int(random.integers(1, 40)) for name in ("z", "y", "x")}
     types = OLD_TYPES if seed % 2 else NEW_TYPES
@@ -228,7 +229,8 @@ def test_no_variables(io, folder):
 
 
 def test_existing(io, folder):
-    """Files of others are not replaced, and two handles cannot write one folder."""
+    """Tests that files of other programs are not replaced, and that two handles cannot write one
+    folder."""
 
     def prepare():
         (folder / "full").mkdir()
@@ -250,7 +252,8 @@ def test_existing(io, folder):
 
 
 def test_other_folders(io, folder):
-    """Other netCDF files are not opened as one data set, and a missing file is an error."""
+    """Tests that other netCDF files are not opened as one data set, and that a missing file is
+    an error."""
 
     def prepare():
         for name in ("atmosphere", "ocean"):
@@ -274,7 +277,8 @@ def test_other_folders(io, folder):
 
 
 def test_written_once(io, folder):
-    """The files can neither be appended to, nor read by the handle that writes."""
+    """Tests that the files can neither be appended to, nor read through the handle that writes
+    them."""
     with io.create(folder / "a", files="variable") as f:
         f.define("a", "f8", "")
         f["a"] = 1.0
@@ -293,8 +297,8 @@ def rows_of(name, record, shape):
 
 
 def test_chunks(io, folder):
-    """Variables that are cut, variables without an even cut, and adjacent records of three
-    bytes."""
+    """Tests variables that are divided into chunks, variables that cannot be divided evenly, and
+    adjacent records of three bytes."""
     shapes = {"cut": (1200, 2000), "prime": (1009, 2503)}
     path = folder / "chunks"
     with io.create(path, files="zarr") as f:
@@ -316,7 +320,7 @@ def test_chunks(io, folder):
         for name, shape in shapes.items():
             expected = [rows_of(name, record, shape) for record in range(2)]
             assert np.array_equal(group[name][...], expected)
-            # A part, read from its own chunks only.
+            # Read a part from its own chunks only.
             assert np.array_equal(group[name][1, 1000:, 5:9], expected[1][1000:, 5:9])
         inner = group["cut"].metadata.codecs[0].chunk_shape
         assert inner[0] == 1 and 1 << 20 <= 8 * np.prod(inner) <= 16 << 20
@@ -326,7 +330,7 @@ def test_chunks(io, folder):
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "f8"])
 def test_one_record_variable(io, folder, dtype):
-    """Its records have no padding between them."""
+    """Tests a single record variable: its records have no padding between them."""
     path = folder / "one"
     first, n = rows(3)
     cells = io.decompose(x=3, start=first, count=n)
@@ -347,7 +351,7 @@ def test_one_record_variable(io, folder, dtype):
 
 
 def test_fill_values(io, folder):
-    """Records that were not written are missing, in both views."""
+    """Tests that records which were not written are missing in both views."""
     fills = {"f8": np.nan, "f4": 1e20, "i2": -7, "i1": -1}
     path = folder / "fill"
     first, n = rows(6)
@@ -372,7 +376,7 @@ def test_fill_values(io, folder):
 
 
 def test_associated(io, folder):
-    """Bounds, grid mapping and coordinates that attributes name."""
+    """Tests bounds, grid mapping and coordinates that attributes name."""
     path = folder / "cf"
     x = io.decompose(x=4, start=0, count=4 if WORLD.rank == 0 else 0)
     with io.create(path, files="variable", publish="live") as f:

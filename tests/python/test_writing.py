@@ -45,8 +45,8 @@ def test_history(io, folder, service):
 
 @pytest.mark.parametrize("code", TYPES)
 def test_types(io, folder, code):
-    """Each type, in the file and in memory, and netCDF's fill value for elements that no rank
-    holds."""
+    """Tests each type, in the file and in memory, and netCDF's fill value for elements that no
+    rank holds."""
     dtype = TYPES[code]
     j0, nj = rows(NY)
     part = io.decompose(lat=NY + 1, start=(j0,), count=(nj,))
@@ -65,7 +65,7 @@ def test_types(io, folder, code):
 
 
 def in_memory(values):
-    """One array in many layouts."""
+    """Yields one array in many layouts."""
     halo = np.full([n + 4 for n in values.shape], 77.0)
     halo[2:-2, 2:-2, 2:-2] = values
     wide = np.zeros([2 * n for n in values.shape])
@@ -116,7 +116,7 @@ def test_memory(io, folder, deferred):
 
 
 def test_halo_and_order(io, folder):
-    """A declared halo, and a memory order that differs from the file's."""
+    """Tests a declared halo, and a memory order that differs from the file's."""
     T = field(NY, NX, NZ)
     j0, nj = rows(NY)
     cells = io.decompose(
@@ -198,7 +198,8 @@ def test_sections_with_steps(io, folder):
         f["T"][1, mine, 4::-2] = T[1, mine, 4::-2]
         f["T"][1, mine, 3:NX:NX] = 8
         fails("TW_EARG", lambda: f.put_box("T", [1.0], (0, 0, 0), (1, 1, 0)), everywhere=False)
-        # The first three of four values are those of another section.
+        # Four start indices are one too many; the first three alone would select another valid
+        # section.
         more = field(1, 1, 1, NX)
         fails("TW_ESHAPE", lambda: f.put_box("T", more, (0, 0, 0, 0)), everywhere=False)
         fails("TW_ESHAPE", lambda: f.put_box("T", [1.0], (0,)), everywhere=False)
@@ -238,7 +239,8 @@ def test_masked_elements(io, folder):
 
 
 def test_masked_elements_of_other_types(io, folder):
-    """The variable's fill value is used, whatever the array's type can hold."""
+    """Tests that the variable's fill value is used, even if the array's type cannot represent
+    it."""
     cells = io.split(y=NY)
     (j0,), (nj,) = cells.boxes[0]
     hidden = np.arange(NY) % 3 == 0
@@ -269,7 +271,8 @@ def test_masked_elements_of_other_types(io, folder):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_masked_elements_whose_fill_value_the_array_cannot_hold(io, folder, dtype):
-    """The fill value of int64 would be another number in the array's type."""
+    """Tests that the fill value of int64 is written, although it would become another number in
+    the array's type."""
     f = io.create(folder / "f.nc", format="cdf5")
     f.define("v", "i8", "y", io.split(y=NY))
     (j0,), (nj,) = io.split(y=NY).boxes[0]
@@ -316,7 +319,8 @@ def test_fill_value_that_is_no_number_of_its_type(io, folder):
 
 
 def test_arrays_freed_before_they_are_written(io, folder):
-    """The file keeps arrays that were put without a copy, and releases them afterwards."""
+    """Tests that the file keeps arrays that were put without a copy alive, and releases them
+    afterwards."""
     cells = io.split(y=1000)
     n = cells.array_shape()[0]
     with io.create(folder / "k.nc") as f:
@@ -406,7 +410,7 @@ def test_dimension_scales(io, folder, many):
     if WORLD.rank == 0:
         own = lists_of_dimensions(folder / "own.nc")
         assert own["lat"][1].count(["square", 1]) == 1 and len(own["lat"][1]) == 4 + many
-    if WORLD.rank == 0 and not many:  # netCDF-C's time grows with the square
+    if WORLD.rank == 0 and not many:  # netCDF-C's time grows quadratically
         with netCDF4.Dataset(folder / "netcdf.nc", "w") as f:
             for dim, n in sizes.items():
                 f.createDimension(dim, n)
@@ -488,7 +492,8 @@ def test_servers(comm, folder):
 
 @pytest.mark.parametrize("format", ["cdf5", "netcdf4"])
 def test_names_may_be_spelt_otherwise(io, folder, format):
-    """netCDF stores names in Unicode's normal form C, and finds every spelling."""
+    """Tests that every spelling of a name finds it: netCDF stores names in Unicode's normal form
+    C."""
     one, two = "\u00e9t", "e\u0301t"
     j0, nj = rows(NY)
     cells = io.decompose({two: NY}, start=(j0,), count=(nj,))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets: Thalweg and xarray's own engines read each other's files."""
+"""Tests data sets: Thalweg and xarray's own engines read each other's files."""
 
 import cftime
 import netCDF4
@@ -107,7 +107,7 @@ def test_round_trip_of_many(io, folder, part):
         folder / "a.nc", engine="thalweg", session=io, decomposition=cells, decode_timedelta=True
     ) as ours:
         same(ours.load(), ds.isel(lat=mine))
-    # Each rank opens it by itself, in any order, even if only one rank does.
+    # Each rank opens the file by itself, in any order, or only one rank does.
     with xr.open_dataset(
         folder / "a.nc", engine="thalweg", decomposition={"lat": mine}, decode_timedelta=True
     ) as ours:
@@ -118,7 +118,8 @@ def test_round_trip_of_many(io, folder, part):
 
 
 def test_irregular_parts(io, folder):
-    """Rows of ranks that cut the columns differently: coordinates are in several ranks' parts."""
+    """Tests rows of ranks that divide the columns differently, so that coordinates are in the
+    parts of several ranks."""
     ds = dataset().drop_vars("region")
     boxes = {1: [(0, 0, NY, NX)], 2: [(0, 0, 3, NX), (3, 0, 5, NX)]}.get(
         WORLD.size, [(0, 0, 3, NX), (3, 0, 5, 2), (3, 2, 5, 3)] + [(0, 0, 0, 0)] * WORLD.size
@@ -159,7 +160,7 @@ def test_appending(io, folder, part):
     write = ds.isel(lat=mine)
     hours = {"leap": {"units": "hours"}}  # xarray would choose days from the first value, 0
     write.isel(time=slice(0, 1)).thalweg.write(folder / "a.nc", io, cells, encoding=hours)
-    # Times of another day than that of the file's units, and values packed as in the file.
+    # Times of another day than that of the file's units, and values that are packed as in the file.
     rest = write.isel(time=slice(1, None))
     rest["packed"].encoding = {}
     rest["time"].encoding = {}
@@ -178,7 +179,8 @@ def hourly(times, values=0.0, **lags):
 
 
 def test_appending_does_not_change_what_is_in_the_file(io, folder):
-    """The attributes apply to all records: units that the new values need cannot replace them."""
+    """Tests that units which new values need do not replace those in the file, because
+    attributes apply to all records."""
     days = pd.date_range("2000-01-01", periods=4)
     first, second = hourly(days[:2]), hourly(days[2:], 1)
     path, append = folder / "a.nc", {"mode": "a", "unlimited_dims": "time"}
@@ -223,7 +225,8 @@ def test_times_of_other_calendars(io, folder):
 
 
 def test_times_that_start_elsewhere_on_each_rank(io, folder):
-    """Units chosen from the first time would differ."""
+    """Tests times that start elsewhere on each rank: units chosen from a rank's first time would
+    differ."""
     j0, nj = rows(NY)
     times = pd.date_range("2001-03-04", periods=NY, freq="36h")
     ds = xr.Dataset({"start": ("lat", times)})
@@ -260,7 +263,7 @@ def test_wrong_arguments(io, folder, part):
 
 
 def test_dimensions_in_another_order(io, folder):
-    """Dimensions are not matched by their lengths."""
+    """Tests that dimensions are not matched by their lengths."""
     square = xr.DataArray(field(4, 4), dims=("lat", "lon"))
     cells = io.decompose(lat=4, lon=4, boxes=[((0, 0), (4, 4))] if io.rank == 0 else [])
     part = square if io.rank == 0 else square[:0, :0]
@@ -322,7 +325,8 @@ def test_pickle(io, folder):
 
 
 def test_names_may_be_spelt_otherwise(io, folder):
-    """Also if a packed variable is appended to: the file's packing applies."""
+    """Tests names in other spellings, also if records are appended to a packed variable: the
+    file's packing applies."""
     one, two = "\u00e9t", "e\u0301t"
     ds = xr.Dataset(
         {two: (("time", "y"), np.arange(8.0).reshape(2, 4) / 4)}, coords={"time": [0.0, 1.0]}

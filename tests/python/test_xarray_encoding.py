@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encodings of data sets: inherited from a file, or passed by a program."""
+"""Tests encodings of data sets that are inherited from a file, or passed by a program."""
 
 import netCDF4
 import numpy as np
@@ -107,7 +107,7 @@ def test_quantization_is_done(folder):
 
 
 def test_compression_of_every_variable(folder):
-    """As programs request it, for variables of any kind."""
+    """Tests compression as programs request it, for variables of any kind."""
     ds = SOURCE.assign(height=2.0, name=("y", list("abcdefgh")), mask=("x", np.arange(10) > 4))
     encoding = {name: {"zlib": True, "complevel": 1} for name in ds.variables}
     ds.thalweg.write(folder / "o.nc", unlimited_dims="time", encoding=encoding)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets of all kinds in use: netCDF4 reads those that Thalweg writes like those that xarray
-itself writes, and the other way round."""
+"""Tests data sets of many kinds: those that Thalweg writes and those that xarray writes have the
+same contents, as netCDF4 reads them; and each library reads the other's files."""
 
 import netCDF4
 import numpy as np

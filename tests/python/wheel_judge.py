@@ -25,7 +25,7 @@ EXPECTED = 100.0 * np.arange(4)[:, None] + np.arange(20000 * int(sys.argv[1]))
 
 
 def virtual(path: Path) -> None:
-    """Opens the references with VirtualiZarr, and lets it make new ones."""
+    """Opens the references with VirtualiZarr, and makes new ones with it."""
     registry = ObjectStoreRegistry({"file://": LocalStore()})
     with open_virtual_dataset(
         url=f"file://{path}.json",

@@ -4,7 +4,7 @@
     check_scale.py WHAT SIMULATION PROGRAM -- mpirun [flags]
 
 WHAT: counts, reading, bytes, repeat, planning or choices. SIMULATION: the build folder of the
-preset scale. PROGRAM: thalweg-scale of this build. Ends with 77 where one of them is not there.
+preset scale. PROGRAM: thalweg-scale of this build. Exits with 77 if one of them does not exist.
 """
 
 import json
@@ -28,7 +28,7 @@ WORKLOAD = {"workload": "demo", "fields": "yes", "steps": 2, "file": "out.nc"}
 
 
 def simulated(build, ranks, settings, folder, **arguments):
-    # All ranks on one host, as on this machine: node_size makes the nodes.
+    # Run all ranks on one host, as on this machine; node_size divides them into nodes.
     run = scale.Run(
         ranks=ranks,
         machine="parallel",
@@ -43,7 +43,7 @@ def simulated(build, ranks, settings, folder, **arguments):
 
 def real(program, launch, ranks, settings, folder, **arguments):
     if "service=" not in settings:
-        settings += "; service=inline"  # as in a simulated run
+        settings += "; service=inline"  # a simulated run uses this service, too
     given = WORKLOAD | arguments | {"settings": settings, "json": "report.json"}
     command = [*launch, "-n", str(ranks), program, *(f"{k}={v}" for k, v in given.items())]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
@@ -53,7 +53,7 @@ def real(program, launch, ranks, settings, folder, **arguments):
 
 
 def both(build, program, launch, ranks, settings):
-    """Reports and files of the simulated and of the real run."""
+    """Returns reports and files of the simulated and of the real run."""
     found = []
     for run in (
         lambda to: simulated(build, ranks, settings, to),
@@ -71,7 +71,8 @@ def compare(name, simulated_value, real_value):
 
 
 def check_counts(build, program, launch):
-    """Messages, their bytes and collective calls, of all ranks and of the busiest, by phase."""
+    """Compares the numbers of messages, their bytes and collective calls, of all ranks and of
+    the busiest rank, by phase."""
     compared = 0
     for ranks in (1, 2, 3, 4, 7, 16):
         for method in scale.METHODS:
@@ -94,8 +95,8 @@ def check_counts(build, program, launch):
 
 
 def check_reading(build, program, launch):
-    """Compares a restart and its reading, in the same way; the data that are read are compared with
-    those written."""
+    """Compares the writing and reading of a restart in the same way, and the data that were read
+    with those that were written."""
     compared = 0
     for ranks in (1, 3, 7, 16):
         for readers in ("1/node", "2/node", "4/node"):
@@ -129,7 +130,8 @@ def check_reading(build, program, launch):
 
 
 def check_bytes(build, program, launch):
-    """Servers and threads depend on time, so messages differ; files do not."""
+    """Compares the files of runs with servers or threads. Their messages depend on time, but
+    their files do not."""
     services = ("service=background", "service=servers; servers=2")
     for ranks, method in ((3, "record"), (7, "slabs"), (8, "rows")):
         for service in services:
@@ -143,8 +145,8 @@ def check_bytes(build, program, launch):
 
 
 def check_repeat(build, program, launch):
-    """Times and counts are the same in every run. The ranks send each other the file's path, whose
-    length is part of the bytes."""
+    """Checks that times and counts are the same in every run. The ranks send each other the
+    file's path, so its length must not differ."""
     for ranks, settings in (
         (16, "method=record; node_size=4"),
         (16, "method=rows; node_size=4"),
@@ -164,9 +166,10 @@ def check_repeat(build, program, launch):
 
 
 def check_planning(build, program, launch):
-    """Without steps and with messages that take no time, counts equal those of a run with steps and
-    times; calls and messages are the same on four times the ranks."""
-    del program, launch  # only simulated
+    """Checks that, without steps and with messages that take no time, counts equal those of a
+    run with steps and times; and that calls and messages are the same on four times as many
+    ranks."""
+    del program, launch  # not used, because these runs are only simulated
     counted = {}
     for ranks, steps in ((32, 0), (128, 0), (128, 1)):
         arguments = {"workload": "fv-b", "steps": steps}
@@ -184,8 +187,8 @@ def check_planning(build, program, launch):
 
 
 def check_choices(build, program, launch):
-    """The planner's advice, including the number of servers, is within a tenth of the best of a
-    sweep; predictions are near."""
+    """Checks that a run with the planner's advice, including the number of servers, takes at
+    most a tenth longer than the best of a sweep, and that predictions are near."""
     planner = Path(program).parent / "thalweg"
     if not planner.exists():
         return SKIPPED

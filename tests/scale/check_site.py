@@ -4,7 +4,7 @@ stand-in of srun.
 
     check_site.py BIN -- mpirun [flags] -n
 
-Ends with 77 where programs are not there.
+Exits with 77 if programs are missing.
 """
 
 import os
@@ -47,7 +47,7 @@ def check_rows(path):
 
 
 def check_job(folder, program_folder, launch):
-    """Runs the job's script with a srun that starts ranks here."""
+    """Runs the job's script with a stand-in for srun that starts the ranks on this machine."""
     srun = folder / "srun"
     srun.write_text(f'#!/bin/sh\nshift 3\nexec {shlex.join(launch)} "$@"\n')
     srun.chmod(0o755)
@@ -73,7 +73,7 @@ def check_job(folder, program_folder, launch):
 
 
 def check_failure(folder, program_folder):
-    """A program that fails is reported, with its message."""
+    """Checks that a program that fails is reported with its message."""
     done = run(
         *(sys.executable, SOURCE / "apps/scale/site.py", "--bin", program_folder),
         *("--launch", "false", "--ranks", "2", "--per-node", "2", "--folder", folder),

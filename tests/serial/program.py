@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A package without MPI: one process writes and reads; communicators of more ranks are refused."""
+"""Tests a package without MPI: one process writes and reads, and communicators of several ranks
+are refused."""
 
 import os
 import tempfile
@@ -9,7 +10,7 @@ import thalweg as tw
 
 
 class Communicator:
-    """Like mpi4py's, in a program that has MPI itself."""
+    """A stand-in for a communicator of mpi4py, as in a program that has MPI itself."""
 
     def __init__(self, size):
         self.size = size

@@ -26,14 +26,14 @@ if [[ $# -gt 0 ]]; then
     "$@" 3 "$programs/hello_c"
     cmp reference.nc hello.nc
 fi
-# A session that cannot begin: every program prints the reason.
+# A session that cannot begin: every program must print the reason.
 for program in serial_c serial_cpp serial_f90; do
     [[ -x "$programs/$program" ]] || continue
     if THALWEG_METHOD=fast "$programs/$program" 2>why; then exit 1; fi
     grep -q "'method'.*'fast'" why
 done
 
-# The command-line tools.
+# Test the command-line tools.
 if [[ -x "$programs/thalweg" ]]; then
     "$programs/thalweg" repack reference.nc copy.nc --format cdf5
     "$programs/thalweg" verify reference.nc copy.nc

@@ -29,7 +29,7 @@ struct Case {
     std::string path;  ///< empty: the file is kept in memory
 
     explicit Case(Random& random);
-    /// Makes some ranks of the model writers; with servers, all of these.
+    /// Makes some ranks of the model writers; with servers, makes all servers writers.
     void choose_writers(Random& random);
     /// Computes the places of the data for a plan that has a record dimension.
     void use(Plan its_plan);

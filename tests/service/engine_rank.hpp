@@ -75,7 +75,7 @@ private:
     int serial_ = 0;                        ///< number of the latest decomposition
     std::int64_t version_ = 0;
     bool boxed_ = false;
-    bool counts_ = false;  ///< in a file with boxes, the step counts as a record
+    bool counts_ = false;  ///< the step counts as a record, although the file has boxes
     std::int64_t steps_ = 0;
 };
 

@@ -119,7 +119,7 @@ TEST(PackedBoxes, AreToldAsTheyAre) {
             const auto at = static_cast<int>(i);
             const auto elements = in_order(v, told.of(at));
             EXPECT_EQ(elements, in_order(v, own.of(at)));
-            // Visit the elements of the decomposition; in its own order if no list has holes.
+            // Both visit the elements of the decomposition, in its order if no list has holes.
             const Decomposition& d = *plan.holdings[i]->decomposition;
             const auto& held = plan.holdings[i]->held;
             if (!d.listed || d.listed->length == d.listed->list->elements) {

@@ -1,4 +1,5 @@
-// The resources of a session for its files, without a session.
+// The resources that a session gives its files, made here without a session.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -44,7 +44,7 @@ protected:
     /// Sends a command to the server, and returns its answer.
     Status ask(MessageKind kind, const WireWriter& body) {
         ends_[0]->send(2, kind, serial_, body.bytes);
-        // Also answer in place of the server below, which gets the command, too.
+        // Also answer in place of the next server of the tree, which gets the command, too.
         if (server_roles_.servers().size() > 1 && kind != MessageKind::count_file)
             ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
         pump();

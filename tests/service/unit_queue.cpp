@@ -59,8 +59,8 @@ TEST(UnitQueue, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.unit_queue.most_bytes, 4032);
 }
 
-// After a box, there must be space for the unit's descriptor, at the end or the beginning of the
-// ring.
+// After a box was put, there must be space for the descriptor of its unit, at the end or at the
+// beginning of the ring.
 TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
     Queue q(4096, 1);
     EXPECT_NE(q.unit_queue.take(3500, 500), nullptr);

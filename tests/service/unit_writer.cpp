@@ -33,7 +33,7 @@ struct Host final : UnitWriterHost {
 
 /// A file in which chunks get an address only when the test permits it.
 struct PlacedFile final : MemoryStorage, Placement {
-    bool placed = false;  ///< the test has packed chunks, which now have an address
+    bool placed = false;  ///< the chunks that the test has packed now have an address
     std::int64_t given = 0, there = 0, ended = 0;
     Status broken;
 

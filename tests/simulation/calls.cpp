@@ -52,7 +52,8 @@ std::string path_of(int fd) {
     return {path, static_cast<std::size_t>(n > 0 ? n : 0)};
 }
 
-/// Lets a call on an open file take its time. @return false if it fails; errno says why
+/// Lets the time of a call on an open file pass.
+/// @return false if the call fails; errno has the reason
 bool go(DiskCall call, int fd, std::int64_t bytes) {
     if (self == nullptr || !disk.has(path_of(fd))) return true;
     const int error = disk.begin(call, bytes);
@@ -102,7 +103,8 @@ extern "C" {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                    void* argument) {
     SYSTEM(pthread_create);
-    // The ranks' threads are made before the simulation runs.
+    // A thread is simulated if a simulated thread creates it, or if it is the thread of a rank,
+    // which is created before the simulation runs.
     const bool simulated = self != nullptr || simulation::rank_to_start >= 0;
     if (!simulated) return real(thread, attributes, routine, argument);
     const int rank = self != nullptr ? self->rank : simulation::rank_to_start;

@@ -13,12 +13,13 @@ enum class DiskCall { write, size, sync, rename, close, read };
 struct Disk {
     std::string folder;          ///< files below it are on the disk; empty: there is no disk
     double seconds = 1e-4;       ///< time of a call
-    double rate = 1e9;           ///< bytes a second
+    double rate = 1e9;           ///< bytes per second
     std::int64_t fails_at = -1;  ///< number of the first call that fails; -1: none does
     std::int64_t fails_until = -1;
     int error = 0;                                 ///< errno of the failing calls
     std::int64_t capacity = -1;                    ///< bytes that can be written; -1: no limit
-    std::int64_t slow_from = -1, slow_until = -1;  ///< numbers of calls that take long
+    std::int64_t slow_from = -1, slow_until = -1;  ///< numbers of the first call that takes long,
+                                                   ///< and of the first one after it that does not
     double slow_seconds = 0;
 
     std::int64_t calls = 0, written = 0;

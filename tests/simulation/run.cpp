@@ -21,7 +21,7 @@ namespace {
 
 using namespace thalweg::detail;
 
-/// More steps than any run needs.
+/// A number of scheduler steps that no run needs.
 constexpr std::int64_t most_steps = 2000000;
 
 Report* report_of_run = nullptr;
@@ -83,8 +83,10 @@ public:
     }
 
 private:
-    /// Checks a result. @param alike  it is the same on all ranks
-    /// @return true if the call succeeded on all ranks; false as well if others have not returned
+    /// Checks the result of a call.
+    /// @param alike  the result must be the same on all ranks
+    /// @return true if `alike` is true and the call has succeeded on all ranks; false also while it
+    ///         has not returned on all of them
     bool note(const std::string& call, tw_status code, bool alike) {
         const char* const text = tw_error_message(session_);
         if (code != TW_OK) {
@@ -175,7 +177,7 @@ void run_rank(const Scenario& scenario, const std::string& path, std::unique_ptr
         complain(std::string("tw_finalize: ") + tw_strerror(ended));
 }
 
-/// Lets the victim die, and ends the job some time later.
+/// Stops the rank that is to die, and ends the job some time later.
 void on_step(const Scenario& s, std::int64_t step) {
     if (step > most_steps) {
         complain("the run does not end:\n" + scheduler->describe());

@@ -47,8 +47,8 @@ enum class Exit { finished = 0, killed = 4, hangs = 5, endless = 6, aborted = 7 
 /// Ends the process from within the simulation.
 [[noreturn]] void end_job(const char* why);
 
-/// Compares the file that a run has left with what was promised. @return what is wrong; empty:
-/// nothing
+/// Compares the file that a run has left with what was promised. @return description of what is
+/// wrong; empty if all is right
 std::string judge(const Scenario& scenario, const std::string& folder, Exit exit,
                   const Report& report);
 

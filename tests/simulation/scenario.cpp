@@ -9,7 +9,7 @@ namespace simulation {
 
 namespace {
 
-/// Lets the disk or a rank fail, or nothing.
+/// Chooses what fails: the disk, a rank, or nothing.
 void choose_fault(Scenario& s, Random& random) {
     const std::string kind = random.pick<std::string>(
         {"none", "fails", "fails once", "full", "slow", "very slow", "dies", "dies", "stops"});

@@ -19,7 +19,7 @@ Actor* Scheduler::add(int rank) {
     made->id = static_cast<int>(actors_.size());
     made->rank = rank;
     sem_init(&made->baton, 0, 0);
-    // One thread in a few is slow: for longer times, those that poll would take too many steps.
+    // Only some threads are slow: with longer delays, polling threads would take too many steps.
     if (random_.percent(20)) made->slowness = random_.pick<double>({1e-4, 1e-3, 1e-2});
     actors_.push_back(std::move(made));
     return actors_.back().get();

@@ -1,8 +1,8 @@
-// A deterministic scheduler: of all threads of a process one runs at a time, and a seed chooses the
-// next one wherever a thread waits, locks, writes or reads the clock. Time is simulated.
+// A deterministic scheduler: only one thread of the process runs at a time. Whenever it waits,
+// locks, writes or reads the clock, a seed chooses the thread that runs next. Time is simulated.
 //
-// The library is unchanged: calls.cpp takes the place of the calls of the system by which threads
-// wait, and of those that change files.
+// The library is unchanged: calls.cpp replaces the system calls by which threads wait, and those
+// that change files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,7 +28,7 @@ struct Actor {
     int rank = 0;  ///< rank on whose behalf the thread works
     bool ended = false;
     bool dead = false;                ///< never runs again
-    double slowness = 0;              ///< largest delay in seconds before the thread goes on
+    double slowness = 0;              ///< largest delay in seconds before the thread continues
     const void* waits_for = nullptr;  ///< null: the thread can run
     bool woken = false;
     double until = forever;  ///< simulated time at which the thread stops waiting

@@ -7,8 +7,8 @@
 //
 // Each seed determines a run of some ranks, with or without servers, that write a file and perhaps
 // append to it. Either nothing goes wrong, or the disk fails, is full or is slow, or a rank or
-// server dies or stops. The run must go on, or end with the same error on every rank; nothing may
-// hang. The remaining file must recover with every record that a call has promised, and without
+// server dies or stops. The run must continue, or end with the same error on every rank; nothing
+// may hang. The remaining file must recover with every record that a call has promised, and without
 // wrong values. The same seed gives the same run: every twentieth run is repeated and compared.
 #include <sched.h>
 #include <sys/mman.h>
@@ -67,7 +67,7 @@ public:
     explicit Simulation(std::string folder)
         : folder_(std::move(folder)), report_(shared<Report>()), verdict_(shared<Report>()) {}
 
-    /// @return what is wrong; empty: nothing
+    /// @return description of what is wrong; empty if all is right
     std::string run(std::uint64_t seed) {
         const int code = run_once(seed);
         const Report first = *report_;

@@ -1,5 +1,5 @@
-// Tests continuing a file of parallel netCDF-C: HDF5 gives its chunks places as soon as records are
-// counted, before the library has written them.
+// Tests continuing a file of parallel netCDF-C: HDF5 assigns addresses to its chunks as soon as
+// records are counted, before the library has written them.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>

@@ -370,7 +370,8 @@ TEST_F(Netcdf4Source, FindsNewRecordsOfAFileThatTheModelHasOpen) {
     ok(nc_close(model));
 }
 
-/// The test runs in a process that has not called netCDF-C before.
+/// The test runs in a process that has not called netCDF-C before, so that netCDF-C turns HDF5's
+/// error messages off within the scope. They must stay off.
 TEST(QuietHdf5, DoesNotTakeBackThatNetcdfIsQuiet) {
     {
         const QuietHdf5 quiet;

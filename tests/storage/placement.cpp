@@ -77,7 +77,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 1008);
     EXPECT_EQ(lot.chunks.size(), 1U);
     EXPECT_FALSE(chunks.take(lot));
-    // A lot that is full gets no more chunks.
+    // A lot (a group of chunks) that is full gets no more chunks.
     const std::vector<char> large(100, 'x');
     chunks.add(chunk(1, 0, 100), large.data());
     chunks.add(chunk(1, 1, 1), "y");

@@ -273,7 +273,8 @@ TEST(PosixStorage, ASingleRecordVariableIsNotPadded) {
 
 TEST(PosixStorage, AShorterHeaderLeavesNothingOfALongerOne) {
     Definitions d = definitions();
-    // The last attribute in the header, apart from its last 16 bytes.
+    // This attribute is the last part of the header, except for 16 bytes, which describe its
+    // variable.
     d.variables.back().attributes = {{"title", TW_CHAR, 100, std::vector<char>(100, '#')}};
     FileMap map;
     const auto comm = make_mpi_comm(MPI_COMM_SELF);

@@ -1,4 +1,5 @@
-// Tests the change that is kept beside a file until it is complete.
+// Tests a change that is kept in a log beside the file until the change is complete.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/posix/redo.hpp"
 

@@ -17,7 +17,7 @@ struct Progress {
     long calls;            ///< number of writes and changes of a file's size
     std::int64_t counted;  ///< number of counted records; -1: none yet
 };
-extern Progress* shared;  ///< null if nothing is counted
+extern Progress* shared;  ///< data of the child; null if nothing is counted
 
 /// Maps the shared memory for the lifetime of the object.
 class Shared {

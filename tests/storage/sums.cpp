@@ -1,5 +1,4 @@
-// Tests the checksums that writers note: whatever they write in whatever parts, none is wrong.
-// Without MPI.
+// Tests the checksums that writers collect: none is wrong, whatever parts they write. Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/sums/writer.hpp"
 
@@ -170,7 +169,7 @@ TEST_F(Sums, NoneIsWrong) {
 }
 
 TEST_F(Sums, WritersThatSharePiecesLeaveThemOpen) {
-    add("T", TW_INT, {20000}, true);  // has one whole piece, and a part of one
+    add("T", TW_INT, {20000}, true);  // one whole piece, and a part of a second one
     StorageOptions options;
     options.checksums = true;
     SumsWriter one, other;

@@ -51,7 +51,7 @@ TEST(Zarr, AnyCutIsARangeWithinTheFile) {
                                static_cast<std::int64_t>(random() % 100)};
         const Lengths chunk = cut(shape, element, limits);
         ASSERT_EQ(chunk.size(), shape.size());
-        bool whole = true;  // chunks have the full length of all faster dimensions
+        bool whole = true;  // true: chunks have the full length of all faster dimensions
         std::int64_t row = element;
         for (std::size_t d = shape.size(); d-- > 0;) {
             ASSERT_GE(chunk[d], 1);

@@ -18,7 +18,7 @@ typedef struct {
 
 mpi_counts count_mpi(void);
 
-/* From now on, prints each call and the function that made it on standard error, if `on` is not 0.
+/* If `on` is not 0, each later call is printed on standard error, with the function that made it.
  */
 void trace_mpi(int on);
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Stand-ins for the modules of MPI, where MPI was built with another Fortran compiler: what tests use,
-! with integers, on top of mpif.h.
+! Stand-ins for the modules of MPI, for an MPI that was built with another Fortran compiler. They
+! have the declarations that tests use, with integer handles, based on mpif.h.
 module mpi
   implicit none
   include 'mpif.h'

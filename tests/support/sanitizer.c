@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked into every program of a sanitizer build, so that lsan.supp can name whose memory MPI
- * leaves behind:
- * - plug-ins are not unloaded at the end, before the leak check looks up who allocated what;
- * - the formatting functions that allocate have a frame which the fast unwinder can read; through
- *   those of libc it does not find the caller.
+ * Linked into every program of a sanitizer build, so that lsan.supp can name the libraries whose
+ * leaks are not reported:
+ * - plug-ins are not unloaded at the end, so that the leak check still finds the functions that
+ *   have allocated memory;
+ * - the functions that allocate a formatted text have a frame that the fast unwinder can read; it
+ *   cannot find the callers of those in libc.
  */
 #include <stdarg.h>
 #include <stdio.h>

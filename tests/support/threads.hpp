@@ -29,8 +29,8 @@ public:
 
     std::vector<int> ids;  ///< numbers of the ranks in the group of all ranks
 
-    /// Passes a value of each rank to all others. The values are valid while each rank looks at
-    /// them.
+    /// Passes a value of each rank to all others. The values are valid until all ranks have
+    /// returned from `look`.
     template <class Look>
     void meet(int rank, const void* mine, Look&& look) {
         given_[static_cast<std::size_t>(rank)] = mine;

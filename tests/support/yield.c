@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded into the tests' programs with MPICH: its ranks never give their core away while they
- * wait, so that more ranks than cores wait for each other for milliseconds in every call. Here they
- * do, each time UCX has found nothing.
+ * Preloaded into the tests' programs with MPICH, whose ranks never yield their core while they
+ * wait: with more ranks than cores, every call would wait for milliseconds. With this library they
+ * yield each time UCX has found no event.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

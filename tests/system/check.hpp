@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// A failed check prints rank, file and line, is counted, and lets the program go on, so that the
+// A failed check prints rank, file and line, and is counted. The program continues, so that the
 // ranks stay together. verdict() gathers the counts: one failed check on any rank fails the job.
 // A watchdog ends a rank that waits forever, and prints the last named step of each rank.
 #ifndef THALWEG_TESTS_SYSTEM_CHECK_HPP
@@ -172,8 +172,8 @@ inline int verdict(const char* program) {
     MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
     ::alarm(0);
 #if defined(__SANITIZE_ADDRESS__)
-    // Check for leaks here, while MPI's modules are still loaded, so that their leaks can be told
-    // from those of the library. The check at exit is skipped, because it could not tell them.
+    // Check for leaks here, while MPI's modules are still loaded, so that their leaks can be
+    // distinguished from those of the library. The check at exit could not do so, and is skipped.
     const bool leaks = __lsan_do_recoverable_leak_check() != 0;
     MPI_Finalize();
     std::fflush(nullptr);

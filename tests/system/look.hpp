@@ -1,4 +1,4 @@
-// Checks what other programs see of a file with "T" (time, y, x) and "h" (y, x).
+// Checks a file with "T" (time, y, x) and "h" (y, x) as other programs see it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_LOOK_HPP
@@ -12,8 +12,8 @@
 
 #include "check.hpp"
 
-// Returns the error in the file, or "". value(record, element) gives the expected value; for "h",
-// record is -1.
+// Returns the description of an error in the file, or "". value(record, element) gives the expected
+// value; for "h", record is -1.
 template <class Value>
 std::string look_at(const std::string& path, std::int64_t rows, std::int64_t columns,
                     std::size_t wanted_records, bool with_fixed, Value&& value) {

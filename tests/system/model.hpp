@@ -30,7 +30,7 @@ struct Model {
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
         CHECK((comm == MPI_COMM_NULL) == (role == TW_SERVER));
-        if (comm == MPI_COMM_NULL) {  // for programs that do not know which ranks are servers
+        if (comm == MPI_COMM_NULL) {  // set for programs that do not know which ranks are servers
             tw_file none = nullptr;
             CHECK(tw_create(session, "by_a_server.nc", nullptr, &none) == TW_EHANDLE);
             CHECK_TEXT(error().find("this rank is a server") != std::string::npos, "%s",
@@ -68,8 +68,8 @@ struct Model {
     }
 };
 
-// A file with "time y x", of which ranks have rows, and "y x" once. `salt` makes the values of
-// files differ.
+// A file with one variable over "time y x", of which each rank has some rows, and one over "y x".
+// `salt` makes the values of files differ.
 struct History {
     Model& model;
     std::string path;
@@ -115,8 +115,8 @@ struct History {
         CHECK_TEXT(status == wanted, "tw_close of %s gave %s: %s", path.c_str(),
                    tw_strerror(status), model.error().c_str());
     }
-    // Returns the error in the file, as other programs see it, or "". Can be called any time after
-    // the close.
+    // Returns the description of an error in the file, as other programs see it, or "". Can be
+    // called any time after the close.
     std::string look(std::size_t wanted_records, bool with_fixed) const {
         return look_at(
             path, rows, columns, wanted_records, with_fixed,

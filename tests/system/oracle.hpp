@@ -72,17 +72,17 @@ public:
 
     void enddef(std::size_t header_pad = default_header_pad) {
         const int status = nc__enddef(id_, header_pad, section_alignment, 0, section_alignment);
-        if (status != NC_ENOTINDEFINE) require(status, "nc__enddef");  // netCDF-4 needs none
+        if (status != NC_ENOTINDEFINE) require(status, "nc__enddef");  // netCDF-4 needs no call
     }
 
     /// Begins to define attributes after data. The layout does not change.
     void redef() {
         const int status = nc_redef(id_);
-        if (status != NC_EINDEFINE) require(status, "nc_redef");  // netCDF-4 needs none
+        if (status != NC_EINDEFINE) require(status, "nc_redef");  // netCDF-4 needs no call
     }
     void enddef_again() { require(nc_enddef(id_), "nc_enddef"); }
 
-    /// Returns netCDF's status, because NC_ERANGE may be expected.
+    /// Puts values. Returns netCDF's status, because NC_ERANGE may be expected.
     int put(int var, tw_type memory, const std::vector<std::size_t>& start,
             const std::vector<std::size_t>& count, const void* data) {
         const std::size_t none = 0;

@@ -142,7 +142,7 @@ inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) 
         put_floating(to, memory, std::clamp(value, from, till));
         return;
     }
-    std::uint64_t span = high - static_cast<std::uint64_t>(low);  // modulo 2^64, as is the sum
+    std::uint64_t span = high - static_cast<std::uint64_t>(low);  // modulo 2^64, like the sum below
     std::uint64_t offset =
         span == std::numeric_limits<std::uint64_t>::max() ? h * 16 + kind : h % (span + 1);
     if (kind == 0) offset = 0;

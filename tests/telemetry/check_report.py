@@ -20,7 +20,7 @@ VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """The parts of a page: tables by the heading before them, texts, and whether tags match."""
+    """The parts of a page: tables by the heading before them, texts, and whether the tags match."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -56,7 +56,7 @@ class Page(HTMLParser):
             self.tables[self.heading][-1][-1][1] += data
 
 
-# The parts of a browser that the page's script uses.
+# The functions of a browser that the page's script uses.
 BROWSER = """
 const summaryText = require("fs").readFileSync(0, "utf8");
 const document = {
@@ -67,12 +67,12 @@ const document = {
 
 
 def held_by(text):
-    """The contents of a page: its title, the advice and the summary."""
+    """Returns the contents of a page: its title, the advice and the summary."""
     return json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
 
 
 def page_of(text):
-    """The page as a browser shows it; None without Node.js."""
+    """Returns the page as a browser shows it; None without Node.js."""
     Page(text)
     if shutil.which("node") is None:
         return None
@@ -238,7 +238,7 @@ def check_empty(runs):
 
 
 def check_unwritable(runs):
-    """The files are complete, and the error names the path."""
+    """Tests that the files are complete, and that the error names the path."""
     settings = {"summary": "none/page.html", "trace": "trace.json"}
     done, folder = runs.run("unwritable", 2, settings)
     assert done.returncode == 1 and "none/page.html" in done.stderr, done.stderr

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg run, and thalweg show of a file while a model writes it.
+"""Tests thalweg run, and thalweg show for a file that a model is writing.
 
-The line is compared with the summary of the same run, and with the files.
+The line that thalweg run prints is compared with the summary of the same run, and with the files.
 
 Usage: check_run.py MODEL THALWEG -- LAUNCHER...
 """
@@ -93,7 +93,8 @@ def check_exits(runs):
     for words in ([], ["--service"], ["--service", "best", "true"], ["--nosuch", "true"]):
         code, _, err = run(runs, folder, tool, "run", *words)
         assert code == 2 and err, (words, err)
-    # Behind the launcher each rank becomes the command; the words before it are settings.
+    # Started by a launcher, each rank becomes the command; the words before the command are
+    # settings.
     command = ["run", "service=background", "publish=live", model, STEPS, 2, *FILES]
     code, _, err = run(
         runs, folder, *runs.launch, "-n", 2, tool, *command, THALWEG_SUMMARY="s.json"
@@ -116,7 +117,8 @@ def shown(tool, path):
 
 
 def check_show(runs):
-    """While the model writes, after it was killed, and when its file is complete."""
+    """Tests thalweg show while the model writes, after it was killed, and when its file is
+    complete."""
     model, tool = runs.programs
     folder = fresh(runs, "show")
     path = folder / "a.nc"

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 
 from runs import FILES, KINDS, STEPS, Runs, check_data
 
-# Builds without PnetCDF set it to posix.
+# In builds without PnetCDF, this variable is set to posix.
 STORAGE = os.environ.get("THALWEG_TEST_STORAGE", "pnetcdf")
 BLOCKING = os.environ.get("THALWEG_TEST_STORAGE", "pnetcdf-blocking")
 MORE = {
@@ -123,7 +123,7 @@ def check_kind(runs, kind):
 
 
 def check_empty(runs):
-    """A run without files, and one without calls, whose ranks have no events."""
+    """Tests a run without files, and one without calls, whose ranks have no events."""
     settings = {"trace": "trace.json"}
     for name, more in [("empty", {}), ("no_room", {"test_trace_memory": "0"})]:
         done, folder = runs.run(name, 3, {**settings, **more}, files=[])
@@ -133,7 +133,8 @@ def check_empty(runs):
 
 
 def check_full(runs):
-    """Little memory: events without room are counted, in the file and on standard error."""
+    """Tests a run with little memory: events for which there is no space are counted, in the
+    file and on standard error."""
     settings = {"trace": "trace.json", "test_trace_memory": "4KiB", "service": "background"}
     done, folder = runs.run("full", 3, settings)
     assert done.returncode == 0, done.stderr
@@ -151,7 +152,7 @@ def check_full(runs):
 
 
 def check_long(runs):
-    """More events than ranks send at a time."""
+    """Tests more events than ranks send at a time."""
     settings = {"trace": "trace.json", "summary": "summary.json", "storage": "memory"}
     done, folder = runs.run("long", 3, settings, steps=900, files=FILES[:1], pause=0)
     assert done.returncode == 0, done.stderr
@@ -164,7 +165,7 @@ def check_long(runs):
 
 
 def check_unwritable(runs):
-    """The files are complete, and the error names the path."""
+    """Tests that the files are complete, and that the error names the path."""
     for servers in ("0", "1"):
         settings = {"trace": "none/trace.json", "summary": "summary.json", "servers": servers}
         done, folder = runs.run("unwritable", 3, settings)

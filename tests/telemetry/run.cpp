@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: run STEPS MILLISECONDS [FILE...]
-// The settings come from the environment. Prints the text of an error and returns 1.
+// The settings come from the environment. After an error, prints its text and returns 1.
 
 #include <mpi.h>
 #include <unistd.h>

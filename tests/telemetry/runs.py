@@ -25,7 +25,7 @@ KINDS = {
 
 
 class Runs:
-    """Runs of a model; arguments: the model, then after -- the launcher of MPI programs."""
+    """Runs of a model. Arguments: the model, then after -- the launcher of MPI programs."""
 
     def __init__(self, arguments):
         at = arguments.index("--")
@@ -54,7 +54,7 @@ class Runs:
         return done, folder
 
     def run_kind(self, kind, **more):
-        """Makes a run that must succeed; returns its summary."""
+        """Makes a run that must succeed. Returns its summary."""
         ranks, servers, settings = KINDS[kind]
         settings = {**settings, "servers": str(servers), "summary": "summary.json", **more}
         done, folder = self.run(kind, ranks, settings)

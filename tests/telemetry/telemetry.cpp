@@ -161,7 +161,7 @@ TEST(Summary, TableHasALineAFile) {
     ASSERT_EQ(lines.size(), 4U);
     for (const char* word : {"record", "posix", "5000.0", "2.5", "4.5", ".nc"})
         EXPECT_NE(lines[1].find(word), std::string::npos) << lines[1];
-    // 5000 MB in put + step + close = 13.5 s
+    // 5000 MB in 13.5 s of put, step and close
     EXPECT_NE(lines[1].find("370.4"), std::string::npos) << lines[1];
     EXPECT_NE(lines[3].find("1 ranks"), std::string::npos) << lines[3];
 }

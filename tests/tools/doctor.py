@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg doctor: what it finds wrong, and the line that it gives.
+"""Tests thalweg doctor: the problems that it finds, and the commands that it gives.
 
 Usage: doctor.py CASE THALWEG LAUNCHER...
 CASE: healthy, sick
@@ -43,7 +43,7 @@ def healthy(tool: Tool):
         assert re.search(r"locks: two runs cannot", text)
         assert re.search(rf"for {ranks} ranks? of this node", text), text
         assert "method=record" in text and "service=inline" in text, text
-    # The settings of the environment are shown, and what comes of them.
+    # The output contains the settings of the environment, and the library's choices with them.
     text = doctor(tool, ranks=3, THALWEG_METHOD="slabs", THALWEG_SERVICE="background")
     assert "method=slabs" in text and "service=background" in text, text
     assert re.search(r"settings +(method=slabs, service=background)$", text, re.M), text
@@ -65,7 +65,7 @@ def sick(tool: Tool):
         assert "best" in text
     Path("file").write_text("")
     assert "Not a directory" in doctor(tool, "file", code=1)
-    # A good folder beside a bad one is looked at, too.
+    # A good folder is examined although a bad one is given, too.
     Path("it's good").mkdir()
     text = doctor(tool, "nothing", "it's good", code=1)
     assert re.search("it's good +file system", text), text

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that name what does not exist, names that the syntax of options uses, impossible numbers.
+"""Tests options that name objects which do not exist, names with characters of the options' syntax,
+and impossible numbers.
 
 Usage: options.py CASE THALWEG LAUNCHER...
 CASE: names, numbers, header, compared_methods
@@ -68,7 +69,7 @@ def names(tool: Tool):
     tool.refused(1, ["'nosuch'"], "zarr", "in.nc", "-o", "in.json", "--skip", "nosuch")
 
     Path("out.nc").unlink()
-    write("in.nc", {"x": 3}, {"flat": ("x",)})  # no variable to which the options apply
+    write("in.nc", {"x": 3}, {"flat": ("x",)})  # there is no variable to which the options apply
     for option, value in (
         ("--deflate", "77"),
         ("--deflate", "-1"),
@@ -109,7 +110,7 @@ def numbers(tool: Tool):
 
 
 def header(tool: Tool):
-    """A classic file whose records begin at an odd byte; netCDF-C does not open it either."""
+    """Tests a classic file whose records begin at an odd byte; netCDF-C does not open it either."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_CLASSIC") as data:
         for name, n in (("t", None), ("n", 15), ("m", 3)):
             data.createDimension(name, n)
@@ -126,7 +127,7 @@ def header(tool: Tool):
 
 
 def compared_methods(tool: Tool):
-    """thalweg compare: the columns agree with each other, and no file is left."""
+    """Tests thalweg compare: the columns are consistent, and no file remains."""
     for ranks in (1, 3):
         options = ["--shape", "40,30,5", "--steps", "3", "--repetitions", "3"]
         out = tool.good(ranks, "compare", *options, "--methods", "serial,record")

@@ -20,7 +20,8 @@ def types_of(form):
 
 
 def values(rng, kind, shape):
-    """Random bits as floating-point numbers: NaNs of all kinds, infinities, zeros of both signs."""
+    """Returns random bits as floating-point numbers: NaNs of all kinds, infinities, zeros of
+    both signs."""
     kind = np.dtype(kind)
     if kind == "S1":
         return rng.integers(32, 127, size=shape, dtype="u1").view("S1").reshape(shape)
@@ -41,7 +42,7 @@ def attribute(rng, kind):
 
 
 def make(path, form, seed):
-    """A file with some variables of each type; returns the names of those with values."""
+    """Makes a file with some variables of each type. Returns the names of those with values."""
     rng = np.random.default_rng(seed)
     types = types_of(form)
     with netCDF4.Dataset(path, "w", format=FORMATS[form]) as data:
@@ -83,7 +84,7 @@ def make(path, form, seed):
             for other in rng.choice(types, size=2, replace=False):
                 variable.setncattr(f"a_{other}", attribute(rng, str(other)))
             if rng.random() < 0.1:
-                continue  # never written: holds fill values
+                continue  # this variable is never written, so it has fill values
             shape = tuple(records if d == "time" else lengths[d] for d in dims)
             variable[...] = values(rng, kind, shape)
             names.append(name)

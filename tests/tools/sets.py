@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of files that look like tiles: joined with the right values, or refused.
+"""Tests sets of files that look like tiles: they are joined with the right values, or refused.
 
 Usage: sets.py CASE THALWEG LAUNCHER...
 CASE: joined, inconsistent, divided_otherwise
@@ -98,7 +98,7 @@ def refuse(tool, parts, *words):
 
 
 def joined(tool: Tool):
-    """Sets of a grid, as various other programs write them."""
+    """Tests sets of a grid, as various other programs write them."""
 
     def check(parts, ranks):
         write("set.nc", parts)
@@ -153,7 +153,7 @@ def joined(tool: Tool):
 
 
 def inconsistent(tool: Tool):
-    """One file of a set disagrees with the others."""
+    """Tests sets of which one file contradicts the others."""
 
     def with_last(**changes):
         parts = tiles()
@@ -189,7 +189,7 @@ def inconsistent(tool: Tool):
 
 
 def divided_otherwise(tool: Tool):
-    """Sets whose attributes do not say how they are divided."""
+    """Tests sets whose attributes do not say how they are divided."""
 
     def with_all(**changes):
         parts = tiles()
@@ -224,7 +224,7 @@ def divided_otherwise(tool: Tool):
         bergs(counts)
         tool.refused(1, ["set.nc.0001", "'i'"], "combine", "set.nc", "-o", "out.nc")
         tool.refused(3, ["set.nc.0001", "'i'"], "repack", "set.nc", "out.nc")
-    bergs([3])  # a set of one file is that file
+    bergs([3])  # a set of one file is treated like that file
     tool.good(1, "combine", "set.nc", "-o", "out.nc")
     with netCDF4.Dataset("out.nc") as data:
         assert data["lon"][:].tolist() == [0, 1, 2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg show: netCDF-C, h5py, ncdump and NumPy are the judges.
+"""Tests thalweg show, whose output is compared with netCDF-C, h5py, ncdump and NumPy.
 
 Usage: show.py CASE THALWEG LAUNCHER...
 CASE: shown, shown_unlisted, statistics, states, plotted, picture, terminal, beside, refused_show,
@@ -92,7 +92,7 @@ def shown(tool: Tool):
 
 
 def shown_unlisted(tool: Tool):
-    """Several unlimited dimensions, groups, and what only HDF5 knows."""
+    """Tests several unlimited dimensions, groups, and objects that only HDF5 can read."""
     with netCDF4.Dataset("in.nc", "w") as data:
         for name in ("time", "event"):
             data.createDimension(name, None)
@@ -157,7 +157,7 @@ def statistics(tool: Tool):
                 assert abs(s["mean"] - left.mean()) <= 1e-12 * abs(left).max(), (name, s)
         text = tool.good(3, "show", "in.nc", "--stats")
         assert re.search(r"^one +2\.5 +2\.5 +2\.5 +0 +0$", text, re.M), text
-    # Damaged values are named, and the others are there.
+    # Damaged values are reported, and all others are shown.
     whole = bytearray(Path("in.nc").read_bytes())
     with h5py.File("in.nc") as file:
         at = file["T"].id.get_chunk_info(1).byte_offset
@@ -170,7 +170,8 @@ def statistics(tool: Tool):
 
 
 def states(tool: Tool):
-    """A file that is written, one that was left, one that is cut, one that is replaced."""
+    """Tests files that are being written, were left unfinished, are truncated, or are being
+    replaced."""
     with netCDF4.Dataset("full.nc", "w", format="NETCDF3_64BIT_OFFSET") as data:
         data.createDimension("time", None)
         data.createDimension("x", 1000)
@@ -196,7 +197,7 @@ def states(tool: Tool):
     assert found["state"] == "complete" and found["writer"], found
     assert "being replaced" in tool.good(1, "show", "a.nc")
     os.unlink("a.nc.part")
-    assert facts(tool, "a.nc")["state"] == "writing"  # in place
+    assert facts(tool, "a.nc")["state"] == "writing"  # the file is written in place
     os.close(lock)
     assert facts(tool, "a.nc")["state"] == "complete"
     Path("a.nc.part.2").write_bytes(content)
@@ -288,7 +289,7 @@ def picture(tool: Tool):
 
 
 def terminal(tool: Tool):
-    """On a terminal, through a launcher too: progress, and a map in colours."""
+    """Tests output to a terminal, also through a launcher: progress, and a map in colours."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_64BIT_OFFSET") as data:
         data.createDimension("y", 1000)
         data.createDimension("x", 2000)
@@ -319,7 +320,7 @@ def terminal(tool: Tool):
 
 
 def beside(tool: Tool):
-    """Zarr references, a set of tiles, a link."""
+    """Tests Zarr references beside a file, a set of tiles, and a link."""
     from sets import tiles
 
     with netCDF4.Dataset("in.nc", "w") as data:
@@ -354,7 +355,8 @@ def refused_show(tool: Tool):
 
 
 def large(tool: Tool):
-    """A second, whatever the size: a classic file of 4 TB without data, and 200,000 chunks."""
+    """Tests that showing a file takes at most a second, whatever its size: a classic file of 4
+    TB without data, and one with 200,000 chunks."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_64BIT_DATA") as data:
         data.set_fill_off()
         data.createDimension("time", None)

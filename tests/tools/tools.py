@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg verify and thalweg repack on random files of all formats; netCDF-C is the judge.
+"""Tests thalweg verify and thalweg repack with random files of all formats; the results are
+compared with netCDF-C's.
 
 Usage: tools.py CASE THALWEG LAUNCHER...
        (LAUNCHER with its flags and the option for the number of ranks; none: always one process)
@@ -74,7 +75,7 @@ def holds(form, types):
 
 
 def formats(tool):
-    """From each format to each other and back."""
+    """Tests copies from each format to each other and back."""
     seed = 0
     for form in FORMATS:
         seed += 1
@@ -102,7 +103,7 @@ def formats(tool):
 
 
 def storage(tool):
-    """Chunks and filters: as requested, or unchanged."""
+    """Tests chunks and filters: they are as requested, or unchanged."""
     with netCDF4.Dataset("in.nc", "w") as data:
         for name, n in (("time", None), ("z", 6), ("y", 50), ("x", 40)):
             data.createDimension(name, n)
@@ -138,7 +139,7 @@ def storage(tool):
 
 
 def flips(tool):
-    """One value that differs is found at its place, in each format."""
+    """Tests that one value that differs is found at its place, in each format."""
     rng = np.random.default_rng(5)
     for i, form in enumerate(FORMATS):
         names = make("a.nc", form, 100 + i)
@@ -185,7 +186,7 @@ def flips(tool):
 
 
 def definitions(tool):
-    """Names, lengths, types and attributes."""
+    """Tests differences of names, lengths, types and attributes."""
 
     def write(path, form="NETCDF4", length=4, kind="i4", **attributes):
         with netCDF4.Dataset(path, "w", format=form) as data:
@@ -274,7 +275,7 @@ def left(path):
 
 
 def refused(tool):
-    """Everything that cannot be written is named before anything is written."""
+    """Tests that everything that cannot be written is named before anything is written."""
 
     def refuse(words, *options, source="in.nc", ranks=1):
         tool.refused(ranks, words, "repack", source, "out.nc", *options)
@@ -329,7 +330,8 @@ def refused(tool):
 
 
 def damaged(tool):
-    """A file of which a part is missing or damaged: an error on all ranks, and no output."""
+    """Tests a file of which a part is missing or damaged: all ranks get an error, and there is
+    no output."""
     for form in ("cdf2", "netcdf4"):
         with netCDF4.Dataset("in.nc", "w", format=FORMATS[form]) as data:
             data.createDimension("time", None)
@@ -358,14 +360,15 @@ def damaged(tool):
             with netCDF4.Dataset("in.nc") as a, netCDF4.Dataset("bad.nc") as b:
                 changed = np.argwhere(raw(a["T"]).view("u4") != raw(b["T"]).view("u4"))
             assert len(changed) == 1
-            for ranks in RANKS:  # here a variable has several blocks
+            for ranks in RANKS:  # with this memory, a variable has several blocks
                 code, found = tool.verify(ranks, "in.nc", "bad.nc")
                 assert code == 1 and found["differences"][0]["differing"] == 1, found
                 assert found["differences"][0]["first"]["index"] == changed[0].tolist(), found
 
 
 def ranks_of(pid, program):
-    """The program's processes below a launcher; some MPIs start one of their own in between."""
+    """Returns the program's processes below a launcher; some MPIs start a process of their own
+    in between."""
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         if Path(f"/proc/{child}/exe").samefile(program):
@@ -376,7 +379,7 @@ def ranks_of(pid, program):
 
 
 def killed(tool):
-    """A kill while it writes: there is no output, and an old one stays."""
+    """Tests a program that is killed while it writes: there is no output, and an old file stays."""
     with netCDF4.Dataset("in.nc", "w", format="NETCDF3_64BIT_OFFSET") as data:
         data.createDimension("time", None)
         data.createDimension("x", 100000)

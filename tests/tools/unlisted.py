@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables and attributes that netCDF-C does not list, or that cannot be read: they are always
-named.
+"""Tests variables and attributes that netCDF-C does not list, or that cannot be read: the tools
+always name them.
 
 Usage: unlisted.py CASE THALWEG LAUNCHER...
 CASE: compared, left_out, unreadable, unlimited
@@ -17,7 +17,7 @@ from tools import Tool, main
 
 
 def values_of(kind, other):
-    """Three values of a type that netCDF lacks; those of `other` differ in one."""
+    """Returns three values of a type that netCDF lacks; with `other`, one of them differs."""
     last = 1 if other else 0
     if kind == "bool":
         return np.array([True, False, bool(last)])
@@ -36,7 +36,7 @@ def values_of(kind, other):
 
 
 def low_level(kind, group, name, other):
-    """Types that h5py writes only by its low-level interface."""
+    """Returns types that h5py writes only by its low-level interface."""
     last = 1 if other else 0
     space = h5py.h5s.create_simple((3,))
     data = np.array([1, 2, last], "u1")
@@ -85,7 +85,7 @@ def name_of(where):
 
 
 def compared(tool: Tool):
-    """verify reports equality only for what it has compared."""
+    """Tests that verify reports equality only for objects that it has compared."""
     cases = [(kind, where) for kind in COMPARABLE for where in ("variable", "T", "file")]
     base("without.nc").close()
     for kind, where in cases + [(kind, "variable") for kind in LOW]:
@@ -105,7 +105,7 @@ def compared(tool: Tool):
         if where == "variable":
             tool.good(1, "verify", "a.nc", "b.nc", "--variables", "T")
             assert tool.run(1, "verify", "a.nc", "b.nc", "--variables", "odd")[0] != 0, words
-    with base("a.nc") as f, base("b.nc") as g:  # of another type or shape in the other file
+    with base("a.nc") as f, base("b.nc") as g:  # the other file has another type or shape
         f["odd"], g["odd"] = np.array([True, False]), np.array([True, False, True])
         f["other"], g["other"] = np.array([True]), np.array([1.5])
     code, found = tool.verify(1, "a.nc", "b.nc")
@@ -113,7 +113,8 @@ def compared(tool: Tool):
 
 
 def left_out(tool: Tool):
-    """repack refuses such parts; zarr names the parts that it leaves out, or refuses."""
+    """Tests that repack refuses such objects, and that zarr names those that it leaves out, or
+    refuses."""
     cases = [(kind, where) for kind in COMPARABLE for where in ("variable", "T", "file")]
     for kind, where in cases + [(kind, "variable") for kind in LOW]:
         write("in.nc", kind, where)
@@ -136,7 +137,7 @@ def left_out(tool: Tool):
 
 
 def unreadable(tool: Tool):
-    """A variable that cannot be read does not end the comparison of the others."""
+    """Tests that a variable that cannot be read does not end the comparison of the others."""
     with h5py.File("source.nc", "w") as f:
         f["T"] = np.arange(6, dtype="<f4")
     layout = h5py.VirtualLayout((6,), "<f4")
@@ -158,7 +159,7 @@ def unreadable(tool: Tool):
         assert "'null with attribute:A1'" in out, out
     tool.good(3, "verify", "a.nc", "a.nc", "--variables", "T,U,x")
     tool.refused(3, ["a.nc", "cannot be read"], "repack", "a.nc", "out.nc")
-    with netCDF4.Dataset("in.nc", "w") as data:  # a damaged chunk
+    with netCDF4.Dataset("in.nc", "w") as data:  # a chunk is damaged
         data.createDimension("x", 1000)
         for name in ("bad", "good"):
             v = data.createVariable(name, "f4", ("x",), compression="zlib", fletcher32=True)
@@ -173,7 +174,8 @@ def unreadable(tool: Tool):
 
 
 def unlimited(tool: Tool):
-    """A dimension does not become fixed silently, and verify reports the difference."""
+    """Tests that a dimension does not become fixed silently, and that verify reports the
+    difference."""
     with netCDF4.Dataset("two.nc", "w") as d:
         for name, n in (("t", None), ("s", None), ("x", 3)):
             d.createDimension(name, n)

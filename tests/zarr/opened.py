@@ -41,7 +41,7 @@ def same_bits(a, b):
 
 
 def attribute(value):
-    """An attribute's value in JSON."""
+    """Returns an attribute's value in JSON."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return value.replace("\0", "") if isinstance(value, str) else value

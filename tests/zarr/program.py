@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`thalweg zarr` with files that netCDF4 has written: of all formats, types and filters."""
+"""Tests `thalweg zarr` with files that netCDF4 has written, of all formats, types and filters."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def values_of(random, dtype, shape):
 
 
 def storage_of(random, form, shape, dtype):
-    """The storage of a variable in netCDF-4."""
+    """Chooses the storage of a variable in netCDF-4."""
     if not form.startswith("NETCDF4") or not shape:
         return {}
     options = {"shuffle": bool(random.integers(2)), "fletcher32": bool(random.integers(2))}
@@ -67,7 +67,7 @@ def storage_of(random, form, shape, dtype):
 
 
 def define(f, random, form):
-    """The dimensions and variables of a random file."""
+    """Defines the dimensions and variables of a random file."""
     f.title = "Fjörð"
     f.numbers = random.standard_normal(3).astype("f4")
     f.createDimension("time", None)
@@ -100,7 +100,7 @@ def put(f, random, records):
     f.set_auto_chartostring(False)
     for v in f.variables.values():
         if random.integers(8) == 0:
-            continue  # keeps the fill value
+            continue  # this variable keeps the fill value
         shape = [records if name == "time" else len(f.dimensions[name]) for name in v.dimensions]
         if 0 not in shape:
             v[...] = values_of(random, v.dtype.str[1:], shape)
@@ -128,7 +128,7 @@ def test_any_file(tmp_path, form, seed):
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("seed", range(CASES))
 def test_any_stream(tmp_path, form, seed):
-    """Files with the same definitions and fixed-size values, and any numbers of records."""
+    """Tests files with the same definitions and fixed-size values, and any numbers of records."""
     random = np.random.default_rng([seed, FORMATS.index(form), 1])
     options = options_of(random)
     paths, parts = [], []
@@ -150,7 +150,7 @@ def test_any_stream(tmp_path, form, seed):
         paths.append(path)
     done = run(*paths, "-o", tmp_path / "all.json", *options)
     if "not a multiple" in done.stderr:
-        return  # chunks of several records, too large to be copied
+        return  # the variable has chunks of several records, which are too large to be copied
     assert done.returncode == 0, done.stderr
     group = open_group(tmp_path / "all.json")
     assert set(group.array_keys()) == set(parts[0])
@@ -330,7 +330,7 @@ def test_a_link_to_a_file(tmp_path):
 
 
 def test_large_variables_are_cut(tmp_path):
-    """Chunks of 1 to 16 MiB, for levels and for a mesh with a prime number of cells."""
+    """Tests chunks of 1 to 16 MiB, for levels and for a mesh with a prime number of cells."""
     path = tmp_path / "large.nc"
     random = np.random.default_rng(3)
     with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:

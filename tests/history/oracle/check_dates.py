@@ -41,7 +41,8 @@ def check(program, calendar, units, length, count, seed):
     wrong = np.flatnonzero(values != expected)
     for i in wrong[:5]:
         print(f"{calendar}, {units}: {dates[i]}: {values[i]!r}, cftime says {expected[i]!r}")
-    # The exact quotient, and the time that is nearest to a value.
+    # The value must be the exact quotient, rounded to a double, and the time computed from it the
+    # nearest one to the value.
     some = slice(None, None, max(1, count // 2000))
     for row, value in zip(found[some], values[some], strict=True):
         exact = Fraction(int(row[5]), length * 1000000)
@@ -50,7 +51,7 @@ def check(program, calendar, units, length, count, seed):
     whole = [i for i in range(0, count, max(1, count // 2000)) if found[i, 3] % 1000000 == 0]
     back = cftime.num2date(values[whole], units, calendar=calendar)
     for i, other in zip(whole, back, strict=True):
-        # cftime rounds values of days and hours to a microsecond or so.
+        # cftime rounds values in days and hours to about a microsecond.
         apart = abs(round((other - dates[i]).total_seconds() * 1000000))
         assert apart <= 200, (calendar, units, dates[i], other)
     return len(wrong)

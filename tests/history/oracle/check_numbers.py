@@ -21,7 +21,7 @@ def missing_in(x, value):
 
 
 class Model:
-    """One operation, in numpy."""
+    """A model of one operation, in numpy."""
 
     def __init__(self, op, elements, integers, min_valid=0.0, ddof=0, checked=True):
         self.op, self.integers = op, integers
@@ -39,7 +39,10 @@ class Model:
         self.values = [[] for _ in range(n)]
 
     def add(self, x, valid, weight, field):
-        """x: as it is; valid: True where there is a value; field: weights an element, or None."""
+        """Adds a sample.
+        @param x: the values, unchanged
+        @param valid: True for valid values
+        @param field: weight of each element, or None"""
         self.total += weight
         if weight == 0:
             return
@@ -59,7 +62,7 @@ class Model:
                 self.sum = np.where(valid, self.sum + wide, self.sum)
                 if self.integers:
                     for i in np.flatnonzero(valid):
-                        # An overflow of an intermediate value counts as one.
+                        # An overflow of an intermediate value counts as an overflow of the result.
                         if abs(self.whole[i]) < 2**63:
                             self.whole[i] += int(x[i])
             elif self.op == "std":
@@ -75,7 +78,7 @@ class Model:
         self.weight = after
 
     def result(self):
-        """Values in double or as they are, and where they are valid."""
+        """Returns the values (as doubles, or in their own type), and where they are valid."""
         valid = self.weight > 0
         if self.checked:
             valid &= self.weight >= self.min_valid * self.total
@@ -101,7 +104,7 @@ class Model:
 
 
 def extreme(values, before):
-    """The first extreme, or the last NaN: each replaces the one before."""
+    """Returns the first extreme, or the last NaN, because each NaN replaces the one before."""
     found = values[0]
     for value in values[1:]:
         if before(value, found) or value != value:
@@ -175,7 +178,7 @@ class Case:
             elif self.missing == VARYING:
                 mask = random.random(self.elements) < 0.4
             weight = float(random.choice([1.0, 1.0, 0.5, 3.0, 1 / 3, 0.0]))
-            if self.counts and (self.ddof or random.random() < 0.7):  # else the model's own
+            if self.counts and (self.ddof or random.random() < 0.7):  # else any
                 weight = 1.0
             field = None
             if self.weight_field:
@@ -209,7 +212,7 @@ class Case:
 
     def expected(self):
         integers = not self.real
-        # min_valid needs a mask that varies; elsewhere it is 0.
+        # min_valid needs a mask that varies; without one it is 0
         whole = integers and not self.inner
         outer = Model(self.op, self.elements, whole, self.min_valid, self.ddof)
         inner = Model(self.inner, self.elements, integers) if self.inner else None
@@ -225,7 +228,7 @@ class Case:
                 if inner.integers and inner.op == "sum":
                     lost = np.array([not -(2**63) < v < 2**63 for v in values])
                     if lost.any():
-                        return None  # wrapped on the way, or not: not compared
+                        return None  # may have wrapped around, so it is not compared
                 outer.add(np.array(values, "f8"), valid, weight, None)
                 inner.reset()
         values, valid = outer.result()

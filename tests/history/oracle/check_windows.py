@@ -54,7 +54,7 @@ class Case:
         self.last = self.start + run * 0.8 if random.random() < 0.3 else None
 
     def date(self, *parts):
-        """A date that the calendar has: a later day if it has not this one."""
+        """Returns a date; if the calendar lacks it, a later day."""
         for day in (parts[2], 28, 15):
             try:
                 return cftime.datetime(*parts[:2], day, *parts[3:], calendar=self.calendar)
@@ -63,7 +63,7 @@ class Case:
         raise AssertionError(parts)
 
     def length(self):
-        """Seconds of a window, or None."""
+        """Returns the length of a window in seconds, or None if it varies."""
         if self.unit == "Y" or (self.unit == "M" and not self.clock):
             return None
         return self.n * FIXED[self.unit]
@@ -106,7 +106,8 @@ class Case:
         raise AssertionError(k)
 
     def boundaries(self, origin):
-        """Numbers and times from one before the start to one after the end."""
+        """Returns the numbers and times of boundaries, from the one before the start to the one
+        after the end."""
         end = self.start + timedelta(microseconds=self.dt) * (self.steps + 1)
         k = 0
         while self.boundary(origin, k) >= self.start:
@@ -143,7 +144,7 @@ class Case:
         def window_of(time):
             return next(k for k in range(1, len(b)) if inside(time, k))
 
-        # The first step that covers a window which is written.
+        # Find the first step that covers a whole window which is written.
         steps = len(times)
         status = "OK"
         for i in range(1, len(times)):
@@ -183,7 +184,7 @@ class Case:
 
 
 def window_before(b, begin):
-    """The window that ends at a time, or has it inside."""
+    """Returns the window that contains a time, or ends at it."""
     return next((k for k in range(1, len(b)) if b[k - 1] < begin <= b[k]), 0)
 
 

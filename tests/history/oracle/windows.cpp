@@ -3,9 +3,9 @@
 //   CALENDAR START EVERY ANCHOR STEP STEPS INSTANT INITIAL DROP EDGE KNOWN FROM TO
 //
 // START, FROM and TO are dates without blanks, EVERY is a duration of ISO 8601, STEP is in
-// microseconds, EDGE is end or begin, '-' stands for none; with KNOWN the length of the step is
-// known. The answer is a line: OK, COVERED or REFUSED, and for each record its bounds, in
-// microseconds since the start, and how many samples it has.
+// microseconds, EDGE is end or begin, and '-' stands for a missing value; KNOWN says if the length
+// of the step is known. The answer is one line: OK, COVERED or REFUSED, followed, for each record,
+// by its bounds in microseconds since the start, and its number of samples.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>

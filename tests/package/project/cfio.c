@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program written for CFIO finds header and library; this one needs more ranks than it gets.
+ * A program written for CFIO, which must find the header and the library. It starts with fewer
+ * ranks than it needs.
  */
 #include <cfio.h>
 

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> A program written for CFIO finds module and library; this one needs more ranks than it gets.
+!> A program written for CFIO, which must find the module and the library. It starts with fewer
+!> ranks than it needs.
 program cfio_program
   use cfio
   use mpi

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program written for PIO finds header and library.
+ * A program written for PIO, which must find the header and the library.
  */
 #include <pio.h>
 

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> A program written for PIO finds modules and libraries.
+!> A program written for PIO, which must find the modules and the libraries.
 program pio_f90
   use mpi
   use pio

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program written for PnetCDF finds header and library.
+ * A program written for PnetCDF, which must find the header and the library.
  */
 #include <pnetcdf.h>
 

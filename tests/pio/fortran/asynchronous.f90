@@ -1,5 +1,6 @@
-! Asynchronous I/O as in CMEPS: two components of different sizes, in no order of their ranks, and a
-! task for I/O that serves both; first by lists of ranks, then by communicators.
+! Asynchronous I/O as in CMEPS: two components of different sizes, whose ranks are not in order, and
+! one I/O task that serves both. The components are given first as lists of ranks, then as
+! communicators.
 ! SPDX-License-Identifier: Apache-2.0
 program asynchronous_io
   use checks
@@ -12,7 +13,7 @@ program asynchronous_io
   integer, allocatable :: lists(:, :)
 
   call begin()
-  ! The last rank but one is for I/O; the first component has one rank, the last.
+  ! The last rank but one does I/O. The first component consists of the last rank only.
   io_rank = ranks - 2
   sizes = [1, ranks - 2]
   allocate (lists(maxval(sizes), 2), source=-7)

@@ -1,6 +1,6 @@
 ! Writes and reads like CAM: chunks of columns with padding; lists over columns and levels of 8-byte
-! integers, and of 4-byte ones with 0; strings by name, index and section; a history file that is
-! continued after a restart; expected errors.
+! integers, and of 4-byte ones with 0; strings put by name, index and section; a history file that
+! is continued after a restart; and expected errors.
 ! SPDX-License-Identifier: Apache-2.0
 program cam
   use checks
@@ -28,7 +28,7 @@ program cam
 
 contains
 
-  ! Deals out columns like cards, so that no rank has neighbours; the last chunk is not full.
+  ! Distributes the columns in turn, so that no rank has neighbours; the last chunk is not full.
   subroutine deal_columns()
     integer :: c, n
 
@@ -172,7 +172,7 @@ contains
     real :: reals(pcols, pver, nchunks)
 
     call ok(pio_openfile(pio_subsystem, file, pio_iotype_netcdf, 'cam_h0.nc'))
-    ! Asks whether the variable exists: neither an abort nor a message.
+    ! Tests if a variable exists: this must neither abort nor print a message.
     call pio_seterrorhandling(file, pio_bcast_error, oldmethod=old)
     call check_code(old, pio_internal_error, 'the old method')
     ierr2 = pio_inq_varid(file, 'Q', varid)

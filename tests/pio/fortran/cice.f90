@@ -27,7 +27,7 @@ program cice
 
 contains
 
-  ! Deals out blocks in turn; the last ones in each direction are cut off by padding.
+  ! Distributes the blocks in turn; the last ones in each direction are partly padding.
   subroutine make_blocks()
     integer :: b, n, i, j
 
@@ -90,7 +90,7 @@ contains
   subroutine iodesc_3d(iosystem, iodesc, fastest)
     type(iosystem_desc_t), intent(inout) :: iosystem
     type(io_desc_t), intent(out) :: iodesc
-    logical, intent(in) :: fastest ! the category is the fastest dimension, as of nverts
+    logical, intent(in) :: fastest ! the category is the fastest dimension, as for nverts
     integer, allocatable :: dof(:)
     integer :: i, j, k, b, n, cell
 

@@ -1,6 +1,6 @@
-! Writes and reads like CTSM's ncdio_pio: an extended file type; vectors of land points in no order,
-! with holes; counts with zeros at the end; a time axis of fixed length; copies of descriptors;
-! ranks without points.
+! Writes and reads like CTSM's ncdio_pio: an extended file type; vectors of land points in any
+! order, with holes; counts with zeros at the end; a time axis of fixed length; copies of
+! descriptors; ranks without points.
 ! SPDX-License-Identifier: Apache-2.0
 module ncdio
   use pio
@@ -65,8 +65,8 @@ program clm
 
 contains
 
-  ! Every third cell is land; the ranks take them from the end. If there are several, the first has
-  ! none.
+  ! Every third cell is land; the ranks get the cells from the last one on. If there are several
+  ! ranks, the first has none.
   subroutine land_points()
     integer :: p, n, holders
 

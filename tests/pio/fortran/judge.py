@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program for PIO, then checks its files with netCDF4: judge.py NAME COMMAND..."""
+"""Runs a program written for PIO, and checks its files with netCDF4: judge.py NAME COMMAND..."""
 # SPDX-License-Identifier: Apache-2.0
 
 import subprocess

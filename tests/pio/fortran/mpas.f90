@@ -1,6 +1,6 @@
-! Writes and reads like MPAS' own I/O layer: PIO's inner modules, `use`d completely; cells and edges
-! of a mesh in no order; a string per record; attributes that grow; an existing stream that is
-! continued.
+! Writes and reads like MPAS' own I/O layer: PIO's inner modules, each imported completely by `use`;
+! cells and edges of a mesh in any order; a string per record; attributes that grow; an existing
+! stream that is continued.
 ! SPDX-License-Identifier: Apache-2.0
 program mpas
   use checks

@@ -230,13 +230,13 @@ private:
 std::string choose_settings(const Case& c, Random& random, bool servers, bool first) {
     RandomSettings settings = RandomSettings::writing();
     const bool steps = c.way == Way::steps;
-    if (servers && c.parts <= 2)  // at most as many writers as there can be servers
+    if (servers && c.parts <= 2)  // each tile needs a writer, and there are only a few servers
         settings.set("service", {"inline", "servers", "servers"});
     if (steps) settings.set("staging", {"0"}, 20);
     settings.set("queue", {steps ? "4KiB" : "1MiB"}, 20);
     if (c.netcdf4())
         settings.set("storage", {"auto", "netcdf4"});
-    else if (!steps || !c.tiles.empty())  // PnetCDF takes no boxes
+    else if (!steps || !c.tiles.empty())  // PnetCDF takes neither boxes nor tiles
         settings.set("storage", {"auto", "posix"});
     if (!c.tiles.empty()) settings.leave_out("writers");
     const bool tiles = !c.tiles.empty() && (first || random.percent(50));

@@ -154,8 +154,8 @@ void others() {
     }
 }
 
-/// Records become visible when their steps end, not before. A killed run leaves all records that
-/// were visible.
+/// Tests that records become visible when their steps end, not before, and that a killed run leaves
+/// all records that were visible.
 void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
     check::step("%s; %s", settings.c_str(), created);
     make(created);
@@ -196,8 +196,8 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     expect_file(__LINE__, {6, 5}, 8);
 }
 
-/// A step that replaces a record writes fill values where no rank puts data, even if a variable
-/// that each rank has completely is too large for the queue.
+/// Tests that a step that replaces a record writes fill values where no rank puts data, even if a
+/// variable that each rank has completely is too large for the queue.
 void replaced(const std::string& settings) {
     check::step("%s", settings.c_str());
     constexpr std::int64_t many = 300;
@@ -238,7 +238,8 @@ void replaced(const std::string& settings) {
     });
 }
 
-/// The file of a killed run keeps its name; the record that was being written is cut off.
+/// Tests that the file of a killed run keeps its name, and that the record that was being written
+/// is cut off.
 void recovered() {
     make();
     tw_file file = append();
@@ -298,7 +299,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         number(0);
         number(0);
         number(static_cast<std::uint32_t>(type));
-        number(0);  // vsize: redundant
+        number(0);  // vsize, which readers need not use
         number(static_cast<std::uint32_t>(begin));
     };
     variable("b", false, TW_BYTE, fixed);
@@ -313,7 +314,7 @@ std::string foreign(std::uint32_t count, int records, int b) {
         for (int i = 0; i < n; ++i) bytes += static_cast<char>(r + i);
         for (int i = 0; i < n; ++i) number(static_cast<std::uint32_t>(300 * r + i), 2);
         if (r >= 2 && n % 2 == 1) number(0x8001, 2);  // the format's padding: a fill value
-        // Bytes after it are unchanged, or 0.
+        // The bytes after the padding are unchanged, or 0.
         bytes.resize(static_cast<std::size_t>(records_at + (r + 1) * record_bytes),
                      r < 2 ? '#' : '\0');
     }
@@ -381,8 +382,8 @@ void make_otherwise(std::size_t pad, std::size_t align) {
     });
 }
 
-/// Attributes that the file lacks, or has with other values, are set; all others stay. If there is
-/// no space for them, the data are moved.
+/// Tests that attributes are set which the file lacks or has with other values, and that all others
+/// stay. If there is no space for them, the data are moved.
 void attributes() {
     tw_file file = append();
     define(file);
@@ -403,8 +404,8 @@ void attributes() {
     OK(tw_close(&file));
 }
 
-/// Boxes change the elements that they contain in existing records and fixed-size variables, and in
-/// records after the one that the next step would write.
+/// Tests that boxes change the elements that they contain in existing records and fixed-size
+/// variables, and in records after the one that the next step would write.
 void boxes(MPI_Comm comm, bool steps_from_first) {
     OK(tw_init(comm, "log=off; service=inline", &session));
     decompose();

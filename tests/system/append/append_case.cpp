@@ -61,7 +61,7 @@ Case make_case(std::uint64_t seed, Random& random, int ranks) {
         if (c.tiles.empty()) {
             random.shuffle(var.dims);
             var.dims.resize(static_cast<std::size_t>(random.between(0, nd)));
-        } else {  // tiles divide the last two dimensions, so drop only leading dimensions
+        } else {  // tiles divide the last two dimensions, so remove only leading dimensions
             var.dims.erase(var.dims.begin(), var.dims.begin() + random.between(0, nd));
         }
         var.has_fill = random.percent(30);

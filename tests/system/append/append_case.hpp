@@ -21,7 +21,7 @@ struct Var {
     bool record = false;
     bool has_fill = false;
     bool put[2] = {};  // for a fixed-size variable: true for each run that puts it
-    // How netCDF-C stores the variable in a netCDF-4 file:
+    // Storage of the variable in a netCDF-4 file, made by netCDF-C:
     std::vector<std::size_t> chunk;  // chunk length in each dimension; empty: netCDF-C's default
     int deflate = 0;
     bool shuffle = false, sum = false;
@@ -38,7 +38,7 @@ struct Case {
     std::vector<Var> vars;
     // Number of records of the first run; first record and number of records of the second run.
     int before = 0, first = 0, steps = 0;
-    bool drop = false, told = false;  // `told`: tw_set_record is called
+    bool drop = false, told = false;  // later records are removed; tw_set_record is called
     bool by_library = false;          // the library writes the first run
     int writers_before = 1;           // ranks of the first run
     Way way = Way::steps;

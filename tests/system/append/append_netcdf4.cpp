@@ -25,8 +25,8 @@ void check_nc(int code, int source_line) {
 
 std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
 
-/// Makes T(time, x) and h(x) as make() does, but by netCDF-C. `more` defines further objects or
-/// puts their data, as `put` says.
+/// Makes T(time, x) and h(x) as make() does, but by netCDF-C. `more` is called twice: with `put`
+/// false it defines further objects, with `put` true it puts their data.
 template <class More>
 void make_by_netcdf(More&& more) {
     on_rank_0([&] {

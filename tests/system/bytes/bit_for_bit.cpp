@@ -50,7 +50,8 @@ Choices inline_choices(int ranks) {
     return {{"auto", "serial", "direct", "slabs", "rows", "columns", "tiles"},
             {"posix", PNETCDF_BLOCKING, PNETCDF},
             {"auto", "1", "3", "2/node", std::to_string(ranks)},
-            4};  // has no factor in common with the number of writers, so that all pairs occur
+            4};  // a number that has no factor in common with the number of writers, so that all
+                 // pairs occur
 }
 
 // Queues with space for several steps, for one variable, or for a part of one.

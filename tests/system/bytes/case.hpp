@@ -28,7 +28,7 @@ struct Decomposition {
     bool with_halo = false;
     std::vector<std::vector<std::int64_t>> low, high;  // halo on each rank
     std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty
-    // Number of boxes for which each rank has memory.
+    // Number of boxes for which each rank's arrays have memory.
     std::vector<std::int64_t> room;
 };
 

@@ -1,6 +1,6 @@
 // Converts every type in memory to every type in the file, at the limits of all types: values that
-// fit must be written as serial netCDF-C writes them; others must give TW_ERANGE on every rank and
-// a fill value.
+// fit must be written as serial netCDF-C writes them; other values must give TW_ERANGE on every
+// rank, and become fill values.
 //
 // SPDX-License-Identifier: Apache-2.0
 

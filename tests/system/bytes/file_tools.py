@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command-line tools that users have for files."""
+"""The command-line tools with which users inspect files."""
 
 import shutil
 import subprocess
 
 
 def run_tools(tools):
-    """Runs each of them and requires success. Yields its name and what it prints.
+    """Runs each of them and requires success. Yields the name of each tool and its output.
 
-    Those that are not installed are left out."""
+    Tools that are not installed are left out."""
     for tool in tools:
         if shutil.which(tool[0]) is None:
             print(f"left out: {tool[0]} is not installed")

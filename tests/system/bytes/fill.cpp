@@ -26,7 +26,7 @@ constexpr std::int64_t gap = 3;  // elements at the end that no rank holds
 struct Fill {
     const char* text;
     tw_type type;
-    bool classic;  // all formats have this type
+    bool classic;  // all formats have this type, the classic ones included
     std::vector<char> bits;
 };
 

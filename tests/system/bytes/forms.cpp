@@ -1,5 +1,5 @@
-// Tests the extents of arrays: they select exactly one form, the same on all ranks, or give an
-// error that shows both shapes.
+// Tests the extents of arrays: they select exactly one form of array (with or without the halo),
+// the same on all ranks, or give an error that shows both shapes.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -13,8 +13,8 @@
 
 namespace forms {
 
-/// Ranks hold 6 x 6 elements, but the last one a smaller corner. All arrays are 8 x 8, with a halo
-/// of 1.
+/// Each rank holds 6 x 6 elements; the last one holds a smaller corner. All arrays are 8 x 8, with
+/// a halo of 1.
 struct Corner {
     static constexpr std::int64_t side = 8;
     bool last;
@@ -49,8 +49,8 @@ struct Corner {
     }
 };
 
-/// All ranks put their parts without the halo, and with the extents of the largest box. On the last
-/// rank, these are the extents of its smaller box with the halo.
+/// Tests ranks that put their parts without the halo, and with the extents of the largest box. On
+/// the last rank, these are the extents of its smaller box with the halo.
 void differing(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     const bool service = settings.find("service") != std::string::npos;
@@ -91,7 +91,7 @@ void differing(Model& m, const std::string& settings) {
     }
 }
 
-/// Arrays of a fixed-size variable are compared in tw_sync and tw_close, too.
+/// Tests that arrays of a fixed-size variable are compared in tw_sync and tw_close, too.
 void differing_fixed(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     for (const bool sync : {false, true}) {
@@ -106,7 +106,7 @@ void differing_fixed(Model& m, const std::string& settings) {
     }
 }
 
-/// The extents of the corner's array are neither those with the halo nor those without.
+/// Tests a corner's array whose extents are neither those with the halo nor those without.
 void neither(Model& m, const std::string& settings) {
     if (m.size == 1) return;
     Corner c(m, 3);
@@ -123,8 +123,8 @@ void neither(Model& m, const std::string& settings) {
     CHECK(closed == TW_OK || closed == TW_EMISSING);
 }
 
-/// Reading makes the same checks. But it is no error if the array has its halo on one rank and not
-/// on another.
+/// Tests that reading makes the same checks, except that an array may have its halo on one rank and
+/// not on another.
 void reading(Model& m, const std::string& settings) {
     Corner c(m, 4);
     const std::string path = folder + "/reading.nc";
@@ -228,7 +228,7 @@ void restarts(Model& m, const std::string& settings) {
 
 // ---- one form only -----------------------------------------------------------------------------
 
-/// Puts and reads replicated variables and scalars. No dimension of their arrays may be left out.
+/// Tests replicated variables and scalars. No dimension of their arrays may be left out.
 void replicated(Model& m, const std::string& settings) {
     const std::string path = folder + "/replicated.nc";
     tw_file f = nullptr;
@@ -275,7 +275,7 @@ void replicated(Model& m, const std::string& settings) {
     }
 }
 
-/// For lists, all extents must match exactly.
+/// Tests lists, for which all extents must match exactly.
 void lists(Model& m, const std::string& settings) {
     const std::int64_t shape[] = {3, 4 * m.size};
     const Numbers indices{4 * m.rank + 3, 4 * m.rank, 4 * m.rank + 1, 4 * m.rank + 2};
@@ -301,7 +301,8 @@ void lists(Model& m, const std::string& settings) {
     ALL(TW_EARG, WORDS("list"), tw_pad(d, extent.data(), 1));
 }
 
-/// An undefined name becomes the record dimension only for a variable with a decomposition.
+/// Tests that an undefined name becomes the record dimension only for a variable with a
+/// decomposition.
 void records(Model& m, const std::string& settings) {
     const Corner c(m, 6);
     tw_file f = nullptr;

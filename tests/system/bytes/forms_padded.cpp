@@ -106,7 +106,7 @@ void padded(Model& m, const std::string& settings) {
     ALL(TW_OK, Words{}, tw_close(&f));
 }
 
-/// The halo of a padded box is filled like any other.
+/// Tests that the halo of a padded box is filled like any other.
 void padded_halos(Model& m, const std::string& settings) {
     const Blocks b(m);
     const std::string path = folder + "/halos.nc";
@@ -142,7 +142,7 @@ void padded_halos(Model& m, const std::string& settings) {
     CHECK_TEXT(wrong == 0, "%d wrong values with halos", wrong);
 }
 
-/// Whole arrays of blocks, with a decomposition that has no padding.
+/// Tests whole arrays of blocks, with a decomposition that has no padding.
 void blocks_without_padding(Model& m, const std::string& settings) {
     const Blocks b(m, false);
     tw_decomposition bare = nullptr;

@@ -1,6 +1,7 @@
-"""Joins sets of tiles by FMS's attributes alone, and compares with the file written as one.
+"""Joins sets of tiles using only FMS's attributes, and compares the result with the file that was
+written as one.
 
-Usage: join.py SET.tiles.nc.0000...   (SET.one.nc lies beside it)
+Usage: join.py SET.tiles.nc.0000...   (SET.one.nc is in the same folder)
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -11,7 +12,7 @@ import numpy as np
 
 
 def check(first: str) -> bool:
-    """Tests if a set can be joined, and gives the right values."""
+    """Tests if a set can be joined, and checks that the result has the right values."""
     name = first[: -len(".0000")]
     whole = netCDF4.Dataset(name.replace(".tiles.nc", ".one.nc"))
     whole.set_auto_maskandscale(False)

@@ -261,7 +261,8 @@ int main(int argc, char** argv) {
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
                     write_file(session, path, settings, variables(format), false);
-                    // With every service all ranks compress, but direct writes in the calls.
+                    // All ranks of the model are writers. With servers, the servers are, except for
+                    // the method direct, which writes in the model's calls.
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
                     const int wrote = writers(session);

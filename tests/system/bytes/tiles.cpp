@@ -85,7 +85,7 @@ struct Model {
               TW_OK);
         CHECK(tw_decompose(io, "y xu", 1, wide, side.start + 1, side.count + 1, &staggered) ==
               TW_OK);
-        // Held by the ranks of the first row, or of the first column.
+        // These are held by the ranks of the first row, or of the first column.
         const std::int64_t of_x[] = {nx, 2}, of_y[] = {ny, 2};
         const std::int64_t start_x[] = {centre.start[2], 0}, count_x[] = {centre.count[2], 2};
         const std::int64_t start_y[] = {centre.start[1], 0}, count_y[] = {centre.count[1], 2};
@@ -159,7 +159,8 @@ struct Model {
         expect(tw_close(&f), "tw_close");
     }
 
-    /// All tiles are netCDF-4 with filters; their records become visible when they are synced.
+    /// Tests that all tiles are netCDF-4 with filters, and that their records become visible when
+    /// they are synced.
     void watch_packed(const std::string& path, const std::string& settings) {
         check::step("watch %s: %s", path.c_str(), settings.c_str());
         tw_file f = nullptr;

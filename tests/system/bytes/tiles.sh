@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets of tiles become, by `thalweg combine` and by a program that knows only their attributes, the
-# file that is written as one.
+# Joins sets of tiles, by `thalweg combine` and by a program that knows only their attributes. The
+# result must be the file that was written as one.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

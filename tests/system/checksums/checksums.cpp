@@ -1,6 +1,6 @@
-// Tests the checksums beside files: they do not depend on who writes what, and stay right when
-// records are rewritten or added. The reference is their definition, applied to what serial
-// netCDF-C reads.
+// Tests the checksums beside files: they do not depend on which rank writes which part, and stay
+// right when records are rewritten or added. The reference is their definition, applied to the
+// values that serial netCDF-C reads.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -30,7 +30,7 @@ def run(*command, code=0):
 
 
 def verify(path, code, ranks=0):
-    """The faults that are found: (variable, record) -> text."""
+    """Returns the faults that `thalweg verify` finds, as texts by (variable, record)."""
     launcher = [*LAUNCHER, str(ranks)] if ranks else []
     lines = run(*launcher, THALWEG, "verify", "--checksums", str(path), code=code).splitlines()
     found = [FAULT.match(line) for line in lines]
@@ -38,7 +38,7 @@ def verify(path, code, ranks=0):
 
 
 def values(path):
-    """The bytes of each variable and record."""
+    """Returns the bytes of each variable and record."""
     found = {}
     with netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
@@ -63,7 +63,7 @@ def flip(path, places, seed):
 
 
 def header_of(path):
-    """The end of a classic file's header: the first byte that a variable has."""
+    """Returns the end of a classic file's header, which is the address of the first variable."""
     first = values(path)["h", -1]
     return Path(path).read_bytes().index(np.frombuffer(first, "f8").astype(">f8").tobytes())
 
@@ -82,7 +82,7 @@ def flipped_in_classic(folder, form, seed):
         expected = {key for key in before if before[key] != after[key]}
         found = verify(path, 1 if expected else 0, draw.choice([0, 0, 0, 3, 7]))
         assert set(found) == expected, (form, case, found, expected)
-    # A hole, a file that is cut off, and one that another program has changed.
+    # Tests a hole, a file that is cut off, and a file that another program has changed.
     shutil.copy(good, path)
     with open(path, "r+b") as file:
         file.seek(begin + (size - begin) // 2)
@@ -99,7 +99,7 @@ def flipped_in_classic(folder, form, seed):
     found = verify(path, 1)
     assert found["T", 2].startswith("checksum mismatch"), found
     assert found["time", 4] == "it has no checksum", found
-    # Checksums that are damaged, cut off, or not there.
+    # Tests checksums that are damaged, cut off, or missing.
     shutil.copy(good, path)
     flip(f"{path}.sums", [Path(f"{path}.sums").stat().st_size - 3], seed)
     assert list(verify(path, 1)) == [("s", 3)]
@@ -113,7 +113,8 @@ def flipped_in_classic(folder, form, seed):
 
 
 def flipped_in_chunks(folder):
-    """In a netCDF-4 file with deflate, the references to its chunks tell where they are."""
+    """Changes bytes of chunks in a netCDF-4 file with deflate. Zarr references give the
+    addresses of the chunks."""
     good, path = folder / "good4.nc", folder / "flipped4.nc"
     run(*LAUNCHER, "3", PROGRAM, "--write", str(good), "--settings", "format=netcdf4; deflate=1")
     assert verify(good, 0) == {} and verify(good, 0, 3) == {}
@@ -136,7 +137,8 @@ def flipped_in_chunks(folder):
 
 
 def recovered(folder, form):
-    """A killed run leaves checksums, too: records before the first that is not whole are kept."""
+    """Tests that a killed run leaves checksums, too: recovery keeps the records before the first
+    one that is not whole."""
     path = folder / f"killed_{abs(hash(form))}.nc"
     part = Path(f"{path}.part")
     subprocess.run(
@@ -155,7 +157,7 @@ def recovered(folder, form):
     os.remove(f"{path}.sums")
     for p, content in saved:
         p.write_bytes(content)
-    # A hole in record 2.
+    # Make a hole in record 2.
     piece = np.frombuffer(before["T", 2], "f4")
     piece = piece if "netcdf4" in form else piece.astype(">f4")
     place = saved[0][1].index(piece.tobytes()[:4096])

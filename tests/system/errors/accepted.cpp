@@ -1,4 +1,4 @@
-// Tests runs that end badly after steps that tw_end_step has accepted: no step is lost, and no rank
+// Tests runs that end abnormally after tw_end_step has accepted steps: no step is lost, and no rank
 // waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 failed=0
-# run HOW RANKS SETTINGS FILE_SETTINGS
+# run HOW RANKS SETTINGS FILE_SETTINGS: ends a run in one way, and checks its steps.
 run() {
     local how=$1 ranks=$2 wrong=""
     rm -rf "${folder:?}"/* "$folder"/.[as]*
@@ -45,7 +45,7 @@ for how in "late attribute" "sync and close" "missing" "another step" "cancel" "
             run "$how" 4 "service=servers; servers=2" "${formats[i]}"
     done
     turn=$((turn + 1))
-    # These ends are left out because nodes inform each other of records when ranks end a step.
+    # Leave out these ways, because nodes inform each other of records only when ranks end a step.
     case $how in one*|all*|abort|terminate) continue ;; esac
     run "$how" 2 "service=background; node_size=1" "format=netcdf4; deflate=1"
 done

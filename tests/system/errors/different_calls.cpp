@@ -1,12 +1,11 @@
-// Tests ranks that make different calls of one session: all get an error, and can go on.
+// Tests ranks that make different calls of one session: all get an error, and can continue.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // Usage: different_calls [--every N]
 // Every pair of collective calls is made, one on the first ranks and one on the others: both must
-// fail with the same text, which names the two. If one rank's call gives something up (a file by
-// tw_close, the session by tw_finalize), it is given up on all ranks, and everything else is
-// unchanged.
+// fail with the same text, which names the two. If one rank's call closes a file or ends the
+// session (tw_close, tw_finalize), this happens on all ranks, and everything else is unchanged.
 
 #include <functional>
 

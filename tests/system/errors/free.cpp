@@ -1,4 +1,5 @@
-// Tests decompositions that are freed: their users go on, and a copy of the handle is refused.
+// Tests decompositions that are freed: variables and reads that use them keep working, and a copy
+// of the handle is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -64,7 +65,7 @@ void expect(const std::string& path, std::int64_t records) {
     CHECK(d == nullptr);
 }
 
-/// The decomposition is freed as soon as the variable is defined.
+/// Tests a decomposition that is freed as soon as the variable is defined.
 void while_written(const std::string& service) {
     const std::string path = folder + "/" + service + ".nc";
     tw_decomposition d = decompose();
@@ -83,7 +84,8 @@ void while_written(const std::string& service) {
     expect(path, 3);
 }
 
-/// The decomposition is freed on some ranks only, and then declared again with the same contents.
+/// Tests a decomposition that is freed on some ranks only, and then declared again with the same
+/// contents.
 void on_some_ranks() {
     tw_decomposition kept = decompose(), again = nullptr;
     if (rank % 2 == 0) OK(tw_free_decomposition(&kept));
@@ -101,7 +103,7 @@ void on_some_ranks() {
     if (kept != nullptr) OK(tw_free_decomposition(&kept));
 }
 
-/// The decomposition is freed between the request and the read.
+/// Tests a decomposition that is freed between the request and the read.
 void while_read() {
     const std::string path = folder + "/inline.nc";
     tw_file file = nullptr;
@@ -122,7 +124,7 @@ void while_read() {
     OK(tw_close(&file));
 }
 
-/// The decomposition is padded after its array was registered, and then freed.
+/// Tests a decomposition that is padded after its array was registered, and then freed.
 void in_a_restart() {
     const std::string path = folder + "/restart.nc";
     const std::int64_t extent[] = {rows + 1, nx + 2};

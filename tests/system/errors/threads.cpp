@@ -158,7 +158,7 @@ void no_handles() {
     tw_file file = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_OK);
     CHECK(tw_create(session, "nowhere/at all/a.nc", nullptr, &file) == TW_EIO);
-    // A value that no call has returned is refused, whatever the memory of the variable contains.
+    // A variable without a valid handle is refused, whatever its memory contains.
     int anything = 0;
     file = reinterpret_cast<tw_file>(&anything);
     CHECK(tw_create(nullptr, "a.nc", nullptr, &file) == TW_EHANDLE && file == nullptr);

@@ -1,4 +1,5 @@
-// Tests a rank that stays away: the others report where they are, and the run ends well.
+// Tests a rank that is late for a collective call: the others report the call in which they wait,
+// and the run ends normally.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>

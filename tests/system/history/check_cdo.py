@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares statistics of a history, bit for bit, with those that CDO and NCO compute from all
-samples, which a stream of instants writes beside them. CDO groups samples by their own dates, so
-that it gets them one second earlier. Arguments: program, launcher and its flags up to -n. Exits
-with 77 where neither is installed."""
+samples, which a stream of instants writes beside them. CDO assigns samples to windows by their
+dates, so it gets dates that are one second earlier. Arguments: program, launcher and its flags
+up to -n. Exits with 77 if neither CDO nor NCO is installed."""
 
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def make_case(folder: Path, calendar: str, seed: int) -> Case:
         sent = {f.name: (1000 * numbers.standard_normal(6)).astype(f.type) for f in FIELDS}
         sent["fixed"][2] = -999
         sent["varying"][numbers.random(6) < 0.5] = -999
-        if i < 300:  # whole windows without a sample
+        if i < 300:  # leave whole windows without a sample
             sent["varying"][4] = -999
         case.sent.append(sent)
     return case
@@ -99,7 +99,8 @@ def check_cdo(case: Case) -> int:
 
 
 def check_nco(case: Case) -> int:
-    """The root mean squares of the first windows: CDO has none."""
+    """Compares the root mean squares of the first windows with NCO, because CDO has no such
+    operator."""
     wrong = 0
     for stream in case.streams:
         if not stream.name.endswith("_rms"):

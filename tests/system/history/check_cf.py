@@ -16,8 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 TOOLS = ROOT / "build/cf-venv/bin"
 
-# Recommendations that do not concern the library: §3.1.2 units that are equivalent, §2.6 title and
-# history, which belong to the run. Of stations, §2.4: levels come before them, as in the field.
+# Recommendations that do not concern the library: §3.1.2, units that are equivalent to others;
+# §2.6, title and history, which belong to the run. For stations also §2.4: their levels come before
+# the stations, as in the field.
 EXCEPT, EXCEPT_STATIONS = ("§3.1.2", "§2.6"), ("§3.1.2", "§2.6", "§2.4")
 
 MODEL = """&shallow_water_nml
@@ -26,7 +27,7 @@ MODEL = """&shallow_water_nml
 /
 """
 
-# Run by the Python of build/cf-venv.
+# Program that the Python of build/cf-venv runs.
 LOOK = """
 import sys
 import cf_xarray, xarray
@@ -44,7 +45,8 @@ if station == "yes":
 
 
 def check(path: Path, station: bool) -> list[str]:
-    """Lists the errors and warnings of compliance-checker, and what cf_xarray does not find."""
+    """Lists the errors and warnings of compliance-checker, and the objects that cf_xarray does
+    not find."""
     report = path.with_suffix(".json")
     command = [TOOLS / "compliance-checker", "-t", "cf:1.11", "-f", "json", "-o", report, path]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

@@ -24,7 +24,7 @@ PAUSE = 10  # milliseconds that a step takes
 def start(launcher: list[str], ranks: int, program: str, folder: Path, service: str):
     scratch = folder.parent / "mpi"
     scratch.mkdir(exist_ok=True)
-    # Open MPI's remains of killed processes go there, too.
+    # Open MPI leaves files of killed processes in this folder, too.
     environment = dict(os.environ, TMPDIR=str(scratch))
     for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
         environment[f"OMPI_MCA_{name}"] = str(scratch)
@@ -40,7 +40,8 @@ def start(launcher: list[str], ranks: int, program: str, folder: Path, service: 
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a classic file; of another one, all that ncdump says but its name."""
+    """Returns the bytes of a classic file; for other formats, the output of ncdump without the
+    file's name."""
     data = path.read_bytes()
     if data.startswith(b"CDF"):
         return data
@@ -50,7 +51,8 @@ def contents(path: Path) -> bytes:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """The complete files: what a killed run left unfinished, the next one may have put aside."""
+    """Returns the complete files. The next run may have renamed the unfinished file of a killed
+    run."""
     found = (p for p in folder.glob("*.nc") if not p.name.startswith("restart"))
     return {p.name: contents(p) for p in found}
 

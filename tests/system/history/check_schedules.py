@@ -16,7 +16,7 @@ from history_model import Case, Field, Stream, run
 
 CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
 EVERY = [(6, "hour"), (12, "hour"), (1, "day"), (2, "day"), (5, "day"), (1, "week"), (1, "month")]
-# Inner windows that divide those of the stream, if both are counted alike.
+# Inner windows that divide those of the stream if both are counted from the same time.
 INNER = {(1, "day"): (6, "hour"), (2, "day"): (1, "day"), (1, "month"): (1, "day")}
 
 

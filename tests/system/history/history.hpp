@@ -56,7 +56,7 @@ inline void save(tw_history history, const std::string& path) {
     OK(tw_restart_free(&restart));
 }
 
-/// Holds two elements a rank, with a halo.
+/// A model of which each rank holds two elements, with a halo.
 class Model {
 public:
     explicit Model(const char* attributes) : attributes_(attributes) {}

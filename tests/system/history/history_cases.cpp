@@ -1,4 +1,5 @@
-// Tests the windows, weights, missing values and files of histories: cases with their right values.
+// Tests the windows, weights, missing values and files of histories, by cases with their expected
+// values.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// Tests what a restart brings back, and what it refuses: failures, changed definitions, streams
-// that the restart lacks, names that look alike when they are joined, and files that are complete.
+// Tests histories that continue from a restart: earlier failures, changed definitions, streams that
+// the restart lacks, names that are equal when they are joined, and complete files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "fields.hpp"
@@ -37,7 +37,7 @@ void complete_file() {
     expect(folder + "/s_2001.nc", {99});
 }
 
-/// Two streams and variables whose joined names are equal.
+/// Tests two streams and variables whose joined names are equal.
 void names_that_look_alike() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string keys = "every = \"10 days\"\nfields = ";
@@ -59,7 +59,7 @@ void names_that_look_alike() {
     expect(folder + "/b.nc", {100}, "h");
 }
 
-/// Two histories save their state in one restart.
+/// Tests two histories that save their state in one restart.
 void two_histories() {
     const std::string folder = fresh_folder(), path = folder + "/restart.nc";
     const std::string a = stream_of("s", folder + "/a.nc", ten_days),
@@ -88,7 +88,7 @@ void two_histories() {
     expect(folder + "/b.nc", {3});
 }
 
-/// The restart contains the information that some samples cannot be used.
+/// Tests that the restart contains the information that some samples cannot be used.
 void failure_before() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s.nc", ten_days);
@@ -144,7 +144,7 @@ void changed_definitions() {
             "[history]\nweights = \"count\"\n" + s, same, "'samples'");
 }
 
-/// A stream that the state lacks begins at the restart.
+/// Tests a stream that the state lacks: it begins at the restart.
 void new_stream() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string old = stream_of("old", folder + "/old.nc", ten_days);

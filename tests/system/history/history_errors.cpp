@@ -1,5 +1,6 @@
-// Tests wrong calls of histories, on all ranks or on one: the same error on all ranks where all
-// take part, and the model goes on. A step without a record makes no call of MPI.
+// Tests wrong calls of histories, on all ranks or on one: collective calls return the same error on
+// all ranks, and the model can continue. Also tests that a step without a record makes no call of
+// MPI.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -137,7 +138,7 @@ void stepping() {
     CHECK(file.values == std::vector<double>(size, 2));
 }
 
-/// Results beyond the file's type become fill values, and each rank gets the error.
+/// Tests results beyond the file's type: they become fill values, and each rank gets the error.
 void out_of_range() {
     std::string text;
     for (const char* type : {"double", "float", "same"})

@@ -106,7 +106,7 @@ private:
         CHECK(coordinate(folder + "/box.nc", "x_bnds", 6) ==
               (std::vector<double>{345, 355, 355, 365, 365, 375}));
         CHECK(coordinate(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
-        // the same elements, beginning at another longitude
+        // the same elements, with longitudes that begin at another meridian
         CHECK(coordinate(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
         CHECK(coordinate(folder + "/turned.nc", "x_bnds", 6) ==
               (std::vector<double>{-15, -5, -5, 5, 5, 15}));
@@ -132,7 +132,7 @@ void run(const Layout& layout, Send&& send) {
     }
 }
 
-/// Two requested levels are nearest to the same level.
+/// Tests two requested levels that are nearest to the same level.
 void level_twice() {
     tw_history history = nullptr;
     tw_field field = nullptr;
@@ -147,8 +147,8 @@ void level_twice() {
     OK(tw_history_close(&history));
 }
 
-/// One box per rank, with a halo and in the order x z y. It is sent dense, or as a section of a
-/// larger array.
+/// Tests one box per rank, with a halo and in the order x z y. It is sent dense, or as a section of
+/// a larger array.
 void boxes(bool strided) {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nx, nz, ny}, start[3] = {0, 0, 2 * rank}, count[3] = {nx, nz, 2};
@@ -175,7 +175,8 @@ void boxes(bool strided) {
     layout.end(folder);
 }
 
-/// Four boxes per rank in padded arrays. They are sent one by one in reverse order, or together.
+/// Tests four boxes per rank in padded arrays. They are sent one by one in reverse order, or
+/// together.
 void blocks(bool together) {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nz, ny, nx};
@@ -207,7 +208,7 @@ void blocks(bool together) {
     layout.end(folder);
 }
 
-/// Columns in any order, with holes, on all ranks except one.
+/// Tests columns in any order, with holes, on all ranks except one.
 void lists() {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nz, ny, nx};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a history writes, computed from its rules (docs/history.md) by numpy and cftime; and cases
-for history_schedules.cpp, which runs them. Times are whole seconds since the start."""
+"""Computes the records that a history writes from its rules (docs/history.md), by numpy and
+cftime; and makes cases for history_schedules.cpp, which runs them. Times are whole seconds since
+the start."""
 
 import subprocess
 import sys
@@ -49,7 +50,7 @@ class Clock:
         raise AssertionError
 
     def boundaries(self, every: tuple, anchor: str, end: int) -> list[int]:
-        """All that are needed for samples from 0 to the end, in order."""
+        """Returns all boundaries that are needed for samples from 0 to the end, in order."""
         n, unit = every
         origin = self.start
         if anchor not in ("calendar", "start"):
@@ -85,10 +86,10 @@ class Field:
 class Stream:
     name: str
     fields: list[str]
-    every: tuple  # or ("run",)
+    every: tuple  # window of the stream; ("run",): the whole run
     op: str = "mean"
     anchor: str = "calendar"
-    start: str = ""  # 'from'
+    start: str = ""  # the key `from` of the stream; empty: none
     to: str = ""
     counts: bool = False
     partial: str = "write"
@@ -97,7 +98,7 @@ class Stream:
     min_valid: float = 0.0
     ddof: int = 0
     weight: str = ""
-    inner: tuple = ()  # op, every
+    inner: tuple = ()  # operation and window of the inner operation; empty: none
     new_file: tuple = ()
 
     def toml(self, folder: Path) -> str:
@@ -144,9 +145,9 @@ class Case:
     streams: list[Stream]
     elements: int
     times: list[int]
-    sent: list[dict] = field(default_factory=list)  # arrays by name, of each step
-    restarts: set = field(default_factory=set)  # numbers of steps
-    more: str = ""  # TOML
+    sent: list[dict] = field(default_factory=list)  # arrays that are sent in each step, by name
+    restarts: set = field(default_factory=set)  # numbers of the steps after which the run restarts
+    more: str = ""  # additional TOML of the configuration
 
     def write(self, schedule) -> None:
         self.folder.mkdir()
@@ -169,7 +170,8 @@ class Case:
         print("end", file=schedule)
 
     def expected(self, stream: Stream) -> dict:
-        """Records by the date in the name of their file: (time, begin, end, values by field)."""
+        """Returns the expected records by the date in the name of their file: (time, begin, end,
+        values by field)."""
         clock, last = Clock(self.calendar, self.start), self.times[-1]
         begin = (
             max(0, clock.seconds(clock.parse(stream.start, clock.calendar))) if stream.start else 0
@@ -257,7 +259,8 @@ def run(launcher: list[str], ranks: int, program: str, cases: list[Case], schedu
 
 
 class Durations:
-    """Weights of samples that stand for the time since the one before, in units of the first."""
+    """Weights of samples, each of which represents the time since the previous one, in units of
+    the first weight."""
 
     def __init__(self, counts: bool):
         self.counts, self.previous, self.unit = counts, None, None

@@ -1,5 +1,6 @@
-// Tests steps that are not alike: two records due in one step, filters that take nothing, times and
-// decompositions that differ between ranks, a close within a step, and a file that cannot be made.
+// Tests unusual steps: two records that are due in one step, windows without samples, times and
+// decompositions that differ between ranks, a close within a step, and a file that cannot be
+// created.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "fields.hpp"
@@ -90,7 +91,7 @@ void times_that_differ() {
     CHECK(f.time(20) == TW_EARG);  // the model can pass the right time after this
     f.step(1, 1);
     CHECK(tw_history_end_step(f.history) == TW_ESTATE);
-    // A rank whose time was refused takes part when the others write a record.
+    // A rank whose tw_history_time has failed takes part when the others write a record.
     if (rank == size - 1) {
         CHECK(f.time(20) == TW_EARG);
     } else {

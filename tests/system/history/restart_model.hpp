@@ -154,7 +154,7 @@ public:
         OK(tw_restart_free(&restart_));
         OK(tw_finalize(&session));
     }
-    /// Abandons the session, as if the run were killed.
+    /// Abandons the session, as if the run had been killed.
     void leave() {
         MPI_Barrier(run_.comm);
         CHECK(tw_abandon(&session) == TW_OK);

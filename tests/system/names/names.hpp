@@ -146,7 +146,7 @@ inline std::vector<Kind> kinds() {
     return all;
 }
 
-// The tests. Each has its own folders.
+// Functions of the tests. Each test has its own folders.
 void folders();
 void sets_of_files();
 void appended();

@@ -1,4 +1,5 @@
-// Working folders that differ between ranks and change.
+// Tests working folders that differ between ranks and change.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 

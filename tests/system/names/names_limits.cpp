@@ -8,7 +8,7 @@
 
 namespace names {
 
-/// The error contains the system's text, whichever library meets the limit.
+/// Tests that the error contains the system's text, whichever library meets the limit.
 void too_many_files() {
     Model model("");
     const tw_session session = model.session;

@@ -1,5 +1,5 @@
-// Tests existing objects of a name: links, a pipe, a folder, the remains of a dead run; and long
-// names.
+// Tests objects that exist under the name of a new file: links, a pipe, a folder, the files of a
+// killed run; and long names.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 

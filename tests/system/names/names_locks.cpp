@@ -73,7 +73,7 @@ void two_writers() {
                 CHECK(tw_restart_new(b, nullptr, &restart) == TW_OK);
                 CHECK(tw_restart_write(restart, path.c_str()) == TW_EINUSE);
                 CHECK(tw_restart_free(&restart) == TW_OK);
-                // Readers are not locked out.
+                // Readers can open the file in spite of the lock.
                 if (std::strcmp(first.name, "live") != 0) a.look(path, 1);
             };
             tw_file file = nullptr;
@@ -98,7 +98,8 @@ void two_writers() {
     }
 }
 
-/// Another writer has a file of the set: all ranks get the error when the set is created.
+/// Tests another writer that has a file of the set: all ranks get the error when the set is
+/// created.
 void a_tile_in_use() {
     check::step("a tile in use");
     make_folders();
@@ -127,7 +128,7 @@ void a_tile_in_use() {
     }
 }
 
-/// HDF5 locks a file that it writes.
+/// Tests files that HDF5 locks while it writes them.
 void locked() {
     check::step("a locked netCDF-4 file");
     const std::string path = root + "/locked.nc";

@@ -6,7 +6,7 @@ namespace names {
 
 namespace {
 
-/// A letter with an accent: as one character, and as two.
+/// A letter with an accent, as one character and as two characters.
 constexpr const char* one = "\xc3\xa9t";
 constexpr const char* two = "e\xcc\x81t";
 constexpr const char* other_two = "o\xcc\x88";  // a different name

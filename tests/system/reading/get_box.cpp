@@ -269,7 +269,7 @@ void tiles(const std::string& folder) {
     unsetenv("THALWEG_TEST_STRAIGHT");
 }
 
-/// Some ranks make mistakes: all ranks get the error, and the next call works.
+/// Tests mistakes on some ranks: all ranks get the error, and the next call works.
 void bad_calls(const std::string& folder) {
     const std::string path = folder + "/world.nc";
     write_world(path, "format=cdf2");

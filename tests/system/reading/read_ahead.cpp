@@ -1,5 +1,5 @@
-// Tests reading behind the model: the values are right and up to date whatever was read ahead, and
-// errors of reading ahead are returned by the read that requests the data.
+// Tests reading ahead while the model computes: the values are right and up to date whatever was
+// read ahead, and errors of reading ahead are returned by the read that requests the data.
 //
 // Usage: read_ahead [--kinds classic|netcdf4] [--servers N]
 // SPDX-License-Identifier: Apache-2.0
@@ -226,7 +226,7 @@ void in_time() {
 
 void asked_for() {
     Input input(nullptr);
-    OK(tw_prefetch(input.file));  // nothing
+    OK(tw_prefetch(input.file));  // no data were requested
     for (std::int64_t r = 0; r < records; ++r) {
         input.ask(0, r);
         OK(tw_prefetch(input.file));
@@ -257,7 +257,8 @@ void asked_for() {
     input.read_all(3);
 }
 
-/// The file is closed while a record is read ahead, which takes a fifth of a second at this rate.
+/// Tests a file that is closed while a record is read ahead, which takes a fifth of a second at
+/// this rate.
 void closed_under_way() {
     const double bytes = static_cast<double>(3 * rows() * nx * 8);
     const std::string settings =
@@ -268,7 +269,7 @@ void closed_under_way() {
     OK(tw_prefetch(input.file));
 }
 
-/// Records that a writer adds are read after a sync has found them, but not before.
+/// Tests that records which a writer adds are read after a sync has found them, but not before.
 void records_that_come() {
     tw_file out = nullptr;
     if (kind.origin == Kind::own) {
@@ -295,8 +296,8 @@ void records_that_come() {
     OK(tw_close(&out));
 }
 
-/// Records that a writer has replaced are read in their new version after a sync, even if the old
-/// version was read ahead.
+/// Tests that records which a writer has replaced are read in their new version after a sync, even
+/// if the old version was read ahead.
 void records_written_again() {
     tw_file out = create("publish=live; piece=4KiB; staging=1MiB");
     for (std::int64_t r = 0; r < 5; ++r) write_record(out, r);
@@ -306,7 +307,7 @@ void records_written_again() {
         input.read_all(0);
         input.ask(1, 2);
         OK(tw_prefetch(input.file));
-        usleep(20000);  // time to read ahead
+        usleep(20000);  // gives the thread time to read ahead
         version = 1;
         for (const std::int64_t r : {1, 2, 3})
             for (int v = 0; v < 3; ++v) {
@@ -343,7 +344,7 @@ void read_or_fail(Input& input, const char* what) {
     }
 }
 
-/// One of the files is replaced by a file of zeros; later the original is put back.
+/// Tests a file of the set that is replaced by a file of zeros; later the original is put back.
 void replaced() {
     check::everywhere(true);
     const std::string data = path + kind.data, kept = path + "_kept";
@@ -363,8 +364,8 @@ void replaced() {
     check::everywhere(true);
 }
 
-/// Data that were read before the file was truncated are still returned. For other data, all ranks
-/// get an error.
+/// Tests a file that is truncated: data that were read before are still returned; for other data,
+/// all ranks get an error.
 void cut_off() {
     Input input;
     input.read_all(0);

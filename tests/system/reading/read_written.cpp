@@ -277,7 +277,7 @@ void append(const std::string& settings) {
     OK(tw_sync(w.file, 0));
     CHECK(w.records() == 2);
     w.check_section(2);
-    OK(w.get_columns("h", 0, got));  // can be read although it was not put
+    OK(w.get_columns("h", 0, got));  // h can be read although it was not put
     CHECK(w.are_columns(got, 7));
     w.step(2);
     w.check_record(1);
@@ -377,7 +377,7 @@ void boxes(const std::string& settings) {
         w.check_record(0);
         const auto first_half = [](std::int64_t y, std::int64_t) { return in_first_half(y); };
         check_h(w, first_half);
-        // As many elements as the variable has, but some twice and others not at all.
+        // Put as many elements as the variable has, but some of them twice and others not at all.
         put_rows(w, "h", 0, w.low, half);
         OK(tw_sync(w.file, 0));
         check_h(w, first_half);
@@ -394,7 +394,7 @@ void boxes(const std::string& settings) {
     OK(w.get_columns("h", 0, got));
     CHECK(w.are_columns(got, 7));
     w.check_record(4);
-    OK(w.get_columns("T", 3, got));  // filled
+    OK(w.get_columns("T", 3, got));  // the record contains fill values
     CHECK(got.empty() || got[0] > 9e36F);
     // Steps without tw_put add no records.
     for (int i = 0; i < 7; ++i) OK(tw_end_step(w.file));

@@ -1,5 +1,6 @@
-// Tests calls on a file that is read which are wrong, differ between ranks, or meet a file that is
-// being written: code and text are the same on all ranks, nothing hangs, and the file stays usable.
+// Tests calls on a file that is open for reading: wrong calls, calls that differ between ranks, and
+// files that are being written meanwhile: code and text are the same on all ranks, nothing hangs,
+// and the file stays usable.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
@@ -57,7 +58,8 @@ void check_record(tw_file file, int record) {
     CHECK(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1));
 }
 
-/// A reader of a file that is being written finds only committed records; sync finds new ones.
+/// Tests that a reader of a file that is being written finds only committed records, and that sync
+/// finds new ones.
 void while_written(const std::string& format) {
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     put_record(writer, 0);
@@ -76,7 +78,7 @@ void while_written(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// A reader finds chunks that existed when it opened the file, while the index grows.
+/// Tests that a reader finds chunks that existed when it opened the file, while the index grows.
 void while_index_grows(const std::string& format) {
     constexpr int known = 120;  // the last of these chunks move to another node of HDF5's index
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
@@ -91,7 +93,7 @@ void while_index_grows(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Another file gets the name of an open file before any of its data were read.
+/// Tests another file that gets the name of an open file before any of its data were read.
 void replaced(const std::string& format) {
     const auto write = [&](const std::string& to, int record) {
         const std::string settings = "format=" + format;
@@ -120,8 +122,9 @@ void replaced(const std::string& format) {
     OK(tw_close(&reader));
 }
 
-/// Sets of files, which each reader opens one after another, are replaced after they were opened.
-/// The new files must not be read as the original ones, however similar they are.
+/// Tests sets of files that are replaced after they were opened. Readers open the files of a set
+/// one after another; the new files must not be read as the original ones, however similar they
+/// are.
 void written_anew(const std::string& settings) {
     tw_session writing = nullptr;
     tw_decomposition to_write = nullptr;
@@ -225,7 +228,7 @@ void wrong_arguments() {
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 
-/// Ranks with different requests get an error, and can continue.
+/// Tests ranks with different requests: they get an error, and can continue.
 void different_calls() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -255,7 +258,7 @@ void different_calls() {
     OK(tw_close(&file));
 }
 
-/// Equal declarations share their data, but each handle has its own edges of halos.
+/// Tests equal declarations: they share their data, but each handle has its own edges of halos.
 void declared_again() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -271,7 +274,8 @@ void declared_again() {
     OK(tw_close(&file));
 }
 
-/// One read requests the same data several times, with different decompositions and types.
+/// Tests one read that requests the same data several times, with different decompositions and
+/// types.
 void several_of_one() {
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
@@ -295,7 +299,7 @@ void several_of_one() {
     // The file stays open, so that tw_finalize closes it.
 }
 
-/// Types of netCDF-4 that the library lacks are listed, and refused when they are read.
+/// Tests that types of netCDF-4 that the library lacks are listed, and refused when they are read.
 void foreign_types() {
     const std::string other = path + ".types";
     if (rank() == 0) {
@@ -334,8 +338,8 @@ void foreign_types() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// A reader that requests nothing is faster than the node that requests everything. It must not
-/// overwrite data that are being sent to that node.
+/// Tests a reader that requests nothing, and is faster than the node that requests everything. It
+/// must not overwrite data that are being sent to that node.
 void reader_ahead() {
     const std::string other = path + ".ahead";
     constexpr std::int64_t n = std::int64_t(1) << 20;
@@ -369,8 +373,8 @@ void reader_ahead() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// One variable is requested by a box and by lists in the same read. The requests are larger than
-/// the variable, but there is still one message for each piece.
+/// Tests one variable that is requested by a box and by lists in the same read. The requests are
+/// larger than the variable, but there is still one message for each piece.
 void boxes_and_lists() {
     const std::string other = path + ".lists";
     const std::int64_t shape[] = {30, 40 * ranks()}, all = shape[0] * shape[1];
@@ -419,7 +423,7 @@ void boxes_and_lists() {
 
 }  // namespace
 
-/// Long runs need no exchange if all ranks read. If not all read, there is an exchange.
+/// Tests that long runs need no exchange if all ranks read. If not all read, there is an exchange.
 void straight() {
     const std::int64_t shape = 2 * ranks(), start = shape - 2 * rank() - 2, count = 2;
     tw_decomposition turned = nullptr;

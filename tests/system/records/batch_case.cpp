@@ -137,8 +137,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
                 put[v] = 1;
                 continue;
             }
-            // If the record is new, tw_put fills elements that no rank holds. Do this once, and as
-            // the first put.
+            // If the record is new, tw_put fills elements that no rank holds, so it must come first
+            // and only once.
             const bool may_put = var.declared >= 0 && (var.record || put[v] == 0);
             if (may_put && random.percent(45)) {
                 step.ops.push_back({random.percent(70) ? Kind::put : Kind::deferred,

@@ -22,7 +22,7 @@ struct Variable {
     bool record;
     std::vector<std::int64_t> shape;  // lengths without the record dimension
     int declared;                     // number of the variable's decomposition; -1: none
-    bool once;                        // a fixed-size variable that tw_put writes once
+    bool once;                        // the variable has fixed size, and tw_put writes it once
     std::string settings;
 
     std::int64_t elements() const {

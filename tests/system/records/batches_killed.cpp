@@ -1,4 +1,4 @@
-// Writes random batches until it is killed, and checks what is left of its file.
+// Writes random batches until it is killed, and checks the file that remains.
 //
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kills runs that write random batches at one of their writes: the records that their files count
-# must be right.
+# Kills runs at one of their writes while they write random batches: all records that the headers of
+# their files count must be right.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

@@ -1,4 +1,5 @@
-// Tests boxes with fixed results.
+// Tests tw_put_box in cases with fixed results.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +26,7 @@ Put row_of(int rank, std::int64_t record, double value) {
     return {0, {record, rank, 0}, {1, 1, 4}, {value, value + 1, value + 2, value + 3}};
 }
 
-// Ranks that put nothing end their steps as all others do.
+// Tests ranks that put nothing: they end their steps as all others do.
 void silent_ranks(Model& m, const std::string& service) {
     for (int speaker = 0; speaker < m.size; ++speaker) {
         Case c = small_case(service, m.size);
@@ -40,7 +41,7 @@ void silent_ranks(Model& m, const std::string& service) {
     }
 }
 
-// Records in which no rank puts an element exist, whichever call ends their step.
+// Tests that records in which no rank puts an element exist, whichever call ends their step.
 void no_elements(Model& m, const std::string& service) {
     Case c = small_case(service, m.size);
     c.variables[0].name = "T";
@@ -68,7 +69,7 @@ void no_elements(Model& m, const std::string& service) {
     }
 }
 
-// Invalid calls are refused at once, and the file can still be used.
+// Tests that invalid calls are refused at once, and that the file can still be used.
 void refused(Model& m, const std::string& service) {
     const std::string path = folder + "/refused.nc";
     Case c = small_case(service, m.size);
@@ -119,8 +120,8 @@ void refused(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// Some rank puts a box, and the others use tw_put for a variable of which that rank holds a part.
-// All ranks learn which rank has not put.
+// Tests a rank that puts a box while the others use tw_put for a variable of which that rank holds
+// a part. All ranks must learn which rank has not put its part.
 void mixed(Model& m, const std::string& service) {
     if (m.size == 1) return;
     for (const int boxer : {0, m.size - 1}) {
@@ -139,7 +140,7 @@ void mixed(Model& m, const std::string& service) {
     }
 }
 
-// A value does not fit its type.
+// Tests a value that does not fit its type.
 void misfit(Model& m, const std::string& service) {
     Case c = small_case(service, m.size);
     c.variables[0].type = TW_SHORT;
@@ -164,8 +165,8 @@ void misfit(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// One element per rank changes in a compressed record. The others must keep every bit, although
-// quantizing them again would change some.
+// Tests one element per rank that changes in a compressed record. The other elements must keep
+// every bit, although quantizing them again would change some.
 void quantized(Model& m, const std::string& service) {
     const std::string path = folder + "/quantized.nc";
     constexpr std::int64_t columns = 4000;
@@ -207,8 +208,8 @@ void quantized(Model& m, const std::string& service) {
     CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
 }
 
-// A box that is refused for lack of memory has no effect: later steps and boxes are written as if
-// it had not been put.
+// Tests a box that is refused for lack of memory: it has no effect, so later steps and boxes are
+// written as if it had not been put.
 void too_large(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
     check::step("too large: %s", settings.c_str());
@@ -278,7 +279,7 @@ void too_large(const std::string& settings) {
     m.end();
 }
 
-// Changes many chunks in place.
+// Tests changes of many chunks in place.
 void changed(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline");
     check::step("changed: %s", settings.c_str());
@@ -311,8 +312,8 @@ void changed(const std::string& settings) {
     m.end();
 }
 
-// Boxes and a variable that is put as a whole share queues of all sizes, with each rank on its own
-// node. A put that does not fit is refused.
+// Tests boxes and a variable that is put as a whole in queues of all sizes, with each rank on its
+// own node. A put that does not fit is refused.
 void small_queues(const std::string& order) {
     Model m(MPI_COMM_WORLD, "log=off; node_size=1");
     constexpr std::int64_t columns = 900;
@@ -362,8 +363,8 @@ void fixed_cases(Model& m, const std::string& file, const std::string& settings)
 }
 
 void fixed_cases_inline() {
-    too_large("staging=2KiB");   // smaller than a step: tw_put is collective
-    too_large("staging=64KiB");  // smaller than the box
+    too_large("staging=2KiB");   // less memory than a step needs: tw_put is collective
+    too_large("staging=64KiB");  // less memory than the box needs
     changed("");
     changed("deflate=1");
     for (const char* order : {"bv", "vb", "bbv"}) small_queues(order);

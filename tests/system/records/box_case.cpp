@@ -71,7 +71,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
                  .leave_out("service")
                  .leave_out("storage")
                  .set("queue", {"auto", "auto", "16KiB", "64KiB"})
-                 .set("piece", {"auto", "4096", "64KiB"})  // smaller ones take long
+                 .set("piece", {"auto", "4096", "64KiB"})  // smaller pieces take long
                  .draw(random);
     const bool syncs = random.percent(30);
     const std::int64_t phases = random.between(1, 3);
@@ -97,7 +97,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service) {
                 const std::int64_t puts = random.percent(20) ? 0 : random.between(1, 6);
                 for (std::int64_t i = 0; i < puts; ++i) {
                     Put p = random_put(c, r, ranks, last, random);
-                    if (random.percent(10)) actions.push_back({What::put, p});  // twice
+                    if (random.percent(10)) actions.push_back({What::put, p});  // put it twice
                     actions.push_back({What::put, std::move(p)});
                 }
                 actions.push_back({What::end_step, {}});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A killed run leaves every ended record readable.
+# Checks that a killed run leaves every record whose step has ended readable.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

@@ -1,5 +1,5 @@
-// Tests variables of which some elements have no holder: tw_put of the held elements, and sections
-// of the rest by other ranks, in one step or in several.
+// Tests variables of which no rank holds some elements: tw_put writes the held elements, and other
+// ranks put sections of the rest, in one step or in several.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Tests what others can read of a file that is being written, and what a killed run leaves.
+// Tests which records other programs can read while a file is being written, and which a killed run
+// leaves.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -6,7 +7,7 @@
 //        publish --die FOLDER [--settings S] [--again]  writes two records into FOLDER, begins a
 //                                    third, and is killed; with --again, first makes a file of one
 //                                    record, and continues it
-//        publish --look FOLDER       (without mpirun) checks what was left there
+//        publish --look FOLDER (without mpirun) checks the files that remain in FOLDER
 
 #include <mpi.h>
 #include <netcdf.h>

@@ -1,4 +1,4 @@
-// Files that a killed run leaves in the middle of a step, and the same files written to their end.
+// Writes files of a run that is killed in the middle of a step, and the same files completely.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
         CHECK(tw_create(rank.session, (folder + "/early.nc").c_str(), nullptr, &early) == TW_OK);
         CHECK(tw_def_var(early, "T", TW_FLOAT, "time y x", rank.d) == TW_OK);
         MPI_Barrier(MPI_COMM_WORLD);
-        // After a failure, end normally, which tells the caller of it.
+        // After a failure, exit normally, so that the caller gets the exit code.
         if (check::state.failures > 0) return check::verdict("recover");
         ::kill(::getpid(), SIGKILL);
         for (;;) ::pause();

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `thalweg recover` turns the remains of a killed run into the file of a run that closed it.
+# Checks that `thalweg recover` turns the unfinished file of a killed run into the file of a run
+# that has closed it.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -72,12 +73,12 @@ grep -q "^garbage.nc.part: not a valid classic" "$folder/lines" || fail "garbage
 [[ "$(cat garbage.nc.part)" == "no netCDF" && ! -e garbage.nc ]] || fail "garbage.nc was changed"
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 
-# A file that already has its final name, with half a record after its last one.
+# A file that already has its final name, with half a record after its last complete one.
 cat garbage.nc.part >>cdf2-posix-records.nc
 expect 0 "10 bytes cut off" cdf2-posix-records.nc
 cmp cdf2-posix-records.nc ../reference/cdf2-posix-records.nc
 
-# Other uses of the program.
+# Test other uses of the program.
 code=0
 "$thalweg" recover >/dev/null 2>&1 || code=$?
 [[ $code -eq 2 ]] || fail "no files: exit code $code"

@@ -1,4 +1,5 @@
-// Sections and records inline with little memory: what the setting `staging` promises.
+// Tests the promises of the setting `staging`: sections and records with service inline and little
+// memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
@@ -59,7 +60,7 @@ struct Rows {
     tw_decomposition d = nullptr;
 };
 
-/// A later put of a record replaces the earlier one, and needs no more memory.
+/// Tests that a later put of a record replaces the earlier one, and needs no more memory.
 void replaces(const std::string& storage) {
     Rows rows("staging=64KiB" + storage, 12 << 10);
     for (const int plus : {1, 2, 3}) {
@@ -70,7 +71,8 @@ void replaces(const std::string& storage) {
     rows.expect(3);
 }
 
-/// One rank writes the sections of all ranks; each section is about as large as `staging`.
+/// Tests one rank that writes the sections of all ranks; each section is about as large as
+/// `staging`.
 void stays_within(const std::string& storage) {
     constexpr std::int64_t staging = 16 << 20;
     Rows rows("staging=16MiB; writers=1" + storage, (staging >> 2) / 8 * 7);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the example of docs/restarts.md: two runs give the result of one run on another number of
-# ranks.
+# Runs the example of docs/restarts.md: two consecutive runs must give the result of one run on
+# another number of ranks.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

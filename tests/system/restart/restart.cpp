@@ -322,7 +322,8 @@ private:
         a.bytes.assign(static_cast<std::size_t>(a.n * size * (gap + 1)), 0x5a);
         hand_over(i, TW_REQUIRED);
         if (own.percent(20)) hand_over(i, TW_REQUIRED);
-        // Set the edges of halos after the arrays were registered: they must apply to these, too.
+        // Set the edges of halos after the arrays were registered: the edges must apply to these
+        // arrays, too.
         if (a.decomposition != nullptr && a.listed == 0)
             expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
     }

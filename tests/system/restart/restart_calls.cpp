@@ -1,5 +1,5 @@
-// Tests restarts with errors in calls, files and data: the same error on every rank, which names
-// the variable, and the existing file stays.
+// Tests restarts with errors in calls, files and data: every rank gets the same error, which names
+// the variable, and the existing file does not change.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
@@ -228,7 +228,7 @@ void other_files() {
     std::vector<double> d(1);
     // contents of a file, and words in the text of the error
     struct Other {
-        std::string x, y;  // names
+        std::string x, y;  // names of the dimensions
         std::int64_t nx, ny;
         tw_type type;
         std::vector<std::string> dims;
@@ -429,7 +429,7 @@ void long_variable() {
     ALL(s, CODES(TW_ECHECKSUM), WORDS("'b'"), tw_restart_read(reads, path.c_str(), nullptr));
 }
 
-/// Writes that fail must leave the existing file.
+/// Tests that the existing file stays if a write fails.
 void failing_writes() {
     const std::string path = path_of("failing.nc");
     Session s;

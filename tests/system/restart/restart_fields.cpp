@@ -137,7 +137,7 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     for (const int field : {2, 0, 3, 1, 1}) {
         OK(m.get(names[field]));
         CHECK(m.has(field));
-        CHECK(m.at(-1, 0) == -77);  // a halo
+        CHECK(m.at(-1, 0) == -77);  // an element of the halo
     }
     std::vector<double> packed(static_cast<std::size_t>(m.rows * ni));
     OK(tw_get(m.file, "uvel", m.list, 0, TW_DOUBLE, packed.data(), m.rows * ni));
@@ -158,8 +158,8 @@ void one_work_array(const std::string& folder, const std::string& settings) {
     OK(tw_close(&m.file));
 }
 
-/// One value has changed. Reading its field returns an error that names the field; other fields can
-/// be read.
+/// Tests one changed value: reading its field returns an error that names the field; other fields
+/// can be read.
 void checksums(const std::string& folder) {
     const std::string path = folder + "/damaged.nc";
     Model m("durable=no");
@@ -202,7 +202,7 @@ void checksums(const std::string& folder) {
     OK(tw_close(&m.file));
 }
 
-/// A file of another program, such as FMS, has other names of dimensions, and one record.
+/// Tests a file of another program, such as FMS, with other names of dimensions, and one record.
 void by_position(const std::string& folder) {
     const std::string path = folder + "/foreign.nc";
     Model m("durable=no");

@@ -1,4 +1,4 @@
-// Writes restarts of one name, generation after generation, until it is killed; and checks that the
+// Writes restarts with the same name, one after another, until it is killed; and checks that the
 // remaining file is complete.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     const std::string mode = argc > 2 ? argv[1] : "";
     if (mode == "--die" && argc == 5) {
         State state(argv[4]);
-        if (!state.is_model) return 1;  // end after the other ranks
+        if (!state.is_model) return 1;  // a server, after the model's end
         const long delay = std::stol(argv[2]);
         for (int generation = 1;; ++generation) {
             state.write(generation, argv[3]);

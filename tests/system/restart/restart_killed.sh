@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A run that is killed while it writes a restart leaves a complete one under the name.
+# Checks that a run that is killed while it writes a restart leaves a complete restart under its
+# name.
 #
 # SPDX-License-Identifier: Apache-2.0
 #

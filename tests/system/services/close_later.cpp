@@ -83,7 +83,7 @@ void close_does_not_wait() {
     });
 }
 
-// With service inline there is nothing to wait for.
+// Tests that with service inline the file is complete after tw_close.
 void inline_is_complete() {
     Model model(MPI_COMM_WORLD, "close=later");
     History h(model, path_of("inline.nc"), "service=inline");
@@ -92,7 +92,7 @@ void inline_is_complete() {
     model.end();
 }
 
-// Writes one file per step. Files get their names one after another, in later calls.
+// Tests one file per step. Files get their final names one after another, in later calls.
 void a_file_a_step() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -109,7 +109,8 @@ void a_file_a_step() {
     });
 }
 
-// The queues of closing files are limited: a file waits if there is no memory for its queue.
+// Tests that the queues of closing files are limited: a file waits if there is no memory for its
+// queue.
 void bounded_memory() {
     with_services([](Model& model) {
         std::vector<std::unique_ptr<History>> files;
@@ -156,7 +157,7 @@ void finalize_completes() {
     CHECK(!exists(path_of("last.nc.part")));
 }
 
-// An error after tw_close: there is a folder with the name of the file.
+// A file that fails after tw_close, because there is a folder with its name.
 struct Failing {
     Model& model;
     std::string path = path_of("taken.nc");
@@ -204,7 +205,7 @@ void failures_at_the_end() {
     if (check::state.rank == 0) std::filesystem::remove(path_of("taken.nc"));
 }
 
-// The disk fails after the close.
+// Tests a disk that fails after the close.
 void failed_writes() {
     with_services([](Model& model) {
         History h(model, path_of("lost.nc"), slowly, 64, 64);
@@ -232,7 +233,7 @@ void misfits_are_told_at_once() {
     });
 }
 
-// The definitions fail, so no service is ever made.
+// Tests definitions that fail, so that no service is ever created.
 void definitions_that_fail() {
     with_services([](Model& model) {
         for (const char* format : {"format=cdf2", "format=netcdf4"}) {

@@ -267,8 +267,8 @@ Roles halves() {
     return roles;
 }
 
-/// Some ranks of a component make its calls only after those of another component. Servers that
-/// waited for all ranks of the first component would wait forever.
+/// Tests ranks of a component that make its calls only after those of another component. Servers
+/// that waited for all ranks of the first component would wait forever.
 void waiting_for_each_other() {
     check::step("components that wait for each other");
     Roles roles = halves();
@@ -301,7 +301,7 @@ void waiting_for_each_other() {
     look(outputs);
 }
 
-/// All components begin many files at the same time, on several servers.
+/// Tests components that begin many files at the same time, on several servers.
 void racing() {
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     if (size < 6) return;
@@ -333,7 +333,7 @@ void racing() {
     look(outputs);
 }
 
-/// Only the component that makes a mistake gets the error.
+/// Tests that only the component that makes a mistake gets the error.
 void cancelled() {
     check::step("one component gives up");
     Roles roles = halves();
@@ -412,7 +412,7 @@ void mistakes() {
             "the arguments of tw_init_components say which ranks serve", "servers=1",
             [](Roles&, int&) {});
     mistake("an unknown setting", TW_ESETTING, "metod", "metod=record", [](Roles&, int&) {});
-    // only the models find this error
+    // only ranks of a model detect this error
     const std::string one = folder + "/one";
     mistake("one file for two outputs", TW_ESETTING, one.c_str(),
             "summary=" + one + "; trace=" + one, [](Roles&, int&) {});

@@ -89,8 +89,8 @@ void writes() {
     });
 }
 
-/// One server cannot create the file of its tile. All ranks get the same error, which names the
-/// server, and the next file works.
+/// Tests a server that cannot create the file of its tile. All ranks get the same error, which
+/// names the server, and the next file works.
 void create_fails_on_one() {
     for_shapes(false, [](const Shape& shape) {
         for (int server = 0; server < shape.servers; ++server) {
@@ -124,7 +124,7 @@ void create_fails_on_one() {
     arm("/", -1, 1);
 }
 
-/// A rank gets the error from its own calls, none of which waits for other ranks.
+/// Checks that a rank gets the error from its own calls, none of which waits for other ranks.
 void learn(Model& model, History& h, const char* words) {
     const double end = MPI_Wtime() + 20;
     int status = TW_OK;
@@ -140,7 +140,7 @@ void learn(Model& model, History& h, const char* words) {
     h.close(status);
 }
 
-/// A rank gets the error from its next call, a moment after it happened.
+/// Checks that a rank gets the error from its next call, a moment after it happened.
 void learn_next(Model& model, History& h, const char* words) {
     usleep(500'000);
     const int status = h.try_put("T", 1);
@@ -188,8 +188,8 @@ void ranks_fail() {
     });
 }
 
-/// Some ranks are ahead until their queues are full, while the others wait for them. All ranks get
-/// an error.
+/// Tests ranks that are ahead until their queues are full, while the others wait for them. All
+/// ranks get an error.
 void apart() {
     const int size = check::state.size;
     for (const auto& [servers, node_size] :
@@ -226,7 +226,7 @@ void apart() {
     }
 }
 
-/// A rank cancels the session while the others make a call. The servers must return.
+/// Tests a rank that cancels the session while the others make a call. The servers must return.
 void cancelled() {
     for_shapes(false, [](const Shape& shape) {
         for (int call = 0; call < 5; ++call)

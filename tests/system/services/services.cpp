@@ -15,7 +15,7 @@
 
 namespace services {
 
-// Two components work at the same time, each with its own session.
+// Tests two components that work at the same time, each with its own session.
 void components() {
     const int half = (check::state.size + 1) / 2;
     const bool first = check::state.rank < half;
@@ -35,8 +35,8 @@ void components() {
                 a.step(r);
                 b.step(r);
             }
-            const std::string wanted = servers ? "servers" : "inline";  // the steps take too little
-                                                                        // time for the background
+            const std::string wanted = servers ? "servers" : "inline";  // too little time
+                                                                        // for the background
             CHECK(model.entry(name + ".nc", "service") == "\"" + wanted + "\"");
             a.close_and_look(20, true);
             b.close_and_look(20, false);
@@ -46,7 +46,7 @@ void components() {
     MPI_Comm_free(&part);
 }
 
-// A rank can be a server in one session and a model rank in the next.
+// Tests that a rank can be a server in one session and a model rank in the next.
 void sessions_in_turn() {
     for (int k = 0; k < 3; ++k) {
         std::string settings;
@@ -138,7 +138,7 @@ void choices() {
     if (THALWEG_TEST_PNETCDF) chosen("servers=1", "service=servers; storage=pnetcdf", "inline");
 }
 
-// servers=auto makes one server here, if there are enough ranks.
+// Tests servers=auto, which makes one server here if there are enough ranks.
 void automatic_servers() {
     const int ranks = check::state.size;
     const auto serving = [&](const std::string& settings, int wanted, const std::string& why) {
@@ -162,8 +162,8 @@ void automatic_servers() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// If each rank is bound to one processor, no processor is free for a thread. The same is true if
-// the model's threads use all processors.
+// Tests ranks that are bound to one processor each, or models whose threads use all processors: no
+// processor is free for a thread of the library.
 void processors() {
     cpu_set_t before, one;
     CPU_ZERO(&before);
@@ -193,8 +193,9 @@ void processors() {
     unsetenv("OMP_NUM_THREADS");
 }
 
-// The cost of outputs decides: if they take long to write while the model computes, the file moves
-// to the background. A later file of the session is written there from its first step on.
+// Tests that the cost of outputs decides: if they take long to write while the model computes, the
+// file moves to the background. A later file of the session is written there from its first step
+// on.
 void background_that_pays() {
     if (automatic() != "background") return;
     const auto is = [](Model& model, const char* file, const std::string& wanted) {
@@ -224,8 +225,8 @@ void background_that_pays() {
     }
 }
 
-/// If a variable that each rank has completely is too large for the queue, a step must not include
-/// data that were put before the file moved to the background.
+/// Tests a variable that each rank has completely and that is too large for the queue: a step must
+/// not include data that were put before the file moved to the background.
 void whole_variable_goes_on() {
     constexpr std::int64_t n = 1000;
     const std::string path = path_of("whole.nc");

@@ -1,4 +1,5 @@
-// Errors, and calls at odd times.
+// Tests errors, and calls at unusual times.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,8 +12,8 @@
 
 namespace services {
 
-// A rank with a value that does not fit gets the error at once; all ranks get it at the next
-// collective call.
+// Tests a value that does not fit on one rank: this rank gets the error at once; all ranks get it
+// at the next collective call.
 void misfits() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "4KiB"}) {
@@ -105,7 +106,7 @@ void summary_meanwhile() {
     });
 }
 
-// The close fails while many data are not written yet.
+// Tests a close that fails while many data are not written yet.
 void close_that_fails() {
     with_services([](Model& model, const std::string& settings) {
         History h(model, path_of("fails.nc"),
@@ -120,7 +121,7 @@ void close_that_fails() {
     });
 }
 
-// A rank is ahead until its queue is full, while the others are in a collective call.
+// Tests a rank that is ahead until its queue is full, while the others are in a collective call.
 void apart() {
     with_services([](Model& model, const std::string& settings) {
         if (model.size == 1) return;
@@ -150,7 +151,7 @@ void apart() {
     });
 }
 
-// Some rank has not put a variable that others have put.
+// Tests a variable that some rank has not put, but others have.
 void missing() {
     with_services([](Model& model, const std::string& settings) {
         if (model.size == 1) return;
@@ -167,7 +168,7 @@ void missing() {
     });
 }
 
-// The disk is full.
+// Tests a full disk.
 void full_disk() {
     for (const Service& s : all_services()) {
         rlimit before{};

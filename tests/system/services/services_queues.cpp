@@ -1,4 +1,5 @@
-// Queues that are too small, and disks that are too slow.
+// Tests queues that are too small, and disks that are too slow.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "services.hpp"
 
@@ -22,8 +23,8 @@ std::set<std::string> shared_memory() {
 
 }  // namespace
 
-// The model writes one file for each output. New memory for each would cost more than copying data
-// into it.
+// Tests that the memory of a file's queue is reused for the next file. The model writes one file
+// for each output, and new memory for each would cost more than copying data into it.
 void memory_of_the_next_file() {
     with_services([](Model& model, const std::string& settings) {
         std::set<std::string> first;
@@ -38,7 +39,7 @@ void memory_of_the_next_file() {
     });
 }
 
-// A step that is larger than the queue is written in parts.
+// Tests a step that is larger than the queue: it is written in parts.
 void small_queue() {
     with_services([](Model& model, const std::string& settings) {
         constexpr std::int64_t queue = 32 << 10;
@@ -53,7 +54,7 @@ void small_queue() {
     });
 }
 
-// The disk is slower than the model.
+// Tests a disk that is slower than the model.
 void slow_disk() {
     with_services([](Model& model, const std::string& settings) {
         // takes a quarter of a second in total
@@ -77,7 +78,7 @@ void slow_disk() {
     });
 }
 
-// After a sync, the data are in the file, however slow the disk is.
+// Tests that, after a sync, the data are in the file, however slow the disk is.
 void sync_with_slow_disk() {
     with_services([](Model& model, const std::string& settings) {
         History h(model, path_of("synced.nc"),
@@ -96,7 +97,7 @@ void sync_with_slow_disk() {
     });
 }
 
-// A sync within a step keeps the data that were put so far, however often it is called.
+// Tests that a sync within a step keeps the data that were put so far, however often it is called.
 void syncs_within_a_step() {
     with_services([](Model& model, const std::string& settings) {
         for (const std::string queue : {"auto", "8KiB"}) {

@@ -1,6 +1,6 @@
 // Counts how often a rank sleeps and wakes others in a step, and fails if that grows. A rank that
-// holds nothing sleeps only to agree with the others; the others also sleep for slots, once for
-// each 256 KiB of their part at most, however many pieces the step has.
+// holds nothing sleeps only while the ranks agree; the others also sleep until a slot is free, at
+// most once for each 256 KiB of their part, however many pieces the step has.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -25,7 +25,8 @@ constexpr int variables = 8, steps = 6;
 constexpr std::int64_t piece = 512 << 10;
 constexpr std::int64_t pieces = variables * levels * rows * columns * 4 / piece;
 
-/// Number of sleeps that another rank has ended. Sleeps that end by themselves are not counted.
+/// Number of times that another rank has woken this one. Sleeps that end by themselves are not
+/// counted.
 std::atomic<int> sleeps{0};
 std::atomic<int> wakes{0};  ///< number of calls that wake others
 
