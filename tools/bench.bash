@@ -37,7 +37,7 @@ bench_overlap() {
     mpi_run "$ranks" "$program" overlap "$@"
 }
 
-# The same program plain and with the shim preloaded: bench_netcdf [--ranks N] ...
+# bench_netcdf [--ranks N] ...: measures one program without and with the shim preloaded.
 bench_netcdf() {
     local mpi_launch ranks=4
     if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi

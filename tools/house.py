@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what the structure of src/ is judged by, and fails where a folder includes one above it.
+"""Measures the structure of src/, and fails if a folder includes one that comes later in the order.
 
-`./run lint` calls it with --check, which prints nothing but faults, and prints the figures.
+`./run lint` calls it twice: with --check it prints only faults, otherwise the figures.
 """
 
 import re
@@ -34,13 +34,14 @@ def sources():
 
 
 def folder_of(path):
-    """The folder of a file below src, of storage and service the one inside."""
+    """Returns the folder below src that holds a file; in a folder with subfolders, the
+    subfolder."""
     parts = path.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def arrows():
-    """Pairs (folder, folder that it includes) -> the includes."""
+    """Returns the includes between folders, by pairs (folder, folder that it includes)."""
     found = defaultdict(list)
     for file in sources():
         inside = str(file.relative_to(SRC))
@@ -54,7 +55,7 @@ def arrows():
 
 
 def upward(found):
-    """Includes of a folder that comes later in the order."""
+    """Returns the includes of a folder that comes later in the order."""
     faults = []
     for (a, b), where in found.items():
         a, b = a.split("/")[0], b.split("/")[0]
@@ -64,8 +65,9 @@ def upward(found):
 
 
 def circles(found):
-    """Pairs of folders inside one folder that reach each other. A folder's own files are its
-    interface, below the folders inside it, and what makes these, above them: they do not count."""
+    """Returns pairs of subfolders of one folder that include each other, directly or through
+    others. Files directly in a folder do not count, because they may be below its subfolders
+    (interfaces) or above them (code that creates their objects)."""
     reach = defaultdict(set)
     for a, b in found:
         if "/" in a and "/" in b and a.split("/")[0] == b.split("/")[0]:
@@ -78,7 +80,7 @@ def circles(found):
 
 
 def statements(body):
-    """The statements of a class, without comments and without what is in braces."""
+    """Returns the statements of a class, without comments and without the contents of braces."""
     level, text = 0, ""
     for c in re.sub(r"//.*", "", body):
         level -= c == "}"
@@ -93,7 +95,7 @@ NO_MEMBER = ("using", "friend", "static", "struct", "class", "enum", "public", "
 
 
 def classes():
-    """(methods, data members, name) of each class."""
+    """Yields the number of methods, the number of data members and the name of each class."""
     for file in sources():
         for match in CLASS.finditer(file.read_text()):
             found = statements(match.group(3))

@@ -4,8 +4,8 @@
 
     option_help.py SOURCE[:FUNCTION]...
 
-Options are calls of CLI11's add_option and add_flag, in FUNCTION only; of a function that returns
-its help as text, the lines of that.
+Options are calls of CLI11's add_option and add_flag, in FUNCTION only. If the function returns its
+help as text, the lines of the text are printed.
 """
 
 import re

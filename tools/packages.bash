@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs missing packages: Debian packages, and Python packages into build/venv.
 
-# Debian packages; docs/dependencies.md tells what each is for.
+# Debian packages; docs/dependencies.md says what each is for.
 packages=(
     g++ gfortran cmake ninja-build ccache pkg-config
     openmpi-bin libopenmpi-dev
@@ -37,7 +37,7 @@ statistics_packages=(
     cdo nco
 )
 
-# missing_packages PACKAGES...
+# missing_packages PACKAGES...: prints the packages that are not installed.
 missing_packages() {
     local package
     for package in "$@"; do
@@ -50,7 +50,7 @@ as_root() {
     if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-# install_packages [more packages]
+# install_packages [more packages]: installs the missing packages of `packages`, and those given.
 install_packages() {
     command -v dpkg-query >/dev/null || return 0 # not Debian: CMake names missing packages
     local missing
@@ -68,13 +68,13 @@ install_packages() {
         "${missing[@]}" || die "apt-get could not install: ${missing[*]}"
 }
 
-# Without the right to install a browser, the reports are not checked in one.
+# Installs a browser, if the user may do that; otherwise the reports are not checked in one.
 install_browser() {
     [[ $EUID -eq 0 ]] || command -v sudo >/dev/null || return 0
     install_packages "${browser_packages[@]}"
 }
 
-# has_venv FOLDER REQUIREMENTS
+# has_venv FOLDER REQUIREMENTS: tests if the Python packages in FOLDER are up to date.
 has_venv() {
     cmp -s "$2" "$1/requirements.txt"
 }
@@ -83,12 +83,12 @@ has_python() {
     has_venv "$venv" tests/requirements.txt
 }
 
-# Installs Python packages whenever tests/requirements.txt has changed.
+# Installs the Python packages of the tests if tests/requirements.txt has changed.
 install_python() {
     install_venv "$venv" tests/requirements.txt
 }
 
-# install_venv FOLDER REQUIREMENTS
+# install_venv FOLDER REQUIREMENTS: installs Python packages into FOLDER if they are not up to date.
 install_venv() {
     ! has_venv "$@" || return 0
     mkdir -p build

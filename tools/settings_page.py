@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of docs/settings.md from the table in src/session/settings.cpp.
 
-settings_page.py [--check]: with --check it changes nothing, and fails if the page is not the same.
+settings_page.py [--check]: with --check it changes nothing, and fails if the page is out of date.
 """
 
 import re
@@ -14,7 +14,7 @@ SOURCE = ROOT / "src/session/settings.cpp"
 PAGE = ROOT / "docs/settings.md"
 BEGIN, END = "<!-- table: tools/settings_page.py -->\n", "<!-- end of the table -->\n"
 
-# Links to the pages that tell more of a setting.
+# Links to the pages that say more about a setting.
 SEE = {
     "mode": "[appending](appending.md)",
     "method": "[methods](methods.md)",

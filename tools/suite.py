@@ -85,7 +85,7 @@ def near_patterns(folder: str) -> list[re.Pattern]:
 
 
 def select_part(part: str, tests: list[Test], suite: str, suites: dict) -> list[Test]:
-    """Returns the tests of one PART; where the suite has none of them, those of all tests."""
+    """Returns the tests of one PART: those in the suite, or, if there are none, all of them."""
     part = part.rstrip("/")
     in_ci = [t for t in tests if in_suite(t, "all" if suite == "all" else "ci", suites)]
     if part.startswith(("src/", "bindings/")):
@@ -211,7 +211,7 @@ def failure_text(name: str, output: str, command: str) -> str:
 
 
 class Times:
-    """How long runs took, so that the next one can say it."""
+    """The durations of earlier runs, by which a run tells the user how long it will take."""
 
     def __init__(self, build: Path, options: argparse.Namespace) -> None:
         self.file = build / "test-times.json"
