@@ -67,7 +67,7 @@ Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr
 }
 
 /// Tests if each rank of a node has its own processor, so that a rank that spins takes none from
-/// the ranks that it waits for. A rank that may use only one processor is bound to it; then the
+/// the ranks that it waits for. If a rank may use only one processor, it is bound to it, and the
 /// other ranks are assumed to be bound to processors of their own.
 bool has_processor_of_its_own(int ranks) {
     const int own = count(own_processors());
