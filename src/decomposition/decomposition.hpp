@@ -183,7 +183,7 @@ struct ArrayView {
 Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
 /// Checks that a strided array contains this rank's part, with or without its halo. Completes the
-/// view. `rank` is the number of dimensions of the decomposition, or one more; then the first
+/// view. `rank` is the number of dimensions of the decomposition, or one more if the first
 /// dimension counts boxes. The extents must be those of the box, the largest of all boxes along
 /// each dimension, or those set by tw_pad.
 Status check_strided(const Decomposition& decomposition, int rank, const std::int64_t* extent,

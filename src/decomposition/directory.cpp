@@ -89,8 +89,8 @@ std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
     return n / parts * i + n % parts * i / parts;
 }
 
-/// Returns, for each rank, this rank's indices in the part of that rank's range that belongs to the
-/// present round.
+/// Returns this rank's indices that are sent in a round: a packet for each rank that gets any. In
+/// each round, a rank gets the indices in one part of its range.
 std::vector<Packet> packets_of(const IndexList& list, std::int64_t total, std::int64_t ranks,
                                std::int64_t rounds, std::int64_t round) {
     std::vector<Packet> packets;

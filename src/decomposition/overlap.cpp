@@ -20,7 +20,7 @@ Index make_grid(std::span<const std::int64_t> shape, std::span<const std::int64_
     std::int64_t n = 1;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         cells[d] = 1;
-        // number of blocks of the mean extent that fit side by side
+        // Compute how many blocks of the mean extent fit side by side.
         const double extents = blocks[1 + d], count = blocks[0];
         const double side_by_side = shape[d] * count / std::max(extents, 1.0);
         while (2 * n <= ranks && 2 * cells[d] <= shape[d] && (2 * cells[d]) <= side_by_side) {
