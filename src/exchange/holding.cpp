@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Tests if the positions of a list number its indices in ascending order, without holes.
+/// Tests if a box has no list, or a list without holes.
 bool is_dense(const HeldBox& held, const Decomposition& decomposition) {
     return !held.list || held.list->list->elements == decomposition.listed->length;
 }

@@ -18,8 +18,9 @@ struct Holding {
     /// Memory dimension of each file dimension except the record dimension.
     std::vector<int> order;
     std::vector<HeldBox> held;  ///< this rank's boxes in file order, sorted by position
-    /// The boxes in the order in which pack() writes them. A list that has holes or is not sorted
-    /// is renumbered: packed elements are in ascending order of their indices.
+    /// The boxes in the order in which pack() writes them. A list with holes is renumbered: its
+    /// elements are packed in ascending order of their indices. The elements of any other list are
+    /// packed in the order of their positions.
     std::vector<HeldBox> packed;
     std::vector<std::int64_t> packed_at;  ///< number of packed elements before each box
     std::int64_t elements = 0;            ///< elements that this rank holds

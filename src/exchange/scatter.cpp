@@ -61,7 +61,7 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     needs.controls = lanes_.controls.size_bytes();
     needs.piece = 1 << 20;  // all slots together fit into the last level of cache
     needs.smallest = needs.unit = 64;
-    // A piece ends at an element's end, which can lie one element after its nominal end.
+    // A piece ends at the end of an element, up to one element beyond the nominal size of a piece.
     needs.margin = 128;
     needs.count = topology.members.size() == 1 ? 1 : 3;
     Slots slots;

@@ -55,8 +55,8 @@ void WriteLane::clear() {
         holders.store(0, std::memory_order_relaxed);
 }
 
-// A rank that packs one piece of a group packs all pieces of the group, so a few words tell which
-// ranks are waited for.
+// Divides the pieces into groups, and finds the groups of which this rank packs something. Such a
+// rank counts as a holder of all pieces of the group, so that a few words suffice for all pieces.
 void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const PiecePacker& packer) {
     share = std::move(of_pass);
     cursor_ = PieceCursor(share.space(), std::move(wanted), slots_.piece);
@@ -82,8 +82,8 @@ void WriteLane::begin_pass(Share of_pass, std::vector<Extent> wanted, const Piec
     cursor_.rewind();
 }
 
-// A lane without pieces counts nobody: no rank waits there, and the rank that drains it may already
-// have reset the words for the next pass.
+// Counts this rank as a holder of its groups. A lane without pieces counts no rank, because nobody
+// waits there, and the rank that drains it may already have reset the words for the next pass.
 void WriteLane::join() {
     if (pieces_ == 0) return;
     std::int64_t last = -1;
