@@ -11,10 +11,10 @@ namespace thalweg::history {
 
 namespace {
 
-/// The parts of a template: text outside braces and text inside braces alternate.
+/// A piece of a template: text outside braces, or the text in a pair of braces.
 struct Piece {
     std::string_view text;
-    bool placeholder;
+    bool placeholder;  ///< the text is in braces
 };
 
 bool split(std::string_view path, std::vector<Piece>& pieces) {
@@ -37,7 +37,7 @@ std::pair<std::string_view, std::string_view> name_and_format(std::string_view t
     return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-/// From coarse to fine.
+/// Tokens of the formats of dates, from the coarsest unit to the finest.
 constexpr std::array<std::string_view, 6> tokens{"YYYY", "MM", "DD", "hh", "mm", "ss"};
 constexpr std::array<std::string_view, 3> dates{"start", "end", "last"};
 

@@ -188,7 +188,8 @@ Status RegionPicks::find_centres(const RegionPick& one, std::vector<Centre>& fou
     return {};
 }
 
-/// Finds the elements that are nearest to points, of all ranks. @note Collective
+/// Finds the elements that are nearest to the regions' points among the elements of all ranks.
+/// @note Collective
 Status RegionPicks::find_nearest(std::vector<Integers>& indices) {
     std::vector<std::vector<Centre>> centres(picks_.size());
     Integers

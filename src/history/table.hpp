@@ -36,7 +36,7 @@ struct Attribute {
 
 /// A selector of fields: a name, a pattern, or all fields of a group.
 struct Selector {
-    std::string text;     ///< without '-' and '@'
+    std::string text;     ///< the selector without '-' and '@'
     bool remove = false;  ///< -NAME
     bool group = false;   ///< @NAME
     bool glob() const { return text.find_first_of("*?") != std::string::npos; }
