@@ -20,8 +20,8 @@ constexpr std::int64_t shortest_write = 4 << 10;
 constexpr std::int64_t longest_gap = 64 << 10;
 
 /// Adds row-major ranges of elements (stretches) that together contain a box. If the box's runs are
-/// shorter than `shortest` elements, the fastest dimensions are taken whole: then a stretch also
-/// has elements outside the box.
+/// shorter than `shortest` elements, the fastest dimensions are taken whole, and a stretch also has
+/// elements outside the box.
 void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
                    std::vector<ElementRange>& stretches) {
     Runs runs = runs_of(box, shape);

@@ -52,7 +52,8 @@ public:
 private:
     std::atomic<std::int64_t> done_{0};
     std::atomic<std::int64_t> others_{INT64_MAX};
-    std::deque<std::int64_t> records_after_;  ///< records after rounds that are not yet counted
+    /// Number of records after each round that is not yet part of the record count.
+    std::deque<std::int64_t> records_after_;
     std::int64_t counted_ = 0;
 };
 

@@ -50,7 +50,7 @@ public:
     virtual Status known_failure() { return unit_queue_->failure(); }
     /// Notes that this rank enters a collective call; see UnitQueue::meet.
     virtual void meet() { unit_queue_->meet(); }
-    /// Tests if ranks exchange messages when they publish; then they must agree beforehand.
+    /// Tests if ranks exchange messages when they publish. If so, they must agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until everything that all ranks have published is in the file and its records are
     /// counted.

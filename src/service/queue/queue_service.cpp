@@ -389,7 +389,7 @@ Status QueueService::drain(bool durable) {
 /// Publishes a mark, after which writers need no other unit. If ranks have ended different numbers
 /// of steps, a writer finds a mark beside a step, and stops with an error.
 void QueueService::finish_steps() {
-    // The model may already have freed deferred arrays.
+    // Discard the waiting parts, because the model may already have freed deferred arrays.
     for (const auto& [key, parts] : std::exchange(batch_.parts, {})) batch_[key.first].put = false;
     if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);

@@ -23,9 +23,9 @@ public:
     /// Adds a rank of this node, before the first work(); fails if there is no memory for its
     /// holdings.
     Status add_region(std::unique_ptr<Segment> memory);
-    /// Returns the sources. Feeders are added before the first work(), too. The following functions
-    /// may be called by any thread.
+    /// Returns the sources. Any feeder must be added to them before the first work().
     UnitWriterSources& sources() { return sources_; }
+    /// Returns the rounds. Any thread may call this function and sources().
     Rounds& rounds() { return rounds_.rounds(); }
 
     /// Does some of the work that is possible now, at most one unit. Any thread may call it.
@@ -33,8 +33,8 @@ public:
     bool work();
     /// Locks the storage, so that no other thread can work().
     std::unique_lock<WaitingLock> hold() { return std::unique_lock(working_); }
-    /// Tests if this writer counts records: the first writer does; with own files, each writer
-    /// does.
+    /// Tests if this writer counts records: the first writer does, or each writer if each has a
+    /// file of its own.
     bool counts_records() const { return rounds_.counts_records(); }
     /// Counts all records, once all writers have written all data. Only for writers that count
     /// records.
