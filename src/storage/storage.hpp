@@ -61,7 +61,7 @@ struct Chunk {
     std::int64_t offset = 0;  ///< offset of the first byte in the file
     const char* data = nullptr;
     std::int64_t bytes = 0;  ///< size of the elements, including the padding after the last one
-    /// If not null, the elements of this box, dense in memory; then `offset` is that of the
+    /// If not null: the elements are those of this box, dense in memory; `offset` is that of the
     /// variable, and `first` is not used.
     const Box* box = nullptr;
 };

@@ -295,8 +295,8 @@ private:
         return false;
     }
 
-    /// Limits the padding of each variable that the next one follows without a gap: those bytes
-    /// belong to the next variable or the next record.
+    /// Reduces the padded size of each variable whose padding would reach beyond the beginning of
+    /// the next variable or of the next record.
     void limit_padding() {
         FileMap& map = header_.map;
         for (std::size_t i = 0; i < found_.size(); ++i) {

@@ -51,7 +51,7 @@ public:
     /// Registers a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
     /// Overwrites a chunk in the file, if its latest version is there.
-    /// @return false if it is not; then nothing was written
+    /// @return false if it is not there, and nothing was written
     bool change(PlacedChunk chunk, const char* data, Status& status);
 
     Status settle(bool& moved) override;

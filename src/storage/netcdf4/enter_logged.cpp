@@ -19,7 +19,7 @@ namespace thalweg::detail {
 namespace {
 
 /// Finds the logged variables in the file.
-/// @return false if the file lacks one of them; then the log belongs to another file
+/// @return false if the file lacks one of them, so that the log belongs to another file
 bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents& contents,
                     Definitions& definitions, std::vector<ChunkGrid>& grids) {
     definitions = contents.definitions;

@@ -142,8 +142,9 @@ Status Netcdf4Index::set_records(std::int64_t records) {
     return {};
 }
 
-/// First shortens each variable to whole chunks. Otherwise HDF5 would read and rewrite the chunk
-/// that reaches beyond the new end, to clear the rest of it.
+/// Removes all records from number `records` on. Shortens each variable to whole chunks first,
+/// because HDF5 would otherwise read and rewrite the chunk that reaches beyond the new end, to
+/// clear the rest of it.
 Status Netcdf4Index::drop_records(std::int64_t records) {
     const QuietHdf5 quiet;
     const auto cut = [&](bool between_chunks) -> Status {

@@ -504,7 +504,7 @@ Status Netcdf4Source::read_stored(int variable, std::int64_t record, std::int64_
 }
 
 /// Looks up the place of a chunk for the thread that reads ahead. Fails if HDF5 does not find the
-/// chunk and the file has changed; then read() reopens the file.
+/// chunk and the file has changed; read() will reopen the file.
 Status Netcdf4Source::make_known(int variable, const Cell& cell) {
     if (known_.has(cell.key)) return {};
     StoredChunk place;

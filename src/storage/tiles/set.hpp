@@ -46,7 +46,8 @@ private:
     struct Division {
         bool present = false;
         std::string attribute;
-        std::int64_t first = 0;  ///< index with which the whole dimension begins
+        /// Index that the attribute gives to the first element of the whole dimension.
+        std::int64_t first = 0;
         bool operator==(const Division&) const = default;
     };
     Status divide(const std::string& path, const Definitions& tile, int dim, Definitions& whole,
