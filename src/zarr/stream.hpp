@@ -55,7 +55,7 @@ public:
     std::int64_t records() const;
     bool has(const std::string& name) const;
     /// Returns the file to which variables without records refer. Empty if this file was dropped;
-    /// then take_fixed() must come before text().
+    /// in this case, take_fixed() must be called before text().
     const std::string& fixed() const { return fixed_; }
 
     /// Removes all references to a file.
