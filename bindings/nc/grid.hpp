@@ -40,8 +40,10 @@ public:
     // @note Collective, if used with these names for the first time
     tw_decomposition named(const std::vector<std::string>& names, bool reading);
 
-    // Returns the decomposition of a larger space with additional leading dimensions. The grid is
-    // at the given indices of these. The caller frees it.
+    // Returns the decomposition of a variable that has other dimensions before those of the grid.
+    // @param shape  lengths of all dimensions
+    // @param index  indices along the other dimensions at which the grid lies
+    // @return a decomposition that the caller frees
     // @note Collective
     tw_decomposition at(const std::vector<std::string>& names, const Shape& shape,
                         const Shape& index, bool reading);

@@ -40,7 +40,7 @@ private:
         std::shared_ptr<Grid> owner;  // owner of the grid if it was made for this variable
         Grid* grid;
         Index record;
-        Shape index;  // indices of the additional leading dimensions
+        Shape index;  // indices along the variable's leading dimensions that the grid lacks
     };
     // Puts of a variable since the last step: either sections, or records by a decomposition.
     struct Put {

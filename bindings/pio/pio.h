@@ -421,7 +421,7 @@ int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip);
     int PIOc_get_att_##suffix(int ncid, int varid, const char* name, type* ip);
 PIO_NUMBER_TYPES(PIO_DECLARE_ATTRIBUTES)
 
-/* `suffix` begins with an underscore, or is empty; then the buffer has the variable's own type. */
+/* `suffix` is an underscore and a type. If it is empty, the buffer has the variable's own type. */
 #define PIO_DECLARE_DATA_(suffix, type)                                                            \
     int PIOc_get_var##suffix(int ncid, int varid, type* buf);                                      \
     int PIOc_put_var##suffix(int ncid, int varid, const type* op);                                 \

@@ -26,7 +26,7 @@ namespace thalweg::netcdf {
     X(def_var_filter) X(set_var_chunk_cache) X(get_var_chunk_cache) X(inq_var_filter_ids)        \
     X(inq_var_filter_info) X(def_var_quantize) X(inq_var_quantize) X(inq_filter_avail)
 
-/// Entries that also take ids of groups. They have the same arguments as the function nc_NAME, too.
+/// Entries that also take ids of groups. Like those above, they have the arguments of nc_NAME.
 #define THALWEG_GROUP_ENTRIES(X) \
     X(inq_ncid) X(inq_grps) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp) X(inq_type_equal)
 // clang-format on
@@ -78,7 +78,7 @@ struct Real {
     int (*get_varm[memory_types])(int, int, Section, Section, Strides, Strides, void*) = {};
     int (*put_varm[memory_types])(int, int, Section, Section, Strides, Strides, const void*) = {};
     int (*get_att[memory_types])(int, int, const char*, void*) = {};
-    /// Indexed by the type in memory; only for numbers.
+    /// Functions that put attributes of numbers, by the type in memory.
     int (*put_att_numbers[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
     int (*put_att)(int, int, const char*, int, std::size_t, const void*) = nullptr;
 };

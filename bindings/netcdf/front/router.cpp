@@ -18,8 +18,9 @@ constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
 Real reals[thalweg_most_libraries];
-/// Number of the library whose files the engine writes: the first one from which it took a file.
-/// There is only one, because the engine identifies files by their ids. -1: none yet.
+/// Index in `reals` of the library whose files the engine writes, which is the first one from which
+/// it took a file; -1: none yet. The engine serves only one library, because it identifies files by
+/// their ids.
 int engine_library = -1;
 
 /// For the duration of a scope, marks calls as coming from inside Thalweg, so that the shim passes

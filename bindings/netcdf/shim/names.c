@@ -91,7 +91,8 @@ int nc_delete(const char* path);
 int nc_delete(const char* path) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
-    ++*thalweg_shim_depth(); /* nc_delete opens the file, which must not be offered again */
+    /* nc_delete calls nc_open, which must not offer the file to the front. */
+    ++*thalweg_shim_depth();
     const int code = PASS(nc_delete, path);
     --*thalweg_shim_depth();
     return code;

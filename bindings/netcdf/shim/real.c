@@ -154,8 +154,9 @@ static struct library* look_up(const void* caller) {
     return map != NULL ? record_of(map) : NULL;
 }
 
-/* Tests if a call comes from the shim or the front. A function of netCDF may call another one as
- * its last action; the latter then returns to the caller of the former. */
+/* Tests if a call seems to come from the shim or the front. A call by netCDF itself can do so: if a
+ * function of netCDF calls another one as its last action (a tail call), the return address is that
+ * of the first function's caller. */
 static int is_own(const void* caller) {
     const struct link_map* const map = object_at(caller);
     return map != NULL && (map == own_object() || map == front_object);

@@ -39,7 +39,7 @@ int File::data(const DataCall& call) {
     return deliver(s, read.data());
 }
 
-// A call for several variables makes a request for each of them, and waits once for all requests.
+// Makes a request for each variable of a call, and waits once for all requests.
 int File::data(const SeveralCall& call) {
     const DataCall& each = call.each;
     check_mode(each);

@@ -56,7 +56,7 @@ void File::def_var_fill(int varid, bool no_fill, const void* value) {
     Dataset::put_att(varid, std::move(a));
 }
 
-// Each rank writes fill values to a part of the record.
+// Fills a record of a variable. Each rank writes fill values to a part of it.
 void File::fill_record(int varid, Index record) {
     need_write();
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};

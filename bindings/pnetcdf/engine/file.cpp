@@ -49,8 +49,8 @@ Format format_of(int format) {
     }
 }
 
-// Throws step_aside if the file cannot be created: then PnetCDF makes the call and returns its own
-// code.
+// Throws step_aside if the file cannot be created, so that PnetCDF makes the call and returns its
+// own code.
 void check_place(const std::string& path, bool clobber) {
     const auto leave = [](const char* why) { throw Error{netcdf::step_aside, why}; };
     const std::size_t slash = path.rfind('/');
@@ -170,8 +170,9 @@ Places File::places() {
     return read_places(access(path_.c_str(), R_OK) == 0 ? path_ : path_ + ".part");
 }
 
-// Stores the places of the data as the root has laid them out: its attributes are written, and may
-// be longer than those of this rank.
+// Computes the places of the data, and replaces them by the root's: the file gets the attributes of
+// the root, which may be longer than those of this rank.
+// @note Collective
 void File::laid_out() {
     places_ = places_of(table_, format(), spacing());
     share(comm(), root_, &places_.extent, 1);
@@ -222,7 +223,7 @@ void File::enddef(const detail::Spacing& asked) {
     handle_->defines = handle_->independent = false;
 }
 
-// After this call, independent gets see all data that any rank has put before.
+// Enters independent data mode, in which gets see all data that any rank has put before.
 void File::begin_independent() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     if (handle_->independent) return;

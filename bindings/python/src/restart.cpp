@@ -63,8 +63,9 @@ public:
             return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
         });
     }
-    /// The path is none if this rank's arguments are invalid, so that the call fails on all ranks;
-    /// also in open().
+    /// Writes the arrays.
+    /// @param path  none if this rank's arguments are invalid, so that the call fails on all ranks;
+    ///              the same holds for read() and open()
     void write(std::optional<std::string> path) {
         call(path.value_or(""), {}, true,
              [&] { return tw_restart_write(restart_, path ? path->c_str() : nullptr); });
