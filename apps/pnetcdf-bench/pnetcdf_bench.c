@@ -85,7 +85,7 @@ static void write_grid(const Grid* g, const char* path, Calls calls) {
     free(values);
 }
 
-/* One rank writes 256 MB in pieces of 1 MiB, while the others do nothing. */
+/* Measures one rank that writes 256 MB in pieces of 1 MiB, while the others do nothing. */
 static void write_alone(const char* path) {
     enum { piece = 1 << 18, pieces = 244 };
     int id = 0, dim = 0, variable = 0;

@@ -81,7 +81,8 @@ std::int64_t Measure::end_heap() {
 void Measure::begin_step() { step_begin_ = PMPI_Wtime(); }
 void Measure::end_step() { steps_.push_back(PMPI_Wtime() - step_begin_); }
 
-/// The order of maxima and sums must be the same as where the report reads them.
+/// Adds the measured phases to the report. Maxima and sums are collected in the order in which they
+/// are read below.
 void Measure::add_to(nlohmann::ordered_json& report) const {
     std::vector<double> most, sum;
     for (const char* name : phase_names) {

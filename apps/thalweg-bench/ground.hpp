@@ -38,8 +38,8 @@ public:
     /// between each pair of ranks, so that the first method is not measured with these costs.
     void prewarm(std::int64_t bytes) const;
 
-    /// Frees memory for a new file and for buffers of the same size: keeps the last file until now,
-    /// writes a second one of `bytes` bytes, and removes both. Otherwise a virtual machine may
+    /// Makes free memory available for a new file and for buffers of the same size: writes a file
+    /// of `bytes` bytes beside the last file, and removes both. Otherwise a virtual machine may
     /// return memory that was free for some seconds to its host, and gets it back only slowly.
     void level(std::int64_t bytes, const std::string& last_file, bool flush, int settle_ms) const;
 

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The ranks that a row needs, which are the first of all ranks.
+/// The ranks that a row of the report needs, which are the first of all ranks.
 struct ServerRoles {
     MPI_Comm comm = MPI_COMM_NULL;  ///< communicator of these ranks; null on other ranks
     std::vector<pid_t> here;        ///< processes of these ranks that are on this node
@@ -233,8 +233,8 @@ private:
         return sample;
     }
 
-    /// Starts a session of the library on the ranks of a row, and returns this rank's role. If this
-    /// fails, the row gets a note with the reason.
+    /// Starts a session of the library on the ranks that a row of the report needs, and returns
+    /// this rank's role. If this fails, `told` gets a note with the reason.
     int begin_session(const Way& way, const ServerRoles& server_roles, tw_session& session,
                       MPI_Comm& model, Json& told) const {
         const bool alone = way.name == "serial" && options_.serial_bandwidth > 0;
