@@ -63,8 +63,8 @@ std::shared_ptr<File> written(const Clients& clients, const char* name) {
     return file;
 }
 
-// After the close, while the file is still being written, a folder with its final name is created,
-// so that it cannot get this name.
+// Closes a file that cannot get its final name: while it is still being written, a folder of this
+// name is created.
 void close_in_vain(const Clients& clients) {
     const auto file = written(clients, "taken");
     CHECK(cfio_close(file->id) == 0);
@@ -112,8 +112,8 @@ void created_while_closing(const Clients& clients, Checks& checks) {
     check_later(checks, second);
 }
 
-// A program creates a file again without closing it first. The file is completed, and then replaced
-// by the new one.
+// Tests a program that creates a file again without closing it first. The file must be completed,
+// and then replaced by the new one.
 void created_while_open(const Clients& clients, Checks& checks) {
     const std::size_t one[2] = {1, 1};
     const std::size_t at[2] = {0, 0};

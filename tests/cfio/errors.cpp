@@ -70,8 +70,8 @@ void unknown_ids(const Clients& clients) {
     file.check();
 }
 
-// One block of one client is out of range. Its other block, and those of the other clients, are
-// written.
+// Tests a block of one client that is out of range. The client's other block, and those of the
+// other clients, must be written.
 void out_of_range(const Clients& clients) {
     const File file(clients, "range");
     CHECK(cfio_enddef(file.id) == 0);

@@ -62,7 +62,7 @@ struct Model {
     }
 };
 
-/// The file and the objects that read it go out of scope together, without a close.
+/// Tests a file and objects that read it, which go out of scope together without a close.
 void end_of_scope(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -89,7 +89,7 @@ void end_of_scope(Model& m) {
     io.finalize();
 }
 
-/// A handle that outlives its session becomes empty, and its destructor does nothing.
+/// Tests that a handle that outlives its session becomes empty, and its destructor does nothing.
 void end_of_session(Model& m) {
     std::optional<thalweg::Session> io(std::in_place, MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(*io);
@@ -115,7 +115,7 @@ void end_of_session(Model& m) {
     moved = thalweg::Session(MPI_COMM_WORLD, "log=off");
 }
 
-/// An error in a destructor is thrown when the session ends.
+/// Tests that an error in a destructor is thrown when the session ends.
 void unseen_error(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     {
@@ -138,7 +138,8 @@ void unseen_error(Model& m) {
     CHECK(code_of([&] { again.finalize(); }) == TW_OK);
 }
 
-/// An exception that all ranks catch does not close the files in the scope that it leaves.
+/// Tests that an exception that all ranks catch does not close the files in the scope that it
+/// leaves.
 void exception(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     try {
@@ -155,7 +156,7 @@ void exception(Model& m) {
     CHECK(code == (m.size == 1 ? TW_OK : TW_EMISSING));
 }
 
-/// A decomposition that is empty on only one rank is an error on all ranks.
+/// Tests that a decomposition that is empty on only one rank is an error on all ranks.
 void empty_decomposition(Model& m) {
     thalweg::Session io(MPI_COMM_WORLD, "log=off");
     thalweg::Decomposition cells = m.decompose(io), none;

@@ -22,7 +22,7 @@ IndexList compressed(const Numbers& indices, std::int64_t total, std::int64_t ro
     return list;
 }
 
-/// A list over the first two dimensions of (4, 5, 3).
+/// Makes a list over the first two dimensions of a variable with the shape (4, 5, 3).
 Listing grid_listing(const Numbers& indices) {
     return {std::make_shared<IndexList>(compressed(indices, 20, 5)), {0, 1}, {4, 5}};
 }

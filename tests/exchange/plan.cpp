@@ -34,7 +34,7 @@ struct ModelGrid {
         return box;
     }
 
-    /// A record with 34 variables of three dimensions and 40 of two (lat lon).
+    /// Makes a record with 34 variables of three dimensions and 40 of two (lat lon).
     Space record() const {
         Space space;
         for (int v = 0; v < 74; ++v) {
@@ -114,7 +114,7 @@ std::int64_t elements_of(const ModelGrid& grid, std::int64_t rank) {
     return 34 * box.volume() + (box.low[0] == 0 ? 40 * box.count[1] * box.count[2] : 0);
 }
 
-/// One writer per process row.
+/// Makes a layout with one writer for each row of the process grid.
 std::unique_ptr<Layout> rows_of(const ModelGrid& grid) {
     Grid rows;
     rows.rows = static_cast<int>(grid.cells[1]);

@@ -93,7 +93,7 @@ void init(const std::string& settings) {
     });
 }
 
-/// Two components, and a server on the last rank.
+/// Tests two components, and a server on the last rank.
 void components() {
     const int rank = check::state.rank, size = check::state.size;
     if (size < 3) return;

@@ -213,8 +213,8 @@ void after_a_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// Two files fail independently. The session continues, and can write another file with the same
-/// name.
+/// Tests two files that fail independently. The session must continue, and be able to write another
+/// file with the same name.
 void two_failures() {
     arm((folder + "/bad").c_str(), "5+", "enospc");
     with_model("", [](Model& m) {
@@ -312,8 +312,8 @@ void finalize_with_open_files() {
     });
 }
 
-/// Fifty files are open at the same time. Their steps alternate, and they differ in size and number
-/// of records.
+/// Tests fifty files that are open at the same time. Their steps alternate, and they differ in size
+/// and number of records.
 void many_files() {
     with_model("buffer=256KiB", [](Model& m) {
         constexpr int number = 50;

@@ -273,7 +273,7 @@ private:
                 });
     }
 
-    /// A file that is truncated while it is open.
+    /// Tests a file that is truncated while it is open.
     void shortened() {
         what_ = "a file that is cut";
         check::step("%s", what_.c_str());
@@ -293,7 +293,7 @@ private:
         close();
     }
 
-    /// An error in reading ahead is returned only when the data are requested.
+    /// Tests that an error in reading ahead is returned only when the data are requested.
     void prefetched() {
         for (const bool lasting : {false, true})
             for (const char* settings : {"", "read_ahead=yes; staging=64KiB"}) {
@@ -371,7 +371,7 @@ private:
         return told;
     }
 
-    /// The old file must exist until the new file is complete.
+    /// Tests that the old restart file exists until the new one is complete.
     void restarts() {
         std::vector<double> a(array_.size());
         tw_restart restart = nullptr;

@@ -24,7 +24,7 @@
 
 struct entry {
     int64_t begin, end, inode, offset, bytes;
-    int32_t what, path, other, unused; /* lengths of the paths */
+    int32_t what, path, other, unused; /* `enum change`; lengths of both paths */
 };
 
 static _Atomic int64_t* moments;

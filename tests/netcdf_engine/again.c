@@ -66,7 +66,7 @@ static void check(int file, size_t records) {
     free(all);
 }
 
-/* A run continues the file of an earlier run, and another run adds definitions. */
+/* Tests a run that continues the file of an earlier run, and another one that adds definitions. */
 static void continued(void) {
     char text[16] = "";
     int late = 0, numbers[per_rank], known = 0;
@@ -106,7 +106,8 @@ static void continued(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A file that is being written is read through a second id: by all ranks, and by one rank. */
+/* Tests second ids of a file that is being written, by which all ranks, and later one rank alone,
+ * read it. */
 static void second(void) {
     int other = 0;
     define("second.nc");
@@ -131,7 +132,8 @@ static void second(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A rank reads without the others what all ranks have put in a call that has written its data. */
+/* Tests a rank that reads alone what all ranks have put in a call so large that it wrote its data
+ * at once. */
 static void alone_after_large(void) {
     enum { large = 3 << 20 };
     double* const values = malloc(large * sizeof *values);
@@ -155,8 +157,8 @@ static void alone_after_large(void) {
     if (rank == 0) EXPECT(0, unlink("large.nc"));
 }
 
-/* One rank passes a variable that does not exist. Later calls of the ranks may differ, but all of
- * them end. */
+/* Tests a rank that passes a variable that does not exist. Later calls of the ranks may differ, but
+ * all of them must end. */
 static void wrong_on_one(void) {
     float row[4 * per_rank] = {0};
     const int wrong = rank == ranks - 1;
@@ -187,7 +189,7 @@ static void wrong_on_one(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A put of no elements to a record variable without records. */
+/* Tests a put of no elements to a record variable without records. */
 static void no_records(void) {
     size_t length = 77;
     float row[1] = {0};

@@ -31,7 +31,8 @@ static int made(const char* path) {
     return id;
 }
 
-/* Two files that nobody closes, and whose ids differ on rank 0. MPI_Finalize must close them. */
+/* Makes two files that nobody closes, and whose ids are in another order on rank 0. MPI_Finalize
+ * must close them. */
 static int unclosed(void) {
     int serial = -1, id[2];
     if (rank == 0) check(nc_create("serial.nc", 0, &serial) == 0, "serial");
@@ -48,7 +49,7 @@ static int unclosed(void) {
     return failures > 0;
 }
 
-/* A child process that calls exit() must not close the parent's file. */
+/* Tests that a child process that calls exit() does not close its parent's file. */
 static int forked(void) {
     const int id = made("forked.nc");
     if (rank == 0) {

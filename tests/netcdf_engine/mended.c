@@ -55,7 +55,7 @@ static void reopened(const char* path, const char* name, int n) {
     for (int i = 0; i < n; i++) EXPECT(10 * (i / per_rank) + i % per_rank, all[i]);
 }
 
-/* One rank has put data into a file; then all ranks define a group. */
+/* Tests a group that all ranks define after one rank has put data into the file. */
 static void group_after_one_put(void) {
     int group = 0, n = 0;
     fresh("one.nc", NC_NETCDF4);
@@ -69,8 +69,8 @@ static void group_after_one_put(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* All ranks have written; then they define a text variable, a group, and a variable with strings.
- */
+/* Tests a text variable, a group and a variable with strings, which all ranks define after they
+ * have put data. */
 static void strings_after_puts(void) {
     const char *text = "text", *got = NULL;
     int group = 0, s = 0;
@@ -93,7 +93,7 @@ static void strings_after_puts(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* When netCDF-C takes over the file, settings other than definitions are kept. */
+/* Tests that settings other than definitions are kept when netCDF-C takes over the file. */
 static void settings_of_a_group_file(void) {
     int group = 0, old = -1;
     size_t size = 0, n = 0;
@@ -113,7 +113,7 @@ static void settings_of_a_group_file(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A rank can put data independently into a record that another rank has added. */
+/* Tests that a rank can put data independently into a record that another rank has added. */
 static void record_of_another(void) {
     const size_t none[2] = {0, 0};
     fresh("record.nc", NC_NETCDF4);
@@ -127,7 +127,7 @@ static void record_of_another(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* After a rank has read independently, all ranks define another variable, which can be read, too.
+/* Tests a variable that all ranks define after a rank has read independently. It can be read, too.
  */
 static void variable_after_reading(void) {
     int late = 0;
@@ -146,7 +146,7 @@ static void variable_after_reading(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A definition with a type that does not exist leaves the file unchanged. */
+/* Tests that a definition with a type that does not exist leaves the file unchanged. */
 static void unknown_type(void) {
     fresh("type.nc", NC_NETCDF4);
     EXPECT(NC_EBADTYPID, nc_put_att(id, NC_GLOBAL, "a", 99, 1, values));
@@ -159,8 +159,8 @@ static void unknown_type(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* The ranks make calls for different files. All get an error, and no file contains data of the
- * other. */
+/* Tests ranks that make calls for different files. All must get an error, and neither file may
+ * contain data of the other. */
 static void different_files(void) {
     int ids[2];
     for (int i = 0; i < 2; i++) {
@@ -203,7 +203,7 @@ static void places(void) {
     if (rank == 0) rmdir(folder);
 }
 
-/* The rank that writes has no memory for another rank's data. */
+/* Tests a writing rank that has no memory for the data of another rank. */
 static void no_memory(void) {
     enum { large = 16 << 20 };
     int dim = 0, v = 0;
@@ -245,7 +245,7 @@ static void* write_file(void* argument) {
     return NULL;
 }
 
-/* Two threads write, each to its own file. */
+/* Tests two threads that write at the same time, each to its own file. */
 static void threads(int level) {
     int ids[2];
     pthread_t thread[2];

@@ -208,7 +208,8 @@ static void aborting(void) {
     EXPECT(0, access("aborted.nc", F_OK));
 }
 
-/* Rank 0 puts most variables, the other ranks nothing: no call may wait for them. */
+/* Tests that no call of rank 0, which puts most variables, waits for the other ranks, which put
+ * nothing. */
 static void alone(void) {
     float x[64] = {0};
     fresh("alone.nc");
@@ -230,7 +231,7 @@ static void alone(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Records and a variable are added to an existing file. */
+/* Tests records and a variable that are added to an existing file. */
 static void continuing(void) {
     int late = 0;
     float x[per_rank], all[64];
@@ -264,8 +265,8 @@ static void continuing(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* A file needs something that the engine does not write. netCDF-C takes it over with its earlier
- * definitions. */
+/* Tests a file that needs something that the engine does not write. netCDF-C must take it over with
+ * its earlier definitions. */
 static void beyond(void) {
     int group = 0, k = 0, n = 0;
     float x[64] = {7};

@@ -91,7 +91,7 @@ static void long_names(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* An error that a call has returned on all ranks must not be returned again. */
+/* Tests that an error that a call has returned on all ranks is not returned again. */
 static void short_arrays(int all) {
     int length, ioid = dealt_rows(PIO_DOUBLE, &length);
     file_t f = new_file("short.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
@@ -110,7 +110,7 @@ static void short_arrays(int all) {
     expect_record("short.nc", 0, 5);
 }
 
-/* NaN and unsigned bytes must be converted as netCDF converts them. */
+/* Tests that NaN and unsigned bytes are converted as netCDF converts them. */
 static void conversions(int iotype, int mode) {
     const int types[] = {PIO_BYTE, PIO_SHORT, PIO_INT};
     int ncid, x, v[3], bytes, length = ranks, ioid, classic = mode != PIO_64BIT_DATA;

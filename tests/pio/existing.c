@@ -170,8 +170,8 @@ static void expect(int kind) {
     OK(nc_close(ncid));
 }
 
-/* If the array of one rank is too short, its elements in the file stay as they are, and the other
- * ranks get the error.
+/* Tests an array that is too short on one rank: its elements in the file must stay as they are, and
+ * the other ranks must get the error.
  */
 static void short_array(void) {
     const int lengths[] = {NY, NX}, last = ranks - 1;

@@ -41,7 +41,8 @@ static void there_and_back(int ios) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* A map of fewer ranks leaves the other ranks without elements. A map of more ranks is an error. */
+/* Tests that a map of fewer ranks leaves the other ranks without elements, and that a map of more
+ * ranks is an error. */
 static void other_ranks(void) {
     MPI_Comm part;
     const int small = ranks - 1;
@@ -62,7 +63,7 @@ static void other_ranks(void) {
     MPI_Comm_free(&part);
 }
 
-/* I/O ranks are every second rank from rank 1 on, but at most two. */
+/* Tests I/O ranks that are every second rank from rank 1 on, but at most two. */
 static void io_ranks(void) {
     int ios, io = -2;
     bool is_io = true;

@@ -140,8 +140,8 @@ static void values_of_the_root_count(void) {
     OK(PIOc_closefile(f.ncid));
 }
 
-// The root's section is written. An error in it is returned on all ranks, also for a file that one
-// rank writes.
+// Tests that the section of the root is written, whatever other ranks pass. An error in it must be
+// returned on all ranks, even if only one rank writes the file.
 static void section_of_the_root(int iotype, const char* path, int level) {
     file_t f;
     int d, v, values[4] = {1 + rank, 2, 3, 4}, got[4] = {0, 0, 0, 0};
@@ -165,7 +165,8 @@ static void section_of_the_root(int iotype, const char* path, int level) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* Each rank reads its own section. A wrong section on the last rank is an error on all ranks. */
+/* Tests that a wrong section on the last rank is an error on all ranks, and that each rank reads
+ * its own section. */
 static void wrong_section_on_one_rank(void) {
     file_t f = new_file("wrong.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     OK(PIOc_enddef(f.ncid));
@@ -254,8 +255,8 @@ static void redef_before_and_after_data(void) {
     OK(nc_close(ncid));
 }
 
-/* The error of values that do not fit is returned at once, and only once. All other values are
- * written. */
+/* Tests that the error of values that do not fit is returned at once, and only once. All other
+ * values must be written. */
 static void values_that_do_not_fit(void) {
     int ncid, x, v, w, ioid;
     const int lengths[] = {NX};
@@ -329,7 +330,8 @@ static void attributes_of_all_types(int iotype) {
     OK(PIOc_closefile(ncid));
 }
 
-/* The text needs more than one message, and the root must keep its own values meanwhile. */
+/* Tests attributes whose text needs more than one message, during which the root must keep its own
+ * values. */
 static void many_attributes(void) {
     enum { ATTRIBUTES = 300 };
     int iotype = PIO_IOTYPE_PNETCDF, ncid, x;
@@ -470,7 +472,8 @@ static void sections(int iotype) {
     OK(PIOc_closefile(f.ncid));
 }
 
-/* netCDF stores names in Unicode's normal form C, and finds every spelling. */
+/* Tests that names are stored in Unicode's normal form C and found by every spelling, as in
+ * netCDF. */
 static void names_may_be_spelt_otherwise(int iotype) {
     const char *one = "\xc3\xa9t", *two = "e\xcc\x81t";
     int ncid, dim, var, found, value[3] = {1, 2, 3}, got[3] = {0};

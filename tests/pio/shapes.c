@@ -38,7 +38,7 @@ static void wrong_maps(void) {
     IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
 }
 
-/* In a map for reading an element may occur twice; in a map for writing it may not. */
+/* Tests that an element may occur twice in a map for reading, but not in a map for writing. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
     PIO_Offset map[] = {1, 2, 1};
@@ -64,8 +64,8 @@ static void duplicates(void) {
     OK(PIOc_freedecomp(ios, ioid));
 }
 
-/* The numbers in shape and map together are always the same, but each decomposition must differ
- * from the others. */
+/* Tests decompositions whose shapes and maps together always have the same numbers, but which must
+ * differ from each other. */
 static void maps_of_the_same_numbers(void) {
     const int matrix[] = {2, 1}, vector[] = {2};
     for (PIO_Offset element = 0; element < 2; element++) {

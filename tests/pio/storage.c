@@ -18,7 +18,7 @@ typedef struct {
     PIO_Offset chunks[3];
 } kept_t;
 
-/* Element i of record r is 100 * r + i. */
+/* Writes a record. Element i of record r is 100 * r + i. */
 static void write_record(int ncid, int v, int r) {
     const int dims[] = {NY, NX};
     PIO_Offset map[NX * NY];
@@ -93,7 +93,7 @@ static void expect_in_file(const char* path, const char* name, const kept_t* tol
     MPI_Barrier(world);
 }
 
-/* All writers of the library write these files. */
+/* Tests files with filters, which all writers of the library write. */
 static void filtered(int mode, const char* path, const char* part) {
     int dims[3], v, w, plain, shuffled;
     const int ncid = new_file(path, mode, dims);
@@ -130,7 +130,8 @@ static void filtered(int mode, const char* path, const char* part) {
     expect_in_file(path, "shuffled", &told[3]);
 }
 
-/* A length of 0 lets the library choose; along the record dimension it chooses 1. */
+/* Tests chunk lengths of 0, which let the library choose; along the record dimension it chooses 1.
+ */
 static void chosen_chunks(const char* path, int record_chunk) {
     static const PIO_Offset asked[][3] = {{0, 0, 0}, {0, 2, 0}, {0, 0, 3}, {1, 0, 0}};
     enum { N = sizeof asked / sizeof asked[0] };
@@ -191,8 +192,8 @@ static void wrong_storage(void) {
     OK(PIOc_closefile(id));
 }
 
-/* The library cannot write this storage, so one rank writes the files. The values must be the same.
- */
+/* Tests storage that the library cannot write, so that one rank writes the files. The values must
+ * be the same. */
 static void by_one_rank(void) {
     int dims[4], v, big, last;
     const int ncid = new_file("one_rank.nc", PIO_CLOBBER, dims);

@@ -301,7 +301,7 @@ static void files(void) {
     SAY(ncmpi_open(MPI_COMM_WORLD, ".", 0, MPI_INFO_NULL, &id));
 }
 
-/* A second id of a file has a mode, requests and a buffer of its own. */
+/* Tests that a second id of a file has a mode, requests and a buffer of its own. */
 static void second_ids(void) {
     MPI_Offset s[2] = {4 * rank, 0}, c[2] = {4, 0}, n = 0;
     int reader = -1, writer = -1, k = 0;

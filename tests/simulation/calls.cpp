@@ -42,7 +42,7 @@ double seconds_of(const timespec& t) {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Simulated time 0 is this time of every clock.
+/// Time in seconds that every clock shows at simulated time 0.
 constexpr double epoch = 1e9;
 
 std::string path_of(int fd) {

@@ -29,7 +29,7 @@ struct Scenario {
 
 /// Results of a run for its judge, in memory that both processes share.
 struct Report {
-    std::int64_t promised = 0;  ///< records that some call has promised
+    std::int64_t promised = 0;  ///< number of records that calls have promised
     bool closed = false;        ///< all ranks have closed the file without an error
     bool reopened = false;      ///< the file was complete before it was appended to
     std::int64_t failed = 0;    ///< calls of the disk that failed

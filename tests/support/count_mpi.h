@@ -18,8 +18,7 @@ typedef struct {
 
 mpi_counts count_mpi(void);
 
-/* If `on` is not 0, each later call is printed on standard error, with the function that made it.
- */
+/* Prints each later call on standard error, with the function that made it, if `on` is not 0. */
 void trace_mpi(int on);
 
 #ifdef __cplusplus

@@ -140,7 +140,7 @@ inline void begin(int* argc, char*** argv, unsigned limit_seconds, int threads =
     step("start");
 }
 
-// From now on, these ranks test together.
+// Makes the ranks of a communicator test together from now on.
 inline void use(MPI_Comm comm) {
     state.comm = comm;
     MPI_Comm_rank(comm, &state.rank);

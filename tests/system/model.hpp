@@ -22,7 +22,7 @@ struct Model {
     int rank = -1;
     int size = 0;
 
-    // On a server, the constructor returns when the model ends.
+    // Starts a session. On a server, returns when the model ends.
     Model(MPI_Comm world, const std::string& settings) {
         const int status = tw_init(world, settings.c_str(), &session);
         CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));

@@ -268,7 +268,8 @@ void mistakes(const std::string& folder) {
     (void)tw_close(&f);
 }
 
-/// A classic format ignores settings of compression, because the user may have chosen the format.
+/// Tests that settings of compression have no effect in a classic format, and are not an error: the
+/// user of a program may choose another format than its author.
 void ignored(const std::string& folder) {
     const Line line;
     tw_file f = nullptr;

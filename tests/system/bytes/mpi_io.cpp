@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::int64_t columns = 37;
 
-// Many writers write small adjacent parts, so that MPI-IO's aggregators must read, change and write
-// the file.
+// Writes a file by many writers with small adjacent parts, so that MPI-IO's aggregators must read,
+// change and write it.
 int write(tw_session session, const std::string& path, const char* settings, std::string& text) {
     const std::int64_t rows = 5 * check::state.size;
     const std::int64_t shape[2] = {rows, columns};

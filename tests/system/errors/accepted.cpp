@@ -70,7 +70,7 @@ struct Run {
         if (!all) std::exit(2);
         return true;
     }
-    // The close must fail on all ranks.
+    // Closes the file, which must fail on all ranks.
     void close_fails() {
         if (tw_close(&file) != TW_OK) return;
         std::fprintf(stderr, "[rank %d] tw_close did not fail\n", rank);

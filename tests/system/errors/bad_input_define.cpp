@@ -431,7 +431,7 @@ void definitions() {
     CHECK(exists(path));
 }
 
-// The last rank makes another definition than the others.
+// Tests definitions of the last rank that differ from those of the other ranks.
 void disagreements() {
     if (ranks() < 2) return;
     Session s;

@@ -77,8 +77,8 @@ void unknown_variable(Model& model) {
     h.close();
 }
 
-/// One rank passes too many elements. It gets the error at once; all ranks get it at the next
-/// collective call.
+/// Tests a rank that passes too many elements. It must get the error at once, and all ranks at the
+/// next collective call.
 void wrong_shape(Model& model) {
     check::step("a wrong shape");
     History h(model, folder + "/shape.nc", "");
@@ -101,7 +101,7 @@ void wrong_shape(Model& model) {
     (void)tw_close(&h.file);
 }
 
-/// A name that contains an apostrophe is returned completely.
+/// Tests that a name that contains an apostrophe is returned completely.
 void apostrophe(Model& model) {
     check::step("an apostrophe");
     tw_file file = nullptr;

@@ -151,7 +151,7 @@ void in_a_restart() {
     OK(tw_restart_free(&restart));
 }
 
-/// All calls with a copy of a freed handle are refused.
+/// Tests that all calls with a copy of a freed handle are refused.
 void refused() {
     tw_decomposition d = decompose(), copy = d;
     OK(tw_free_decomposition(&d));

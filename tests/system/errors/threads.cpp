@@ -46,7 +46,7 @@ struct Writer {
     }
 };
 
-// Each thread has its own session on its own communicator.
+// Tests threads that each have their own session on their own communicator.
 void sessions(const std::string& folder) {
     constexpr int threads = 3, files = 3, records = 4;
     const char* const settings[] = {"", "format=netcdf4; deflate=1", "service=background"};
@@ -87,8 +87,8 @@ void sessions(const std::string& folder) {
         }
 }
 
-// Two threads use one session. While one of them waits for other ranks, the other one is refused,
-// and all ranks get an error.
+// Tests two threads that use one session. While one of them waits for other ranks, the other one
+// must be refused, and all ranks must get an error.
 void one_session(const std::string& folder) {
     Writer w;
     MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
@@ -135,7 +135,8 @@ void one_session(const std::string& folder) {
     CHECK(tw_finalize(&w.session) == TW_OK);
 }
 
-// A session must not change the environment, because other threads may read it at any time.
+// Tests that a session does not change the environment, because other threads may read it at any
+// time.
 void environment_stays() {
     const auto all = [] {
         std::vector<std::string> entries;
@@ -152,7 +153,7 @@ void environment_stays() {
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
-// A call without a handle must not return the text of an earlier error.
+// Tests that a call without a handle does not return the text of an earlier error.
 void no_handles() {
     tw_session session = nullptr;
     tw_file file = nullptr;

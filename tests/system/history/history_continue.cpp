@@ -13,7 +13,7 @@ int size = 1;
 
 const char* const ten_days = "every = \"10 days\"\nfields = [\"T\"]\n";
 
-/// A complete file must not be written again if the run ends within a window.
+/// Tests that a complete file is not written again if the run ends within a window.
 void complete_file() {
     const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
     const std::string config = stream_of("s", folder + "/s_{start:YYYY}.nc",

@@ -164,7 +164,7 @@ void restart(int n) {
     OK(tw_restart_free(&r));
 }
 
-// Every second element is a box.
+// Tests a decomposition in which every second element is a box.
 void boxes(int n) {
     std::vector<std::int64_t> start, count(static_cast<std::size_t>(n), 1);
     for (int i = 0; i < n; ++i) start.push_back(2 * i);

@@ -515,7 +515,8 @@ private:
                 replicate(v, get);
             else
                 decompose(v, random, get);
-            get.bare = random.percent(50);  // strided arrays have the same form on all ranks
+            // Choose alike on all ranks: the strided arrays of all ranks lack halos, or none does.
+            get.bare = random.percent(50);
             fits &= prepare(get, own);
         }
         int all_fit = fits ? 1 : 0;

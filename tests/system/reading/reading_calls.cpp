@@ -80,7 +80,8 @@ void while_written(const std::string& format) {
 
 /// Tests that a reader finds chunks that existed when it opened the file, while the index grows.
 void while_index_grows(const std::string& format) {
-    constexpr int known = 120;  // the last of these chunks move to another node of HDF5's index
+    // When the index grows, HDF5 moves the last of these chunks to another node of it.
+    constexpr int known = 120;
     tw_file writer = create(("publish=live; format=" + format).c_str()), reader = nullptr;
     for (int r = 0; r < known; ++r) put_record(writer, r);
     OK(tw_sync(writer, 0));

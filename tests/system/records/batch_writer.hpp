@@ -22,7 +22,8 @@ public:
     bool create(bool again = false);
     /// Makes one operation of a step. A deferred operation keeps its array until the next step.
     void put(std::size_t step, const Op& op);
-    /// Must be called before the operations of a step.
+    /// Begins a step: frees the arrays that deferred operations of the last step kept. Must be
+    /// called before the operations of a step.
     void begin_step() { kept_.clear(); }
     /// Counts a check, and prints the first error.
     void ok(int status, const char* call);
