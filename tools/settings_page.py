@@ -14,29 +14,28 @@ SOURCE = ROOT / "src/session/settings.cpp"
 PAGE = ROOT / "docs/settings.md"
 BEGIN, END = "<!-- table: tools/settings_page.py -->\n", "<!-- end of the table -->\n"
 
-# Links to the pages that say more about a setting.
+# Where the names of settings lead.
 SEE = {
-    "mode": "[appending](appending.md)",
-    "method": "[methods](methods.md)",
-    "format": "[netCDF-4](netcdf4.md)",
-    "writers": "[writers and file systems](methods.md#writers-and-file-systems)",
-    "files": "[a file for each tile](methods.md#a-file-for-each-tile), "
-    "[a file for each variable](files.md#a-file-for-each-variable), "
-    "[a Zarr store](zarr.md#a-zarr-store-of-netcdf-files)",
-    "read_ahead": "[reading ahead](reading.md#reading-ahead-in-the-background)",
-    "common_records": "[sets of tiles](reading.md#sets-of-tiles)",
-    "service": "[services](services.md)",
-    "servers": "[a model with servers](services.md#a-model-with-servers)",
-    "queue": "[memory](services.md#memory)",
-    "watchdog": "[where a run stands](#where-a-run-stands)",
-    "publish": "[after a killed run](recovery.md)",
-    "close": "[closing without waiting](services.md#closing-without-waiting)",
-    "zarr_references": "[Zarr](zarr.md)",
-    "zarr_stream": "[a stream of files](zarr.md#a-stream-of-files)",
-    "checksums": "[checksums](recovery.md#checksums)",
-    "manifest": "[a list of complete files](recovery.md#a-list-of-complete-files)",
-    "summary": "[seeing a run](report.md)",
-    "trace": "[a timeline](report.md#a-timeline)",
+    "mode": "appending.md",
+    "method": "methods.md",
+    "format": "netcdf4.md",
+    "writers": "methods.md#writers-and-file-systems",
+    "tiles": "methods.md#a-file-for-each-tile",
+    "files": "files.md#a-file-for-each-variable",
+    "read_ahead": "reading.md#reading-ahead-in-the-background",
+    "common_records": "reading.md#sets-of-tiles",
+    "service": "services.md",
+    "servers": "services.md#a-model-with-servers",
+    "queue": "services.md#memory",
+    "watchdog": "#where-a-run-stands",
+    "publish": "recovery.md",
+    "close": "services.md#closing-without-waiting",
+    "zarr_references": "zarr.md",
+    "zarr_stream": "zarr.md#a-stream-of-files",
+    "checksums": "recovery.md#checksums",
+    "manifest": "recovery.md#a-list-of-complete-files",
+    "summary": "report.md",
+    "trace": "report.md#a-timeline",
 }
 TOKEN = re.compile(r'\s*(?:((?:"(?:[^"\\]|\\.)*"\s*)+)|([\w:]+)|([{},]))')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -72,12 +71,12 @@ def line(row: list[str]) -> str:
     """Returns the row of the page for a row of the source."""
     name, standard, values, meaning, per_file = row[:5]
     text = CODE.sub(lambda m: f"`{m[1] or m[2]}`", meaning)
-    text += f". See {SEE[name]}" if name in SEE else ""
     text += "" if per_file == "true" else ". Session"
     allowed = re.sub(r"(\d)(?:\|\d)+\|(\d)", r"\1 to \2", values).replace("|", ", ")
     allowed = re.sub(r"a size in (bytes[a-z ]*) \(.*\)", r"\1", allowed)
     default = f"`{standard}`" if standard else ""
-    return f"| `{name}` | {default} | {allowed} | {text} |"
+    linked = f"[`{name}`]({SEE[name]})" if name in SEE else f"`{name}`"
+    return f"| {linked} | {default} | {allowed} | {text} |"
 
 
 def main() -> int:

@@ -48,14 +48,14 @@ const std::vector<SettingRow>& setting_table() {
         {"method", "auto", "auto|record|slabs|rows|columns|tiles|direct|serial",
          "which rank writes which part of the file; auto is record", true},
         {"storage", "auto", "auto|posix|pnetcdf|pnetcdf-blocking|netcdf4|memory",
-         "how the data are written to the file; auto is netcdf4 for the netCDF-4 formats, else "
-         "posix, or pnetcdf on NFS with several nodes, with a warning; pnetcdf makes requests, "
-         "which one collective call per round completes, pnetcdf-blocking one collective call per "
-         "variable; memory discards the data, to measure everything but the disk",
+         "what writes the data; auto is netcdf4 for the netCDF-4 formats, else posix, or pnetcdf "
+         "on NFS with several nodes; pnetcdf completes the requests of a round with one "
+         "collective call, pnetcdf-blocking makes one per variable; memory discards the data, to "
+         "measure all but the disk",
          true},
         {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
-         "netCDF format; auto is CDF-2, which every reader supports, or CDF-5 if CDF-2 cannot hold "
-         "the file, and with storage=netcdf4 netCDF-4",
+         "netCDF format; auto is CDF-2, or CDF-5 if CDF-2 cannot hold the file, and with "
+         "storage=netcdf4 netCDF-4",
          true},
         {"deflate", "0", "0|1|2|3|4|5|6|7|8|9",
          "netCDF-4: zlib compression level, for variables of two dimensions or more; 0: none. "
@@ -70,29 +70,26 @@ const std::vector<SettingRow>& setting_table() {
          "netCDF-C",
          true},
         {"chunks", "auto", "auto or lengths such as lev=10,lat=90",
-         "netCDF-4: chunk lengths by dimension; dimensions that are not listed are not divided; a "
-         "dimension that the file does not have gives a warning",
+         "netCDF-4: chunk lengths by dimension; dimensions that are not listed are not divided; "
+         "one that the file does not have gives a warning",
          true},
         {"writers", "auto", "auto, a number such as 4, 2/node or 4:FIRST:STRIDE",
-         "number of ranks that write; auto is 1/node on local file systems, 4/node on parallel "
-         "ones (Lustre, GPFS, BeeGFS, CephFS), 1 if it is not known whether several nodes can "
-         "write one file, and with rows and columns one per process row or column; FIRST is the "
-         "first rank that writes (with 2/node, within each node), STRIDE the distance from one to "
-         "the next; without it they are spread evenly",
+         "number of ranks that write; auto follows the method and the file system: 1/node on "
+         "local ones, 4/node on parallel ones; FIRST is the first rank that writes (with 2/node, "
+         "within each node), STRIDE the distance to the next",
          true},
         {"stripes", "auto", "auto, a number, or COUNT:SIZE such as 8:4MiB or auto:4MiB",
-         "stripe count and stripe size of a new file on Lustre, and the MPI-IO hints "
-         "striping_factor and striping_unit; auto keeps the directory's default",
+         "stripe count and size of a new file on Lustre, and MPI-IO hints; auto keeps the "
+         "directory's default",
          true},
         {"tiles", "auto", "auto, or MxN such as 4x2",
          "with method=tiles: M parts along the fastest dimension, N along the next one; auto makes "
          "one tile per writer",
          true},
         {"files", "one", "one|tiles|variable|zarr",
-         "tiles: with method=tiles, one file per tile, NAME.0000 and so on, which thalweg combine "
-         "joins; variable: the path is a folder, in which each variable has a file of its own, "
-         "with its coordinates; zarr: this folder, when it is closed, is also a Zarr store "
-         "(version 3), of which each file is a shard",
+         "tiles: with method=tiles, one file per tile, NAME.0000 and so on; variable: the path "
+         "is a folder with a file for each variable; zarr: this folder also becomes a Zarr store "
+         "when it is closed",
          true},
         {"readers", "auto", "auto, a number, or a number per node such as 2/node",
          "number of ranks that read; auto is 4/node on parallel file systems (Lustre, GPFS, "
@@ -103,21 +100,22 @@ const std::vector<SettingRow>& setting_table() {
          "'staging' bytes",
          true},
         {"common_records", "no", flags,
-         "read sets of tiles whose files differ in their number of records, as a killed run leaves "
-         "them: the records that all files have",
+         "read sets of tiles whose files differ in their number of records: the records that all "
+         "files have",
          true},
         {"alignment", "auto", auto_sizes,
-         "with method=record: writers' ranges in the file end at multiples of this; auto is 4 KiB "
-         "on local file systems, on parallel ones the stripe size (Lustre), else the block size, "
-         "or 1 MiB if that is larger",
+         "with method=record: writers' ranges in the file end at multiples of this; auto is 4 "
+         "KiB on local file systems, the stripe size on Lustre, on other parallel ones the block "
+         "size or 1 MiB, whichever is larger",
          true, 1, most_bytes},
         {"buffer", "8MiB", sizes, "exchange buffers per rank; the ranks of a node share theirs",
          false, 1, most_bytes},
         {"piece", "auto", auto_sizes, "largest part of a file that is packed and written at a time",
          true, 1, most_bytes},
         {"threads", "auto", auto_integers,
-         "threads per rank that copy put data, for models that run one rank on many cores; auto is "
-         "OMP_NUM_THREADS, else 1; limited to the processors that the rank may use",
+         "threads per rank that copy put data, for models that run one rank on many cores; auto "
+         "is OMP_NUM_THREADS, else 1; at most the processors that the rank is bound to, or its "
+         "share of the node's",
          false, 1, INT32_MAX},
         {"staging", "256MiB", sizes,
          "memory limit, per rank and file, for copies of put data or for data read ahead; if a "
@@ -125,14 +123,12 @@ const std::vector<SettingRow>& setting_table() {
          true, 0, most_bytes},
         {"service", "auto", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
-         "ranks; auto is servers if there are any, else inline, and background once the run shows "
-         "that it pays, where processors and memory are free",
+         "ranks; auto is servers if there are any, else inline, and background once that pays",
          true},
         {"servers", "0", "auto or a number, also followed by :last",
          "number of dedicated server ranks, from 1 to all but one: the last ranks of every node "
-         "in turn, or, with :last, the last ranks of all; on them tw_init returns when all other "
-         "ranks have called tw_finalize; auto: one on each node, on a parallel file system as many "
-         "as make 64 in all, at most one rank of 16",
+         "in turn, or, with :last, the last ranks of all; auto: one on each node, on a parallel "
+         "file system as many as make 64 in all, at most one rank of 16",
          false},
         {"queue", "auto", auto_sizes,
          "with service background or servers: memory limit, per rank and file, for steps not yet "
@@ -143,47 +139,45 @@ const std::vector<SettingRow>& setting_table() {
          "limit",
          true, 0, most_rate},
         {"watchdog", "0", "seconds, or two numbers such as 30:600",
-         "seconds after which a call that has not returned reports what its rank is waiting for; "
-         "0: never; and those after which it aborts its process, so that the launcher ends the job",
+         "seconds in one call after which a rank reports what it is waiting for; 0: never; and "
+         "those after which it aborts its process, so that the launcher ends the job",
          false},
         {"header_pad", "4KiB", sizes,
          "free space after the header, for attributes set after the definitions end", true, 0,
          most_header_pad},
         {"attributes", "same", "same|first",
          "same: attributes that differ between ranks are an error; first: those of rank 0 are "
-         "taken, for programs that put time stamps or host names there",
+         "taken, for programs that write time stamps or host names",
          true},
         {"publish", "close", "close|live",
-         "close: the file is called NAME.part until it is complete; live: it has its own name from "
-         "the start",
+         "close: the file is called NAME.part until it is complete; live: it has its own name "
+         "from the start",
          true},
         {"close", "wait", "wait|later",
          "with service background or servers: tw_close waits until the file is complete, or "
          "returns at once",
          true},
         {"zarr_references", "no", "no, yes or a path",
-         "write Zarr references (kerchunk JSON) to the file: yes: beside it as NAME.json; a path: "
-         "to this file, or, if it is a directory or ends in a slash, to NAME.json there",
+         "write Zarr references (kerchunk JSON): yes: to NAME.json beside the file; a path: to "
+         "this file, or, if it is a directory or ends in a slash, to NAME.json there",
          true},
         {"zarr_stream", "", "a path",
-         "add the file to the Zarr references (kerchunk JSON) of all files that name this path, as "
-         "one data set; not for restarts",
+         "add the file to the Zarr references of all files that name this path, as one data set; "
+         "not for restarts",
          true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksums", "no", flags,
-         "write checksums of the file's data beside it, as NAME.sums, which thalweg verify "
-         "--checksums and tw_restart_read compare with the data; restarts have them unless this is "
-         "no",
+         "write checksums of the file's data beside it, as NAME.sums; restarts have them unless "
+         "this is no",
          true},
-        {"manifest", "", "a path",
-         "file to which a line of JSON is added for each file that is complete", true},
+        {"manifest", "", "a path", "file to which a line of JSON is added for each complete file",
+         true},
         {"node_size", "0", integers,
          "largest number of ranks treated as one node; 0: the nodes of the machine. Small values "
-         "test communication between nodes on one machine",
+         "test several nodes on one machine",
          false, 0, INT32_MAX},
         {"summary", "", "a path or table",
-         "where tw_finalize writes the session summary: a JSON file, an HTML page if the path ends "
-         "in "
+         "where tw_finalize writes the session summary: a JSON file, a page if the path ends in "
          ".html, or a table on standard output",
          false},
         {"trace", "", "a path",
