@@ -58,13 +58,13 @@ Status Accumulator::end_sample() { return (inner_ ? inner_ : outer_)->end_sample
 
 Status Accumulator::end_inner(double weight) {
     if (!inner_ || inner_->samples == 0) return {};
-    std::array<double, piece> results;
+    std::array<double, converted_together> results;
     Value missing{};
     std::memcpy(missing.data(), &kernels::missing_mark, sizeof kernels::missing_mark);
     Status status;
     outer_->begin_sample(weight);
-    for (std::int64_t i = 0; i < inner_->elements(); i += piece) {
-        const std::int64_t count = std::min(piece, inner_->elements() - i);
+    for (std::int64_t i = 0; i < inner_->elements(); i += converted_together) {
+        const std::int64_t count = std::min(converted_together, inner_->elements() - i);
         Status own = inner_->result(i, count, TW_DOUBLE, missing, results.data());
         if (!own.ok()) status = std::move(own);
         outer_->add({i, count, results.data(), 1, nullptr});

@@ -133,9 +133,9 @@ void Sums::add(const Run& run) {
     with_type(statistic_.type, [&](auto named) {
         using T = typename decltype(named)::type;
         if (samples > 0) return add_run<T>(run);
-        // Add each piece while the initial values of its elements are in the cache.
-        for (std::int64_t i = 0; i < run.count; i += piece) {
-            const std::int64_t count = std::min(piece, run.count - i);
+        // Add a part at a time, while the initial values of its elements are in the cache.
+        for (std::int64_t i = 0; i < run.count; i += converted_together) {
+            const std::int64_t count = std::min(converted_together, run.count - i);
             begin<T>(run.first + i, count);
             add_run<T>({run.first + i, count, static_cast<const T*>(run.data) + i * run.stride,
                         run.stride, run.weights == nullptr ? nullptr : run.weights + i});
@@ -152,10 +152,10 @@ void Sums::add_run(const Run& run) {
         add_values(data, run);
         return;
     }
-    std::array<T, piece> gathered;
-    std::array<double, piece> converted;
-    for (std::int64_t i = 0; i < run.count; i += piece) {
-        const std::int64_t count = std::min(piece, run.count - i);
+    std::array<T, converted_together> gathered;
+    std::array<double, converted_together> converted;
+    for (std::int64_t i = 0; i < run.count; i += converted_together) {
+        const std::int64_t count = std::min(converted_together, run.count - i);
         const Run part{run.first + i, count, nullptr, 1,
                        run.weights == nullptr ? nullptr : run.weights + i};
         gather(data + i * run.stride, count, run.stride, gathered.data());

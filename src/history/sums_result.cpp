@@ -100,8 +100,8 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
     // Other infinite results may be overflows.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
-    std::array<double, piece> found;
-    std::array<bool, piece> valid;
+    std::array<double, converted_together> found;
+    std::array<bool, converted_together> valid;
     const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
         using Out = typename decltype(named)::type;
         auto* const out = static_cast<Out*>(results) + begin;
@@ -146,8 +146,8 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
     with_type(type, [&](auto named) {
         using Out = typename decltype(named)::type;
         if (samples == 0) std::fill_n(static_cast<Out*>(results), count, value_as<Out>(fill));
-        for (std::int64_t i = 0; samples > 0 && i < count; i += piece) {
-            const std::int64_t n = std::min(piece, count - i);
+        for (std::int64_t i = 0; samples > 0 && i < count; i += converted_together) {
+            const std::int64_t n = std::min(converted_together, count - i);
             if constexpr (std::is_floating_point_v<Out>)
                 in_real(named, i, n);
             else

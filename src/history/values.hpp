@@ -10,7 +10,7 @@
 namespace thalweg::history {
 
 /// Number of elements that are converted together: they fit into the first-level cache.
-inline constexpr std::int64_t piece = 1024;
+inline constexpr std::int64_t converted_together = 1024;
 
 template <class T>
 struct Named {
