@@ -39,6 +39,12 @@ int call_real(int number, A... arguments) {
     return function != nullptr ? function(arguments...) : NC_ENOTBUILT;
 }
 
+/// Calls a function of PnetCDF as the program itself would.
+template <class Function, class... A>
+int call_as_program(int number, A... arguments) {
+    return reinterpret_cast<Function*>(function_of(number))(arguments...);
+}
+
 /// Returns a path without the name of a file system before a colon, by which PnetCDF has MPI-IO
 /// choose its driver. Other colons are part of the file's name.
 std::string without_driver(const char* path) {
@@ -210,20 +216,18 @@ int ncmpi_copy_att(int id, int variable, const char* name, int to, int to_variab
         const Depth deeper(the_shim());
         return copy_really(from->inner, into->inner);
     }
-    // Calls the functions as the program itself would.
     nc_type type = NC_NAT;
     MPI_Offset length = 0;
-    const auto call = [](int number, auto* signature, auto... arguments) {
-        return reinterpret_cast<decltype(signature)>(function_of(number))(arguments...);
-    };
-    int code = call(number_of_ncmpi_inq_att, &ncmpi_inq_att, id, variable, name, &type, &length);
+    int code = call_as_program<decltype(::ncmpi_inq_att)>(number_of_ncmpi_inq_att, id, variable,
+                                                          name, &type, &length);
     std::vector<double> values(static_cast<std::size_t>(length) + 1);  // 8 bytes each
     if (code == 0)
-        code = call(number_of_ncmpi_get_att, &ncmpi_get_att, id, variable, name,
-                    static_cast<void*>(values.data()));
+        code = call_as_program<decltype(::ncmpi_get_att)>(number_of_ncmpi_get_att, id, variable,
+                                                          name, static_cast<void*>(values.data()));
     if (code == 0)
-        code = call(number_of_ncmpi_put_att, &ncmpi_put_att, to, to_variable, name, type, length,
-                    static_cast<const void*>(values.data()));
+        code = call_as_program<decltype(::ncmpi_put_att)>(number_of_ncmpi_put_att, to, to_variable,
+                                                          name, type, length,
+                                                          static_cast<const void*>(values.data()));
     return code;
 }
 
