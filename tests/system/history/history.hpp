@@ -1,13 +1,11 @@
-// A model of one field, and the contents of a file of its history.
+// Folders, paths and contents of the files of a history.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
 #define THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
 
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,13 +14,6 @@
 namespace histories {
 
 using calls::session;
-
-inline const double not_sent = std::numeric_limits<double>::infinity();
-
-struct Step {
-    double seconds;
-    double value;  // value of all elements; not_sent: the field is not sent in this step
-};
 
 /// Makes an empty folder for the next case. Collective.
 inline std::string fresh_folder() {
@@ -55,48 +46,6 @@ inline void save(tw_history history, const std::string& path) {
     OK(tw_restart_write(restart, path.c_str()));
     OK(tw_restart_free(&restart));
 }
-
-/// A model of which each rank holds two elements, with a halo.
-class Model {
-public:
-    explicit Model(const char* attributes) : attributes_(attributes) {}
-    ~Model() {
-        if (decomposition_ != nullptr) OK(tw_free_decomposition(&decomposition_));
-    }
-    Model(const Model&) = delete;
-    Model& operator=(const Model&) = delete;
-
-    void open(const std::string& config, const char* calendar, const char* start,
-              const char* settings = nullptr) {
-        elements = 2 * check::state.size;
-        const std::int64_t first = 2 * check::state.rank, two = 2, halo = 1;
-        if (decomposition_ == nullptr)
-            OK(tw_decompose_halo(session, "x", 1, &elements, &first, &two, &halo, &halo,
-                                 &decomposition_));
-        OK(tw_history_open(session, config.c_str(), calendar, start, settings, &history));
-        std::vector<double> x(elements);
-        for (std::int64_t i = 0; i < elements; ++i) x[i] = static_cast<double>(i);
-        OK(tw_history_coordinate(history, "x", "x", nullptr,
-                                 tw_dense(TW_DOUBLE, x.data(), elements), "units=m"));
-        OK(tw_history_field(history, "T", TW_DOUBLE, "x", decomposition_, attributes_, &field));
-        OK(tw_history_ready(history));
-    }
-    void step(const Step& step) {
-        OK(tw_history_time(history, step.seconds));
-        const double values[4] = {-1e30, step.value, step.value, 1e30};
-        if (step.value != not_sent) OK(tw_send(field, TW_DOUBLE, values, 4));
-        OK(tw_history_end_step(history));
-    }
-    void close() { OK(tw_history_close(&history)); }
-
-    std::int64_t elements = 0;
-    tw_history history = nullptr;
-    tw_field field = nullptr;
-
-private:
-    const char* attributes_;
-    tw_decomposition decomposition_ = nullptr;
-};
 
 /// The contents of a file, on every rank.
 struct Contents {
