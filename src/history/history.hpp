@@ -51,6 +51,7 @@ private:
     Status make_variables(const std::vector<ResolvedStream>& resolved);
     Status declare_all();
     Status agree_on_declarations(const Status& mine);
+    Status agree_on_open_files();
     Status end_lost_step();
     std::vector<Due> find_due() const;
     std::vector<Due> find_open();

@@ -24,6 +24,7 @@ struct FileContext {
     std::set<std::string> paths;  ///< paths of the files begun so far
     std::int64_t uses = 0;        ///< number of times that a file was used
     std::int64_t opened = 0;      ///< number of open files
+    std::int64_t max_open = 0;    ///< number of files that may be open at once
     /// Seconds since 1970 and two random numbers, the same on every rank, from which the files'
     /// UUIDs are made.
     std::array<std::int64_t, 3> stamp{};

@@ -1,5 +1,7 @@
 // The end of a history's declarations: its streams and their variables.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -117,6 +119,19 @@ Status History::agree_on_declarations(const Status& mine) {
     return {};
 }
 
+/// Limits the number of open files, so that those of a process suffice on every rank. A file takes
+/// up to four: its data, lock, checksums, and the places of its chunks.
+/// @note Collective
+Status History::agree_on_open_files() {
+    std::array<std::int64_t, 1> files{table_.max_open};
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        files[0] = std::clamp<std::int64_t>(limit.rlim_cur / 4, 1, files[0]);
+    Status status = ranks_.least(files);
+    context_.max_open = files[0];
+    return status;
+}
+
 Status History::ready() {
     std::vector<ResolvedStream> resolved;
     Status mine = detail::alone([&]() -> Status {
@@ -125,6 +140,7 @@ Status History::ready() {
         return picks_.list(resolved);
     });
     if (Status status = agree_on_declarations(mine); !status.ok()) return status;
+    if (Status status = agree_on_open_files(); !status.ok()) return status;
     if (Status status = picks_.find(); !status.ok()) return status;
     mine = detail::alone([&]() -> Status {
         if (Status status = make_variables(resolved); !status.ok()) return status;

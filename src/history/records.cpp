@@ -153,7 +153,7 @@ Status Records::write_record(const Due& due) {
 
 Status Records::limit_open() {
     Status status;
-    while (context_.opened >= context_.table->max_open) {
+    while (context_.opened >= context_.max_open) {
         Output* oldest = nullptr;
         for (Output* output : outputs_of(streams_))
             if (output->is_open() && (!oldest || output->last_use() < oldest->last_use()))

@@ -31,8 +31,7 @@ public:
     void reserve(std::int64_t bytes) { values_.reserve(bytes); }
     /// @param now  time of the step @note Collective
     Status write(const std::vector<Due>& due, Time now);
-    /// Closes the file that has been unused for longest, while as many are open as the
-    /// configuration permits.
+    /// Closes the file that has been unused for longest, while as many are open as may be.
     /// @note Collective
     Status limit_open();
 

@@ -2,6 +2,8 @@
 """Tests histories: instants, means and extremes compared with NumPy; restarts; errors on all
 ranks alike."""
 
+import resource
+
 import netCDF4
 import numpy as np
 import pytest
@@ -153,3 +155,82 @@ path = "{folder}/masked.nc"
             right = np.full((NY, NX), 1.5)
             right[:, 0] = 2
             assert np.array_equal(f["M"][0], right)
+
+
+def limited(kind, soft):
+    """Sets a soft limit of this process, and returns the limits before."""
+    before = resource.getrlimit(kind)
+    resource.setrlimit(kind, (soft, before[1]))
+    return before
+
+
+def test_more_files_than_a_process_may_open(io, folder):
+    names = [f"v{i:02}" for i in range(60)]
+    cells = io.decompose(x=2 * WORLD.size, start=(2 * WORLD.rank,), count=(2,))
+    config = f"""
+[[stream]]
+name = "s"
+every = "1 day"
+fields = ["*"]
+files = "variable"
+path = "{folder}/{{variable}}.nc"
+"""
+    # The last rank alone has the lower limit: all close files as often as it must.
+    lowest = 96 if WORLD.rank == WORLD.size - 1 else 512
+    before = limited(resource.RLIMIT_NOFILE, lowest)
+    try:
+        with io.history(config, calendar="noleap", start="2000-01-01") as h:
+            for name in names:
+                h.field(name, "f8", "x", cells)
+            h.ready()
+            for step in range(1, 7):
+                h.time = 43200 * step
+                for i, name in enumerate(names):
+                    h[name] = np.full(2, float(step + i))
+                h.end_step()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    WORLD.barrier()
+    for i, name in enumerate(names[WORLD.rank :: WORLD.size]):
+        first = WORLD.rank + i * WORLD.size + 1.5
+        with netCDF4.Dataset(folder / f"{name}.nc") as f:
+            right = np.outer([first, first + 2, first + 4], np.ones(2 * WORLD.size))
+            assert np.array_equal(f[name][:], right), name
+
+
+def test_instants_after_a_failed_write(io, folder):
+    n = 40_000
+    cells = io.decompose(x=n * WORLD.size, start=(n * WORLD.rank,), count=(n,))
+    config = f"""
+[[stream]]
+name = "now"
+every = "12 hours"
+op = "instant"
+type = "same"
+fields = ["T"]
+new_file = "1 day"
+path = "{folder}/{{start:YYYYMMDD}}.nc"
+"""
+    failures = 0
+    with io.history(config, calendar="noleap", start="2000-01-01") as h:
+        h.field("T", "f8", "x", cells)
+        for step in range(1, 11):
+            h.time = 43200 * step
+            h["T"] = np.full(n, 100.0 * step + WORLD.rank)
+            before = limited(resource.RLIMIT_FSIZE, 100_000 if step in (3, 4, 7) else -1)
+            try:
+                h.end_step()
+            except tw.Error as error:
+                assert step >= 3 and ".nc" in str(error)
+                failures += 1
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert 1 <= failures < 8
+    assert set(WORLD.allgather(failures)) == {failures}
+    WORLD.barrier()
+    for day in (1, 3, 5):
+        path = folder / f"200001{day:02}.nc"
+        with netCDF4.Dataset(path) as f:
+            ranks = np.repeat(np.arange(WORLD.size), n)
+            assert np.array_equal(f["T"][0], 100.0 * (2 * day - 1) + ranks), path
+            assert np.array_equal(f["T"][1], 100.0 * 2 * day + ranks), path
