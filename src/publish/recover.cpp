@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/text.hpp"
 #include "publish/claim.hpp"
 #include "publish/committed.hpp"
 #include "publish/sums.hpp"
@@ -131,6 +132,7 @@ struct Mended {
     std::int64_t damaged = 0;
     std::string first_damage;  ///< description of the first damage
     std::string unchecked;     ///< reason why the checksums could not be compared
+    std::string unknown;       ///< data of which there are no checksums
 };
 
 /// Reduces the number of records, and inspects the file again. @param records  new number of
@@ -152,9 +154,41 @@ Status keep_before(const std::string& data, std::int64_t records, Committed& fou
     return status;
 }
 
+/// Returns sorted numbers with ranges, as "0, 2 to 4".
+std::string ranges_text(const std::vector<std::int64_t>& numbers) {
+    std::vector<std::string> ranges;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+        ranges.push_back(last == i ? fmt::format("{}", numbers[i])
+                                   : fmt::format("{} to {}", numbers[i], numbers[last]));
+        i = last + 1;
+    }
+    return joined(ranges, ", ");
+}
+
+/// Names the variables, and of each the records, that have faults of a kind.
+std::string list_faults(const SumsReport& report, SumsFault::Kind kind) {
+    std::vector<std::string> names;
+    for (std::size_t v = 0; v < report.variables.size(); ++v) {
+        std::vector<std::int64_t> records;
+        bool any = false;
+        for (const SumsFault& f : report.faults) {
+            if (f.kind != kind || f.variable != static_cast<std::int64_t>(v)) continue;
+            any = true;
+            if (f.record >= 0) records.push_back(f.record + report.first_record);
+        }
+        if (!any) continue;
+        names.push_back(fmt::format("'{}'", report.variables[v]));
+        if (!records.empty()) names.back() += fmt::format(" (records {})", ranges_text(records));
+    }
+    return joined(names, ", ");
+}
+
 /// Compares the data with their checksums, if there are any. A file under its temporary name is cut
 /// before the first record with a mismatch. A file under its final name is not cut, as the records
-/// after this one may be older and complete.
+/// after this one may be older and complete. Without a checksum, nothing is known of the data:
+/// after lost power, neither may be on the disk.
 /// @param remains  receives a failure that names the damage that was not cut off
 Status check_whole(const std::string& own, const std::string& data, Committed& found,
                    Mended& mended, Status& remains) {
@@ -166,19 +200,24 @@ Status check_whole(const std::string& own, const std::string& data, Committed& f
     const std::unique_ptr<Comm> comm = make_serial_comm();
     if (Status s = check_sums(*comm, data, {}, report); !s.ok()) {
         mended.unchecked = s.text;
+        // An append would refuse them.
+        if (s.code == TW_EFORMAT && data != own && ::unlink(sums_path(data).c_str()) == 0)
+            mended.unchecked += ": they were removed";
         return s.code == TW_ENOMEM ? s : Status{};
     }
-    for (const SumsFault& f : report.faults) {
-        if (f.kind != SumsFault::mismatch) continue;
-        const std::string text = describe(own, report, f);
-        if (f.record >= 0 && data != own) {
-            mended.damaged = found.records - f.record;
-            mended.first_damage = text.substr(own.size() + 2);
-            if (Status s = keep_before(data, f.record, found); !s.ok()) return s;
-            break;
-        }
-        if (remains.ok()) remains = {TW_ECHECKSUM, text};
+    const auto damage =
+        std::find_if(report.faults.begin(), report.faults.end(), [&](const SumsFault& f) {
+            return f.kind == SumsFault::mismatch && f.record >= 0 && data != own;
+        });
+    if (damage != report.faults.end()) {
+        mended.damaged = found.records - damage->record;
+        mended.first_damage = describe(own, report, *damage).substr(own.size() + 2);
+        if (Status s = keep_before(data, damage->record, found); !s.ok()) return s;
+        std::erase_if(report.faults, [&](const SumsFault& f) { return f.record >= found.records; });
     }
+    mended.unknown = list_faults(report, SumsFault::unknown);
+    if (const std::string left = list_faults(report, SumsFault::mismatch); !left.empty())
+        remains = {TW_ECHECKSUM, left};
     return complete_sums(data, 0, 1, true);
 }
 
@@ -199,6 +238,8 @@ std::string describe(const std::string& own, const Committed& found, bool whole,
     if (mended.damaged > 0)
         done += fmt::format("; {} cut off, from the first on that is not whole ({})",
                             count(mended.damaged, "record"), mended.first_damage);
+    if (!mended.unknown.empty())
+        done += fmt::format("; without checksums that tell if all is there: {}", mended.unknown);
     if (found.actual > found.size)
         done += fmt::format("; {} cut off", count(found.actual - found.size, "byte"));
     for (const std::string& kept : kept_paths(own))
@@ -235,7 +276,8 @@ Status recover(const std::string& path, bool force, std::string& done) {
     if (status = complete(data, found); !status.ok()) return status;
     if (status = claim->publish(true); !status.ok()) return status;
     done = describe(own, found, whole, mended);
-    if (!remains.ok()) remains.text = fmt::format("{}; but {} is damaged", done, remains.text);
+    if (!remains.ok())
+        remains.text = fmt::format("{}; but damaged, by the checksums: {}", done, remains.text);
     return remains;
 }
 
