@@ -4,10 +4,10 @@ synced, and judges what `recover`, netCDF-C and an append make of the rest.
 
 crash.py --model PROGRAM --inject LIBRARY [options] -- mpirun FLAGS -n
 
-In each state (see crash_log.py), these promises are checked: with durable=yes, after a durable
-tw_sync, and for restarts, the file has every record that a call has promised; with durable=yes
-every record that the header counts is right; nothing crashes or hangs. Without durable=yes, the
-header may count records with wrong contents (holes); the test prints their number.
+Checked in each state (crash_log.py says which there are): with durable=yes, after tw_sync of a
+device, and for restarts, every record of which a call has promised that it is there is there; with
+durable=yes every record that is counted is right; nothing crashes or hangs. Without, records can be
+counted and wrong: holes. They are counted; with checksums=yes, `recover` must name them.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ PLAN = {
     "restart-nc4": ("restart", 3, "format=netcdf4; deflate=1"),
     "tiles": ("write", 4, "method=tiles; tiles=1x2; files=tiles; durable=yes"),
     "variables": ("write", 4, "files=variable; durable=yes"),
+    "summed": ("write", 4, "checksums=yes; durable=yes"),
+    "summed-asked": ("write", 4, "checksums=yes"),
+    "summed-background": ("write", 4, "checksums=yes; service=background"),
+    "summed-append": ("append", 3, "checksums=yes"),
+    "summed-nc4": ("write", 4, "format=netcdf4; deflate=1; chunks=y=4; checksums=yes; durable=yes"),
     "asked": ("write", 4, "service=background"),
     "asked-inline": ("write", 4, "method=direct"),
     "nc4": ("late", 4, "format=netcdf4; durable=yes"),
@@ -153,6 +158,7 @@ class Scenario:
         return True
 
     def judge(self, judge: Judge, point: Point, choice: Choice, promise: Promise) -> Verdict:
+        judge.summed = "checksums=yes" in self.settings
         judge.live = "publish=live" in self.settings or self.mode in ("append", "rewrite", "drop")
         tiled = "files=tiles" in self.settings
         judge.tile_names = [f"{NAME}.000{k}" for k in range(2)] if tiled else []

@@ -181,7 +181,8 @@ class Judge:
     def __init__(self, folder: Path, server: Server):
         self.folder = folder
         self.server = server
-        self.live = False  # the file has its final name while it is written (publish=live)
+        self.summed = False  # `recover` must find every hole
+        self.live = False  # the file has its own name while it is written
         self.tile_names: list[str] = []
 
     def judge(self, state: dict, promise: Promise, restart: bool, durable: bool) -> Verdict:
@@ -284,6 +285,15 @@ class Judge:
         wrong = [w for w in wrong if w[1] >= 0 or promised.records > 0 or self.durable]
         if wrong:
             self.say(f"{path.name}: wrong {wrong[:4]} of {found.records} records{told}")
+        if self.summed and not own and path.with_name(path.name + ".sums").exists():
+            # A chunk that was never written has no checksum, either.
+            silent = [
+                (v, r)
+                for v, r in found.wrong
+                if f"'{v}'" not in text and (r >= 0 or promised.records > 0)
+            ]
+            if silent:
+                self.say(f"{path.name}: holes without a word: {silent[:4]}{told}")
         self.verdict.holes += len(found.wrong) - len(wrong)
         return not found.wrong
 
