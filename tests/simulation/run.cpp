@@ -77,9 +77,12 @@ public:
     void go() {
         Random random(mix(is_.seed, 5));  // the same on every rank
         if (!write(random, is_.file, 0, is_.steps)) return;
-        if (is_.appended == 0) return;
-        report_of_run->reopened = true;
-        write(random, is_.file + "; mode=append", is_.steps, is_.steps + is_.appended);
+        if (is_.appended > 0) {
+            report_of_run->reopened = true;
+            if (!write(random, is_.file + "; mode=append", is_.steps, is_.steps + is_.appended))
+                return;
+        }
+        if (is_.reads) read(random);
     }
 
 private:
@@ -141,6 +144,28 @@ private:
         const tw_status code =
             tw_put(file, name, TW_INT, values_.data(), static_cast<std::int64_t>(values_.size()));
         if (code != TW_OK) note("tw_put", code, false);
+    }
+
+    /// Reads some records in any order. A call returns the values or an error.
+    void read(Random& random) {
+        tw_file file = nullptr;
+        const char* const settings = random.percent(50) ? "" : "read_ahead=yes";
+        tw_status code = tw_open(session_, path_.c_str(), settings, &file);
+        note("tw_open", code, true);
+        if (code != TW_OK) return;
+        const std::int64_t records = is_.steps + is_.appended;
+        for (int i = 0; i < 4; ++i) {
+            const std::int64_t r = random.between(-1, records - 1);
+            const std::string call = "tw_get " + std::to_string(i);
+            std::fill(values_.begin(), values_.end(), -1);
+            code = tw_get(file, r < 0 ? "h" : "T", cells_, r < 0 ? 0 : r, TW_INT, values_.data(),
+                          static_cast<std::int64_t>(values_.size()));
+            note(call, code, true);
+            for (std::size_t k = 0; code == TW_OK && k < values_.size(); ++k)
+                if (values_[k] != value_of(r, first_ + static_cast<std::int64_t>(k)))
+                    return complain(call + " gives a wrong value of record " + std::to_string(r));
+        }
+        note("tw_close (reading)", tw_close(&file), true);
     }
 
     static void promise(std::int64_t records) {

@@ -17,6 +17,7 @@ struct Scenario {
     int steps = 1;
     int appended = 0;  ///< steps that are appended to the closed file
     bool inline_service = false, checksums = false;
+    bool reads = false;         ///< the ranks read the complete file
     int victim = -1;            ///< rank that dies; -1: none
     std::int64_t dies_at = -1;  ///< step of the scheduler
     std::int64_t ends_at = -1;  ///< step at which the others are killed

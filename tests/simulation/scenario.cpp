@@ -68,6 +68,7 @@ Scenario::Scenario(std::uint64_t its_seed) : seed(its_seed) {
     nx = random.pick<int>({1, 7, 64, 500});
     steps = static_cast<int>(random.between(1, 6));
     appended = random.percent(40) ? static_cast<int>(random.between(1, 3)) : 0;
+    reads = random.percent(60);
     disk.seconds = random.pick<double>({1e-5, 1e-4});
     disk.rate = random.pick<double>({1e7, 1e9});
     choose_fault(*this, random);
