@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
+#include "base/reserve.hpp"
 #include "exchange/scatter.hpp"
 #include "reading/request.hpp"
 
@@ -25,11 +26,7 @@ std::string describe(const ReadContext& file, const ReadRequest& r) {
 /// Checks that the form of each array, with or without halo, is the same on all ranks.
 Status compare_forms(const ReadContext& file, std::span<const ReadRequest> requests) {
     std::vector<std::int64_t> words;
-    Status status = file.team.agree(alone([&]() -> Status {
-        words.assign(2 * requests.size(), 0);
-        return {};
-    }));
-    if (!status.ok()) return status;
+    with_reserve([&] { words.assign(2 * requests.size(), 0); });
     for (std::size_t i = 0; i < requests.size(); ++i) {
         words[2 * i] = has_form(requests[i].view, Form::without_halo);
         words[2 * i + 1] = has_form(requests[i].view, Form::with_halo);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/reserve.hpp"
 #include "exchange/straight.hpp"
 #include "reading/read_caches.hpp"
 
@@ -49,10 +50,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& r
         first += low * stride[d];
         if (rows.count[d] > 1) break;  // all faster dimensions are read completely
     }
-    place.bytes = rows.volume() * place.element;
-    place.padded = (place.bytes + 3) / 4 * 4;
-    place.shape.assign(rows.count.begin(), rows.count.begin() + rows.nd);
-    place.grain = part.grain;
+    place = place_of(rows, place.element, part.grain);
     return true;
 }
 
@@ -354,11 +352,8 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
     std::vector<std::int64_t> words;
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
-    Status status = file_.team.agree(alone([&]() -> Status {
-        words.resize(static_cast<std::size_t>(window) + 1);
-        return {};
-    }));
-    if (!status.ok()) return status;
+    with_reserve([&] { words.resize(static_cast<std::size_t>(window) + 1); });
+    Status status;
     for (std::int64_t from = bounds.first; from != nothing;) {
         const auto before = [&](std::int64_t limit) {
             return records_before(first_, stride_, records_, limit);

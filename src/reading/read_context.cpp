@@ -83,6 +83,16 @@ std::span<char> ReadContext::straight_buffer() {
     return buffer_;
 }
 
+Place place_of(const Box& box, std::int64_t element, std::int64_t grain) {
+    Place place;
+    place.element = element;
+    place.bytes = box.volume() * element;
+    place.padded = (place.bytes + 3) / 4 * 4;
+    place.shape.assign(box.count.begin(), box.count.begin() + box.nd);
+    place.grain = grain;
+    return place;
+}
+
 void add(ReadFigures& figures, const StreamCounts& counts) {
     figures.unpack += counts.pack + counts.move;
     figures.wait += counts.wait;

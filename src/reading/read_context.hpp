@@ -58,6 +58,9 @@ private:
     std::vector<char> buffer_;
 };
 
+/// Makes a place of a box of elements.
+Place place_of(const Box& box, std::int64_t element, std::int64_t grain);
+
 void add(ReadFigures& figures, const StreamCounts& counts);
 
 }  // namespace thalweg::detail

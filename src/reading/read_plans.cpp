@@ -36,15 +36,9 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
         const auto parts = file.source->parts(variable, file.readers.size());
         run.count = parts.size();
         for (const SourcePart& part : parts) {
-            const Box& box = part.box;
-            Place p;
+            Place p = place_of(part.box, v.element(), part.grain);
             p.variable = s.sources.size();
             p.offset = s.space.bytes;
-            p.element = v.element();
-            p.bytes = box.volume() * p.element;
-            p.padded = (p.bytes + 3) / 4 * 4;
-            p.shape.assign(box.count.begin(), box.count.begin() + box.nd);
-            p.grain = part.grain;
             s.space.bytes += p.padded;
             s.space.places.push_back(std::move(p));
             s.sources.push_back({variable, at[2], part});
