@@ -14,8 +14,8 @@
 #include "publish/check_set.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/source.hpp"
 #include "storage/tiles/set.hpp"
-#include "storage/tiles/source.hpp"
 
 namespace thalweg::app {
 

@@ -6,7 +6,7 @@
 namespace thalweg::detail {
 
 Status ReadCaches::make() {
-    if (read_cache() != nullptr || !file_.source->reads_behind()) return {};
+    if (read_cache() != nullptr) return {};
     const std::int64_t staging = file_.options.staging;
     const std::size_t bytes = ReadCache::data_at + staging;
     Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, false, segments_);

@@ -1,7 +1,6 @@
 // Makes maps of the data in a file, with the variables one after another, and broadcasts maps.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <new>
 
 #include "base/reserve.hpp"
 #include "base/words.hpp"
@@ -55,17 +54,9 @@ FileMap map_of(std::span<const std::int64_t> words) {
 
 void broadcast(Comm& comm, FileMap& map, int root) {
     std::vector<char> bytes;
-    Status status = alone([&]() -> Status {
-        if (comm.rank() == root) bytes = to_bytes(words_of(map));
-        return {};
-    });
-    if (!agree(comm, status).ok()) throw NoMemoryAnywhere();
+    if (comm.rank() == root) with_reserve([&] { bytes = to_bytes(words_of(map)); });
     comm.broadcast(bytes, root);
-    status = alone([&]() -> Status {
-        map = map_of(to_words(bytes));
-        return {};
-    });
-    if (!agree(comm, status).ok()) throw NoMemoryAnywhere();
+    with_reserve([&] { map = map_of(to_words(bytes)); });
 }
 
 }  // namespace thalweg::detail

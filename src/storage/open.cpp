@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "storage/classic/source.hpp"
-#include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/superblock.hpp"
+
+#include "storage/places.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
-#include "storage/tiles/source.hpp"
 #include "storage/tiles/tiles.hpp"
-#include "storage/variables/source.hpp"
 #include "storage/variables/variables.hpp"
 
 namespace thalweg::detail {
@@ -59,6 +56,17 @@ std::vector<SourcePart> Source::parts(int variable, int) const {
 Status Source::find_writable(Definitions&) const {
     return failure(TW_EUNSUPPORTED,
                    "mode=append is not possible: it is a folder with a file for each variable");
+}
+
+Status Source::read_stored(int, std::int64_t, std::int64_t, std::vector<char>&) {
+    return failure(TW_EUNSUPPORTED, "its variables are not stored in chunks");
+}
+
+VariablePlaces Source::places(int) const { return {}; }
+
+Status Storage::open(Comm&, const std::string& path, const Definitions&, const StorageOptions&,
+                     bool, FileMap&) {
+    return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path}, name());
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

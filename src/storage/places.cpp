@@ -5,30 +5,9 @@
 
 #include <filesystem>
 
-#include "storage/classic/header_reader.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-class ClassicPlaces final : public Places {
-public:
-    ClassicPlaces(std::unique_ptr<Source> source, std::int64_t size) : Places(std::move(source)) {
-        size_ = size;
-        const FileMap& map = source_->classic_header()->map;
-        for (std::size_t i = 0; i < definitions().variables.size(); ++i) {
-            VariablePlaces places;
-            places.offset = map.offset[i];
-            places.stride = map.record_bytes;
-            places_.push_back(std::move(places));
-        }
-    }
-
-    Status find_chunks(int) override { return {}; }
-};
-
-}  // namespace
 
 std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
     std::error_code error;
@@ -53,9 +32,7 @@ std::unique_ptr<Places> open_places(const std::string& path, Status& status) {
                              OfFile{path});
         return nullptr;
     }
-    if (source->classic_header() == nullptr)
-        return open_netcdf4_places(path, std::move(source), status);
-    return std::make_unique<ClassicPlaces>(std::move(source), std::int64_t(info.st_size));
+    return std::make_unique<Places>(std::move(source), std::int64_t(info.st_size));
 }
 
 }  // namespace thalweg::detail

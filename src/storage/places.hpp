@@ -36,8 +36,12 @@ struct VariablePlaces {
 /// Finds where the data of a file's variables are, to make references to them.
 class Places {
 public:
-    explicit Places(std::unique_ptr<Source> source) : source_(std::move(source)) {}
-    virtual ~Places() = default;
+    /// @param size  size of the file in bytes
+    Places(std::unique_ptr<Source> source, std::int64_t size)
+        : source_(std::move(source)), size_(size) {
+        for (std::size_t i = 0; i < definitions().variables.size(); ++i)
+            places_.push_back(source_->places(static_cast<int>(i)));
+    }
 
     Source& source() { return *source_; }
     const Source& source() const { return *source_; }
@@ -48,28 +52,20 @@ public:
     std::int64_t size() const { return size_; }
 
     /// Returns the shape of a variable, record dimension included.
-    std::vector<std::int64_t> shape(int i) const {
-        std::vector<std::int64_t> shape = variable(i).shape;
-        if (variable(i).record) shape.insert(shape.begin(), source_->records());
-        return shape;
-    }
+    std::vector<std::int64_t> shape(int i) const { return source_->shape(i); }
     /// Finds the chunks of a chunked variable, or the reason why no references to them can be made.
-    virtual Status find_chunks(int variable) = 0;
+    Status find_chunks(int variable) { return source_->find_chunks(variable, places_[variable]); }
     /// Closes the file until it is needed again.
-    virtual void forget() { source_->forget(); }
+    void forget() { source_->forget(); }
 
-protected:
+private:
     std::unique_ptr<Source> source_;
     std::vector<VariablePlaces> places_;
-    std::int64_t size_ = 0;
+    std::int64_t size_;
 };
 
 /// Opens a file of any format on this rank only; null if it cannot be read.
 /// @return TW_OK, TW_EIO, TW_EFORMAT, TW_EINUSE, TW_EUNSUPPORTED (a set of tiles)
 std::unique_ptr<Places> open_places(const std::string& path, Status& status);
-
-/// Opens a netCDF-4 file; see open_places().
-std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique_ptr<Source> source,
-                                            Status& status);
 
 }  // namespace thalweg::detail

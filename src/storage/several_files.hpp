@@ -15,9 +15,6 @@ namespace thalweg::detail {
 
 class SeveralFiles : public Source {
 public:
-    const char* format() const override { return files_.front()->format(); }
-    bool byte_of_any_sign() const override { return files_.front()->byte_of_any_sign(); }
-
     Status refresh(Comm& comm) override {
         forget();
         end_prepare();
@@ -36,10 +33,6 @@ public:
         open_ = -1;
     }
 
-    bool reads_behind() const override {
-        return std::all_of(files_.begin(), files_.end(),
-                           [](const auto& file) { return file->reads_behind(); });
-    }
     Status read(std::span<const ReadRange> ranges) override {
         return for_files(ranges, [&](int number, std::span<const ReadRange> own) {
             if (open_ != number) forget();

@@ -46,6 +46,7 @@ struct ReadRange {
 
 struct ClassicHeader;
 struct Grid;
+struct VariablePlaces;
 
 /// A part of a variable, and of one record if the variable has records.
 struct PlaceSource {
@@ -76,27 +77,21 @@ struct ReadCounts {
 class Source {
 public:
     virtual ~Source() = default;
-    virtual const char* format() const = 0;
+    const char* format() const { return name_of(format_); }
     /// Returns the byte order in which read() returns the elements of a variable.
     virtual Order order(int variable) const = 0;
     /// Tests if values of type byte can be interpreted as signed or unsigned, as in the classic
     /// formats.
-    virtual bool byte_of_any_sign() const = 0;
+    bool byte_of_any_sign() const { return !has_new_types(format_); }
 
     /// Returns the reason why a variable cannot be read that is not among the definitions; empty if
     /// it does not exist.
-    virtual std::string missing(const std::string& name) const {
-        (void)name;
-        return {};
-    }
+    virtual std::string missing([[maybe_unused]] const std::string& name) const { return {}; }
 
     /// Returns how a variable is stored; for a set of tiles, how it is stored in the first tile.
-    virtual VariableStorage storage(int variable) const {
-        (void)variable;
-        return {};
-    }
+    virtual VariableStorage storage([[maybe_unused]] int variable) const { return {}; }
     /// Returns the number of child groups of the root group. The library does not read them.
-    virtual int groups() const { return 0; }
+    int groups() const { return groups_; }
 
     /// Finds the definitions that a model must repeat to continue the file, with the settings of
     /// their storage.
@@ -123,6 +118,13 @@ public:
         return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
     }
 
+    /// Returns the shape of a variable, record dimension included.
+    std::vector<std::int64_t> shape(int variable) const {
+        std::vector<std::int64_t> shape = definitions_.variables[variable].shape;
+        if (definitions_.variables[variable].record) shape.insert(shape.begin(), records_);
+        return shape;
+    }
+
     /// Returns the number of files of which the source consists.
     virtual int files() const { return 1; }
     /// Compares the files of a set: their numbers of records, and the values of variables that are
@@ -130,8 +132,7 @@ public:
     /// @param common_records  it is not an error if some files have more records than others
     /// @return TW_OK, TW_EFORMAT
     /// @note Collective; the same status on every rank
-    virtual Status check_files(Comm& comm, bool common_records) {
-        (void)comm, (void)common_records;
+    virtual Status check_files([[maybe_unused]] Comm& comm, [[maybe_unused]] bool common_records) {
         return {};
     }
 
@@ -158,27 +159,25 @@ public:
     /// among the chunks that hold the record. Local; called only on readers.
     /// @param bytes  empty if the chunk was never written
     virtual Status read_stored(int variable, std::int64_t record, std::int64_t number,
-                               std::vector<char>& bytes) {
-        (void)variable, (void)record, (void)number, (void)bytes;
-        return failure(TW_EUNSUPPORTED, "its variables are not stored in chunks");
+                               std::vector<char>& bytes);
+    /// Describes where the elements of a variable are in the file, to make references to them.
+    virtual VariablePlaces places(int variable) const;
+    /// Finds the chunks of a chunked variable, or the reason why no references to them can be made.
+    virtual Status find_chunks([[maybe_unused]] int variable,
+                               [[maybe_unused]] VariablePlaces& places) {
+        return {};
     }
     /// Frees the caches of read() and closes the file until the next read. Local; must not be
     /// called while a thread reads.
     virtual void forget() {}
-    /// Tests if a thread may call read_behind() while the rank calls functions other than read()
-    /// and refresh().
-    virtual bool reads_behind() const { return false; }
     /// Prepares ranges, so that the thread that reads ahead can read them. Returns false if only
     /// read() can read them. Local; the rank may call this while the thread reads.
-    virtual bool prepare(std::span<const ReadRange> ranges) {
-        (void)ranges;
-        return true;
-    }
+    virtual bool prepare([[maybe_unused]] std::span<const ReadRange> ranges) { return true; }
     /// Closes the files that prepare() has opened. Local; the rank may call this while the thread
     /// reads.
     virtual void end_prepare() {}
-    /// Reads prepared ranges on the thread that reads ahead. After an error, read() reads them
-    /// again.
+    /// Reads prepared ranges on the thread that reads ahead, while the rank may call functions
+    /// other than read() and refresh(). After an error, read() reads them again.
     virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
     /// Frees the caches of read_behind() and closes the file. Called by the thread that reads
     /// ahead, or while it does not read.
@@ -189,6 +188,8 @@ public:
     const ReadCounts& counts() const { return counts_; }
 
 protected:
+    Format format_ = Format::cdf2;
+    int groups_ = 0;
     Definitions definitions_;
     std::int64_t records_ = 0;
     ReadCounts counts_;
@@ -204,5 +205,15 @@ protected:
  */
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status);
+
+/// Opens a classic or a netCDF-4 file; see open_source().
+std::unique_ptr<Source> open_classic_source(Comm& comm, const std::string& path, bool reader,
+                                            Status& status);
+std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path, bool reader,
+                                            Status& status);
+/// Opens a set of tiles, which are read as if they were one file.
+std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status);
+/// Opens a folder with a netCDF file for each variable, read as if they were one file.
+std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status);
 
 }  // namespace thalweg::detail

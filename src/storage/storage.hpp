@@ -115,8 +115,7 @@ public:
     virtual const char* name() const = 0;
     /// Returns how a variable of an open file is stored; nothing if the driver has only one way to
     /// store variables.
-    virtual std::optional<VariableStorage> stored(int variable) const {
-        (void)variable;
+    virtual std::optional<VariableStorage> stored([[maybe_unused]] int variable) const {
         return {};
     }
     /// Returns the byte order in which write() takes data.
@@ -146,16 +145,12 @@ public:
      * @note Collective over comm; the same status on every rank
      */
     virtual Status open(Comm& comm, const std::string& path, const Definitions& definitions,
-                        const StorageOptions& options, bool writer, FileMap& map) {
-        (void)comm, (void)definitions, (void)options, (void)writer, (void)map;
-        return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path},
-                       name());
-    }
+                        const StorageOptions& options, bool writer, FileMap& map);
 
     /// Reserves space on the device for a range. Needed in drivers whose libraries do not report a
     /// full device. Called on every rank before a space is written. Local.
-    virtual Status reserve(std::int64_t offset, std::int64_t bytes) {
-        (void)offset, (void)bytes;
+    virtual Status reserve([[maybe_unused]] std::int64_t offset,
+                           [[maybe_unused]] std::int64_t bytes) {
         return {};
     }
 
@@ -180,8 +175,7 @@ public:
     /// passed to write(). Called in place of complete() if writers do not wait for each other
     /// (StorageOptions::apart). With `mark`, earlier records may have changed, too. Local; called
     /// by the thread that writes.
-    virtual Status end_unit(std::int64_t records, bool mark) {
-        (void)records, (void)mark;
+    virtual Status end_unit([[maybe_unused]] std::int64_t records, [[maybe_unused]] bool mark) {
         return {};
     }
     /// Returns the interface by which writers that do not wait for each other get addresses in the
@@ -192,11 +186,8 @@ public:
     /// If separate() fails, the writers still wait for each other; the status is the same on every
     /// rank.
     /// @note Collective over the communicator of create()
-    virtual Status separate(Comm& comm) {
-        (void)comm;
-        return {};
-    }
-    virtual void meet(Comm& comm) { (void)comm; }
+    virtual Status separate([[maybe_unused]] Comm& comm) { return {}; }
+    virtual void meet([[maybe_unused]] Comm& comm) {}
 
     /// Does work that set_records() has left to the model's own thread. Libraries that the model
     /// may use, too, such as HDF5, are called only by that thread. Called from time to time. Local.

@@ -1,10 +1,9 @@
 // Replaces the drivers of libraries that this build lacks.
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/inspect.hpp"
-#include "storage/netcdf4/source.hpp"
 #include "storage/netcdf4/whole.hpp"
-#include "storage/places.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
+#include "storage/source.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -66,11 +65,6 @@ std::unique_ptr<Storage> make_netcdf4_storage() {
     return std::make_unique<UnavailableStorage>("netcdf4", "netCDF-C and HDF5");
 }
 std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, bool, Status& status) {
-    status = no_netcdf4(path);
-    return nullptr;
-}
-std::unique_ptr<Places> open_netcdf4_places(const std::string& path, std::unique_ptr<Source>,
-                                            Status& status) {
     status = no_netcdf4(path);
     return nullptr;
 }

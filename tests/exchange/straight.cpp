@@ -20,9 +20,7 @@ struct Numbered : Source {
     std::vector<ReadRange> asked;
     std::int64_t fails_at = -1;  ///< number of the call that fails
 
-    const char* format() const override { return "numbers"; }
     Order order(int) const override { return Order::native; }
-    bool byte_of_any_sign() const override { return false; }
     Status refresh(Comm&) override { return {}; }
     std::int64_t position(int, std::int64_t) const override { return 0; }
     Status check(int, std::int64_t) const override { return {}; }

@@ -15,15 +15,12 @@ namespace {
 /// take time.
 class Fake : public Source {
 public:
-    const char* format() const override { return "fake"; }
     Order order(int) const override { return Order::native; }
-    bool byte_of_any_sign() const override { return false; }
     Status refresh(Comm&) override { return {}; }
     std::int64_t position(int variable, std::int64_t record) const override {
         return variable + 1000 * record;
     }
     Status check(int, std::int64_t) const override { return {}; }
-    bool reads_behind() const override { return true; }
     bool prepare(std::span<const ReadRange> ranges) override {
         return std::none_of(ranges.begin(), ranges.end(), [&](const ReadRange& range) {
             return range.record == unprepared_record;

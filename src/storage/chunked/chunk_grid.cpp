@@ -100,6 +100,11 @@ ChunkGrid grid_of(const Variable& v, std::span<const std::int64_t> chunk) {
     return g;
 }
 
+void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements) {
+    for (std::int64_t i = 0; i < elements; ++i)
+        std::memcpy(to + i * element, value.data(), element);
+}
+
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride) {
     const std::size_t bytes = (nd == 0 ? 1 : count[nd - 1]) * element;

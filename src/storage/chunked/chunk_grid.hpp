@@ -59,6 +59,9 @@ ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 /// @param chunk  chunk length in each dimension; empty if the variable is not chunked
 ChunkGrid grid_of(const Variable& variable, std::span<const std::int64_t> chunk);
 
+/// Sets elements to a value.
+void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements);
+
 /// Copies a box of elements whose fastest dimension is contiguous on both sides.
 /// @param from, to                first elements
 /// @param from_stride, to_stride  distance between neighbours in each dimension, in elements

@@ -6,14 +6,6 @@
 
 namespace thalweg::detail {
 
-namespace {
-
-void fill_with(const char* value, std::int64_t element, char* to, std::int64_t elements) {
-    for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * element, value, element);
-}
-
-}  // namespace
-
 Status Packer::add(const Chunk& piece, const Take& take) {
     const ChunkGrid& g = grids_[piece.variable];
     Part& part = parts_[piece.variable];
@@ -65,8 +57,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         const char* from = data + offset;
         if (inside != elements || !g.in_order || g.records > 1) {
             chunk_.resize(std::max<std::size_t>(chunk_.size(), g.chunk_bytes()));
-            if (inside != elements)
-                fill_with(fill.data(), g.element, chunk_.data(), g.records * elements);
+            if (inside != elements) fill_with(fill, g.element, chunk_.data(), g.records * elements);
             for (std::int64_t r = 0; r < g.records; ++r)
                 copy_rows(nd, extent, g.element, from + r * g.elements_of(band) * g.element,
                           from_stride, chunk_.data() + r * elements * g.element, to_stride);

@@ -1,10 +1,8 @@
 // The source of the classic formats: plain reads.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/classic/source.hpp"
+#include "storage/source.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <vector>
 
@@ -13,6 +11,8 @@
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "storage/classic/header_reader.hpp"
+#include "storage/opened_source.hpp"
+#include "storage/places.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -26,21 +26,18 @@ constexpr std::int64_t largest_gap = 4;
 
 class ClassicSource final : public Source {
 public:
-    ClassicSource(Comm& comm, std::string path) : path_(std::move(path)), root_(comm.rank() == 0) {}
-    ~ClassicSource() override { ClassicSource::forget(); }
+    ClassicSource(std::string path, bool reader) : path_(std::move(path)), reader_(reader) {}
 
-    const char* format() const override { return name_of(header_.format); }
     Order order(int) const override { return Order::big_endian; }
-    bool reads_behind() const override { return true; }
-    bool byte_of_any_sign() const override { return header_.format != Format::cdf5; }
     Status find_writable(Definitions& writable) const override {
         writable = definitions_;
         return {};
     }
     const ClassicHeader* classic_header() const override { return &header_; }
 
-    Status open(Comm& comm, bool reader) {
-        Status status = get_header(comm, reader, header_, &definitions_, found_);
+    Status open(Comm& comm) {
+        Status status = get_header(comm, reader_, header_, &definitions_, found_);
+        format_ = header_.format;
         records_ = header_.records;
         return agree(comm, status);
     }
@@ -79,7 +76,7 @@ public:
     Status read(std::span<const ReadRange> ranges) override {
         Stopwatch watch(counts_.seconds);
         const Waiting system(the_file_system);
-        if (Status status = open_again(); !status.ok()) return status;
+        if (Status status = file_.open_again(found_.opened); !status.ok()) return status;
         ChargedReads charged(path_);
         for (std::size_t i = 0; i < ranges.size();) {
             char* const to = ranges[i].to;
@@ -97,7 +94,7 @@ public:
             Span span("read");
             span.variable(definitions_.variables[variable].name).bytes(end - begin);
             throttle_.begin();
-            Status status = read_fully(fd_, path_, to, end - begin, begin);
+            Status status = read_fully(file_.fd(), path_, to, end - begin, begin);
             throttle_.moved(end - begin);
             charged.add(begin, end - begin);
             if (status.ok()) continue;
@@ -108,10 +105,14 @@ public:
         return {};
     }
 
-    void forget() override {
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = -1;
+    VariablePlaces places(int variable) const override {
+        VariablePlaces places;
+        places.offset = header_.map.offset[variable];
+        places.stride = header_.map.record_bytes;
+        return places;
     }
+
+    void forget() override { file_.close(); }
 
 private:
     /// Facts that rank 0 broadcasts in addition to the header.
@@ -135,56 +136,41 @@ private:
                       Found& found) {
         std::vector<char> bytes;
         Status status = alone([&]() -> Status {
-            Status own;
-            if (root_ || reader) own = open_descriptor();
-            return root_ && own.ok() ? read_header(bytes, found) : own;
+            const bool root = comm.rank() == 0;
+            Status own = root || reader ? file_.open() : Status{};
+            return root && own.ok() ? read_header(bytes, found) : own;
         });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&found, sizeof found, 0);
         comm.broadcast(bytes, 0);
         return alone([&]() -> Status {
-            if (fd_ >= 0)
-                if (Status own = check_opened(fd_, path_, found.opened); !own.ok()) return own;
+            if (file_.fd() >= 0)
+                if (Status own = check_opened(file_.fd(), path_, found.opened); !own.ok())
+                    return own;
             return parse_classic_header(bytes, found.size, path_, header, definitions);
         });
     }
 
-    /// Opens the file after forget() has closed it, or for the first time on a rank that has not
-    /// read yet.
-    Status open_again() {
-        if (fd_ >= 0) return {};
-        Status status = open_descriptor();
-        if (status.ok()) status = check_opened(fd_, path_, found_.opened);
-        if (!status.ok()) forget();
-        return status;
-    }
-
-    Status open_descriptor() {
-        // O_NONBLOCK makes open() of a pipe without a writer return at once.
-        if (fd_ < 0) charge_open();
-        if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
-    }
-
     Status read_header(std::vector<char>& bytes, Found& found) {
+        const int fd = file_.fd();
         struct stat info {};
-        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        if (fstat(fd, &info) != 0) return system_failure(path_, "cannot get its size");
         if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", OfFile{path_});
         ClassicHeader header;
-        if (Status status = read_classic_header(fd_, path_, header); !status.ok()) return status;
+        if (Status status = read_classic_header(fd, path_, header); !status.ok()) return status;
         bytes.resize(header.bytes);
-        Status status = read_fully(fd_, path_, bytes.data(), header.bytes, 0);
+        Status status = read_fully(fd, path_, bytes.data(), header.bytes, 0);
         if (!status.ok()) return status;
         // Get the size after the header, so that the file contains all records that the header
         // counts.
-        if (fstat(fd_, &info) != 0) return system_failure(path_, "cannot get its size");
+        if (fstat(fd, &info) != 0) return system_failure(path_, "cannot get its size");
         found.size = info.st_size;
-        return note_opened(fd_, path_, found.opened);
+        return note_opened(fd, path_, found.opened);
     }
 
     std::string path_;
-    bool root_;
-    int fd_ = -1;
+    bool reader_;
+    ReadFile file_{path_};
     Found found_;
     ClassicHeader header_;
 };
@@ -193,14 +179,7 @@ private:
 
 std::unique_ptr<Source> open_classic_source(Comm& comm, const std::string& path, bool reader,
                                             Status& status) {
-    std::unique_ptr<ClassicSource> source;
-    status = alone([&]() -> Status {
-        source = std::make_unique<ClassicSource>(comm, path);
-        return {};
-    });
-    if (status = agree(comm, status); status.ok()) status = source->open(comm, reader);
-    if (!status.ok()) return nullptr;
-    return source;
+    return opened_source<ClassicSource>(comm, status, path, reader);
 }
 
 }  // namespace thalweg::detail

@@ -2,7 +2,6 @@
 #include "storage/netcdf4/chunk_reader.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "storage/chunked/chunk_grid.hpp"
@@ -16,11 +15,6 @@ using Way = StoredVariable::Way;
 
 std::span<const std::int64_t> shape_of(const Box& box) {
     return std::span(box.count.data(), box.nd);
-}
-
-void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements) {
-    for (std::int64_t i = 0; i < elements; ++i)
-        std::memcpy(to + i * element, value.data(), element);
 }
 
 /// Returns a box whose position is relative to the corner of another box.

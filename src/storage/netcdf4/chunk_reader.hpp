@@ -44,6 +44,13 @@ Status for_cells(const Variable& variable, const StoredVariable& stored, int num
 Status for_boxes(const ReadRange& range, std::int64_t element,
                  const std::function<Status(const Box& box, char* to)>& visit);
 
+/// Divides a variable that is stored in chunks, and has dimensions, into parts; see
+/// Source::parts(). A band of chunks of a part (those that together are a range of it) fits into
+/// the cache, and readers' shares end between bands. So each chunk is read and unpacked once, by
+/// one reader, however its share is cut into pieces.
+std::vector<SourcePart> parts_of(const Variable& variable, const StoredVariable& stored,
+                                 int readers);
+
 class ChunkReader {
 public:
     static constexpr std::int64_t cache_bytes = 32 << 20;

@@ -124,12 +124,6 @@ Status ChunkStore::quantize_changes(const Band& band, char* elements) {
     return {};
 }
 
-void ChunkStore::fill(int variable, char* to, std::int64_t elements) const {
-    const std::int64_t size = layout_.grids[variable].element;
-    for (std::int64_t i = 0; i < elements; ++i)
-        std::memcpy(to + i * size, layout_.fills[variable].data(), size);
-}
-
 /// Reads the elements of a band as they were last packed; returns fill values for chunks that were
 /// never packed.
 Status ChunkStore::load(const Band& band, char* to) {
@@ -139,7 +133,7 @@ Status ChunkStore::load(const Band& band, char* to) {
         PlacedChunk c{band.variable, band.record, number};
         elements.resize(std::max<std::size_t>(elements.size(), g.chunk_bytes()));
         if (!placer_.has(c)) {
-            fill(band.variable, elements.data(), g.chunk_bytes() / g.element);
+            fill_with(layout_.fills[v], g.element, elements.data(), g.chunk_bytes() / g.element);
             return {};
         }
         if (!placer_.find(c, raw_)) {
@@ -170,7 +164,8 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
         const std::int64_t n = g.elements_of(band.number);
         elements.resize(g.records * n * g.element);
         status = load(band, elements.data());
-        fill(variable, elements.data() + kept * n * g.element, (g.records - kept) * n);
+        fill_with(layout_.fills[variable], g.element, elements.data() + kept * n * g.element,
+                  (g.records - kept) * n);
         if (status.ok())
             status = packer_.pack_band(variable, band.record, band.number, elements.data(), take_);
     }

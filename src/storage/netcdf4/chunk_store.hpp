@@ -89,7 +89,6 @@ private:
     Status pack(const Band& band, char* elements);
     Status quantize_changes(const Band& band, char* elements);
     UnpackedBands& bands();
-    void fill(int variable, char* to, std::int64_t elements) const;
     Status pack_all(std::int64_t records);
     void write_round();
     void gather_placed();

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/contents.hpp"
 
-#include <fcntl.h>
 #include <netcdf.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -246,26 +244,11 @@ private:
     int record_ = -1;
 };
 
-struct FileType {
-    hid_t little, big;
-};
-
-/// Returns the HDF5 types by which a netCDF type is stored in files.
-FileType file_type(tw_type type) {
-    switch (type) {
-        case TW_BYTE: return {H5T_STD_I8LE, H5T_STD_I8BE};
-        case TW_CHAR: break;
-        case TW_SHORT: return {H5T_STD_I16LE, H5T_STD_I16BE};
-        case TW_INT: return {H5T_STD_I32LE, H5T_STD_I32BE};
-        case TW_FLOAT: return {H5T_IEEE_F32LE, H5T_IEEE_F32BE};
-        case TW_DOUBLE: return {H5T_IEEE_F64LE, H5T_IEEE_F64BE};
-        case TW_UBYTE: return {H5T_STD_U8LE, H5T_STD_U8BE};
-        case TW_USHORT: return {H5T_STD_U16LE, H5T_STD_U16BE};
-        case TW_UINT: return {H5T_STD_U32LE, H5T_STD_U32BE};
-        case TW_INT64: return {H5T_STD_I64LE, H5T_STD_I64BE};
-        case TW_UINT64: return {H5T_STD_U64LE, H5T_STD_U64BE};
-    }
-    return {H5I_INVALID_HID, H5I_INVALID_HID};
+/// Returns the HDF5 type by which a netCDF type is stored in files.
+Handle file_type(tw_type type, H5T_order_t order) {
+    const hid_t made = H5Tcopy(native_type(type));
+    H5Tset_order(made, order);
+    return {made, H5Tclose};
 }
 
 /// Tests if elements are stored in the file as in memory, except for their byte order.
@@ -273,9 +256,8 @@ bool is_plain(tw_type type, hid_t in_file, bool& big_endian) {
     if (type == TW_CHAR)
         return H5Tget_class(in_file) == H5T_STRING && H5Tis_variable_str(in_file) == 0 &&
                H5Tget_size(in_file) == 1;
-    const FileType known = file_type(type);
-    big_endian = size_of(type) > 1 && H5Tequal(in_file, known.big) > 0;
-    return big_endian || H5Tequal(in_file, known.little) > 0;
+    big_endian = size_of(type) > 1 && H5Tequal(in_file, file_type(type, H5T_ORDER_BE)) > 0;
+    return big_endian || H5Tequal(in_file, file_type(type, H5T_ORDER_LE)) > 0;
 }
 
 Status filters_of(hid_t properties, std::int64_t element, StoredVariable& v) {
@@ -420,11 +402,8 @@ void read_storage(const Hdf5View& view, Netcdf4Contents& contents) {
 
 /// Tests if HDF5 has locked a file with flock(2), which it does while it writes.
 bool is_locked(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return false;
-    const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    ::close(fd);
-    return locked;
+    ReadFile file(path);
+    return file.open().ok() && flock(file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 /// Returns the error of a file that cannot be read; if a program is writing the file, returns an

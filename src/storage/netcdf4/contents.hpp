@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/chunked/filters.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -68,6 +69,12 @@ struct Netcdf4Contents {
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
 Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents);
+
+/// Does the same for an open file that another program may be writing. Checks that the path still
+/// leads to this file, because netCDF-C opens it by its path.
+/// @param opened  receives the identity of the file
+Status read_steady_contents(const ReadFile& file, const std::string& path,
+                            Netcdf4Contents& contents, OpenedFile& opened);
 
 /// Returns the name of a variable in HDF5: netCDF-C adds a prefix if the variable is named like a
 /// dimension, but its first dimension is another one (NetCDF-4 format specification, "Coordinate

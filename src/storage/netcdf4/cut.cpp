@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <array>
-
 #include "storage/netcdf4/hdf5_file.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/system.hpp"
@@ -15,25 +14,19 @@ namespace {
 /// Shortens a data set of the root group, if its first dimension is unlimited.
 /// @param records  largest length of that dimension
 Status cut_set(hid_t file, const char* name, std::int64_t records, const std::string& path) {
-    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    const Handle set(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
     if (set < 0)
         return about(hdf5_failure(path, fmt::format("variable '{}'", name)), OfVariable{name});
-    const hid_t space = H5Dget_space(set);
-    std::array<hsize_t, H5S_MAX_RANK> length{}, most{};
-    const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length.data(), most.data());
-    if (space >= 0) H5Sclose(space);
-    const hsize_t wanted = records;
-    Status status;
+    Hdf5Shape length{}, most{};
+    const int nd = shape_of(set, length, &most);
     if (nd < 0)
-        status = about(hdf5_failure(path, fmt::format("shape of variable '{}'", name)),
-                       OfVariable{name});
-    if (nd > 0 && most[0] == H5S_UNLIMITED && length[0] > wanted) {
-        length[0] = wanted;
-        if (H5Dset_extent(set, length.data()) < 0)
-            status = hdf5_failure(path, fmt::format("{} records of '{}'", records, name));
-    }
-    H5Dclose(set);
-    return status;
+        return about(hdf5_failure(path, fmt::format("shape of variable '{}'", name)),
+                     OfVariable{name});
+    const hsize_t wanted = records;
+    if (nd == 0 || most[0] != H5S_UNLIMITED || length[0] <= wanted) return {};
+    length[0] = wanted;
+    if (H5Dset_extent(set, length.data()) >= 0) return {};
+    return hdf5_failure(path, fmt::format("{} records of '{}'", records, name));
 }
 
 struct Visit {
@@ -61,14 +54,7 @@ Status cut_netcdf4(const std::string& path, std::int64_t records) {
     if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
     Status status;
     std::int64_t end = rounded(info.st_size, page);
-    const auto file = Hdf5File::open(
-        path,
-        [&](std::int64_t bytes) {
-            const Room room{end, end + rounded(bytes, 16 * page)};
-            end = room.end;
-            return room;
-        },
-        status);
+    const auto file = Hdf5File::open(path, rooms_from(end), status);
     if (!file) return status;
     Visit all{path, records, {}};
     {

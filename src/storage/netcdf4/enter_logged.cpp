@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/page.hpp"
@@ -48,11 +47,11 @@ bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_
 /// Truncates the file at `end`, which removes the data of incomplete records, so that the index has
 /// space to grow.
 Status cut_off(const std::string& path, std::int64_t end) {
-    const NoSizeSignal guard;
-    while (truncate(path.c_str(), end) != 0)
-        if (errno != EINTR)
-            return system_failure(path, fmt::format("cannot set its size to {} bytes", end));
-    return {};
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return system_failure(path, "cannot open for writing");
+    Status status = set_file_size(fd, path, end);
+    ::close(fd);
+    return status;
 }
 
 Status enter(const std::string& path, const Definitions& definitions,
@@ -60,14 +59,7 @@ Status enter(const std::string& path, const Definitions& definitions,
              std::int64_t size) {
     Status status;
     std::int64_t end = 0;
-    const auto index = Netcdf4Index::open(
-        path, definitions, grids,
-        [&](std::int64_t bytes) {
-            const Room room{end, end + rounded(bytes, 16 * page)};
-            end = room.end;
-            return room;
-        },
-        status);
+    const auto index = Netcdf4Index::open(path, definitions, grids, rooms_from(end), status);
     if (!index) return status;
     end = index->end();
     for (const LoggedChunks& one : logged)

@@ -2,7 +2,6 @@
 #include "storage/netcdf4/existing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "storage/netcdf4/hdf5_driver.hpp"
@@ -30,9 +29,7 @@ bool manages_room(hid_t properties) {
 
 bool is_data_set(hid_t file, const std::string& name) {
     if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) return false;
-    const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
-    if (set >= 0) H5Dclose(set);
-    return set >= 0;
+    return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose) >= 0;
 }
 
 /// Returns the reason why the library cannot write the elements of a variable; empty if it can.
@@ -69,10 +66,9 @@ std::string append_limit(hid_t file, const Definitions& d) {
             "its HDF5 superblock has version {} (libver 'latest' or 'v110'); at most {} is "
             "possible",
             info.super.version, last_superblock);
-    const hid_t properties = H5Fget_create_plist(file);
-    const bool managed = properties < 0 || manages_room(properties);
-    if (properties >= 0) H5Pclose(properties);
-    if (managed) return "HDF5 manages its room in pages, or keeps lists of it in the file";
+    const Handle properties(H5Fget_create_plist(file), H5Pclose);
+    if (properties < 0 || manages_room(properties))
+        return "HDF5 manages its room in pages, or keeps lists of it in the file";
     const bool records = std::any_of(d.variables.begin(), d.variables.end(),
                                      [](const Variable& v) { return v.record; });
     if (!records) return {};
@@ -82,13 +78,10 @@ std::string append_limit(hid_t file, const Definitions& d) {
 }
 
 std::string append_limit(hid_t set, const Variable& v, const StoredVariable& s, int record_dim) {
-    const hid_t properties = H5Dget_create_plist(set), space = H5Dget_space(set);
-    std::array<hsize_t, H5S_MAX_RANK> most{};
-    const int nd = H5Sget_simple_extent_dims(space, nullptr, most.data());
-    std::string why = layout_limit(properties, s);
-    H5Sclose(space);
-    H5Pclose(properties);
-    if (!why.empty()) return why;
+    const Handle properties(H5Dget_create_plist(set), H5Pclose);
+    if (std::string why = layout_limit(properties, s); !why.empty()) return why;
+    Hdf5Shape length{}, most{};
+    const int nd = shape_of(set, length, &most);
     const std::size_t lead = v.record ? 1 : 0;
     const auto inner = std::span(v.dims).subspan(lead);
     if (std::find(inner.begin(), inner.end(), record_dim) != inner.end())

@@ -62,6 +62,23 @@ Status hdf5_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: HDF5: {}", OfFile{path}, what, text);
 }
 
+hid_t native_type(tw_type type) {
+    switch (type) {
+        case TW_BYTE: return H5T_NATIVE_SCHAR;
+        case TW_CHAR: return H5T_C_S1;
+        case TW_SHORT: return H5T_NATIVE_INT16;
+        case TW_INT: return H5T_NATIVE_INT32;
+        case TW_FLOAT: return H5T_NATIVE_FLOAT;
+        case TW_DOUBLE: return H5T_NATIVE_DOUBLE;
+        case TW_UBYTE: return H5T_NATIVE_UCHAR;
+        case TW_USHORT: return H5T_NATIVE_UINT16;
+        case TW_UINT: return H5T_NATIVE_UINT32;
+        case TW_INT64: return H5T_NATIVE_INT64;
+        case TW_UINT64: return H5T_NATIVE_UINT64;
+    }
+    return H5I_INVALID_HID;
+}
+
 /// HDF5's structure for an open file, and the callback functions that HDF5 calls with it.
 struct Hdf5Driver::Table {
     H5FD_t base;

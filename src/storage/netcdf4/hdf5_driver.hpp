@@ -33,6 +33,9 @@ private:
 /// Returns an error that contains HDF5's own text.
 Status hdf5_failure(const std::string& path, const std::string& what);
 
+/// Returns the type of HDF5 for values in memory; text is of length 1.
+hid_t native_type(tw_type type);
+
 /// Address, size and filter mask of a chunk in the file.
 struct StoredChunk {
     std::int64_t address = -1;  ///< -1: the chunk was never written

@@ -39,6 +39,14 @@ int order_in(H5FD_mem_t type, const std::vector<char>& bytes, bool shorter) {
 
 }  // namespace
 
+NextRoom rooms_from(std::int64_t& end) {
+    return [&end](std::int64_t bytes) {
+        const Room room{end, end + rounded(bytes, 16 * page)};
+        end = room.end;
+        return room;
+    };
+}
+
 std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_room,
                                          Status& status) {
     std::unique_ptr<Hdf5File> file(new Hdf5File(path, std::move(next_room)));
@@ -101,19 +109,12 @@ bool Hdf5File::write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, 
 }
 
 bool Hdf5File::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* to) {
-    for (std::int64_t done = 0; done < bytes;) {
-        const ssize_t n = pread(fd_, to + done, bytes - done, address + done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            trouble_ = system_words(errno);
-            return false;
-        }
-        if (n == 0) {
-            std::memset(to + done, 0, bytes - done);
-            break;
-        }
-        done += n;
+    const std::int64_t n = read_some(fd_, to, bytes, address);
+    if (n < 0) {
+        trouble_ = system_words(errno);
+        return false;
     }
+    std::memset(to + n, 0, bytes - n);
     auto it = changes_.upper_bound(address);
     if (it != changes_.begin()) --it;
     for (; it != changes_.end() && it->first < address + bytes; ++it) {
@@ -156,14 +157,6 @@ void Hdf5File::change(H5FD_mem_t type, std::int64_t address, const char* data, s
 bool Hdf5File::is_fresh(std::int64_t address) const {
     return std::any_of(fresh_.begin(), fresh_.end(),
                        [&](const Room& r) { return r.begin <= address && address < r.end; });
-}
-
-Status Hdf5File::set_size(std::int64_t bytes) const {
-    NoSizeSignal guard;
-    while (ftruncate(fd_, bytes) != 0)
-        if (errno != EINTR)
-            return system_failure(path_, fmt::format("cannot set its size to {} bytes", bytes));
-    return {};
 }
 
 /// Writes the parts to which nothing points yet, and extends the file to the end that HDF5 expects.
@@ -235,12 +228,15 @@ Status Hdf5File::keep_changes(std::span<const Pending> order) {
     std::vector<ChangedBytes> changes;
     for (const Pending& pending : order) {
         changes.push_back({pending.address, {}, pending.change->bytes});
-        auto& before = changes.back().before;
-        before.resize(pending.change->bytes.size());
-        Status status = read_fully(fd_, path_, before.data(), std::ssize(before), pending.address);
-        if (!status.ok()) return status;
+        if (Status s = read_former(pending, changes.back().before); !s.ok()) return s;
     }
     return redo_.write(changes);
+}
+
+/// Reads the bytes that a change will replace.
+Status Hdf5File::read_former(const Pending& pending, std::vector<char>& bytes) const {
+    bytes.resize(pending.change->bytes.size());
+    return read_fully(fd_, path_, bytes.data(), std::ssize(bytes), pending.address);
 }
 
 Status Hdf5File::write_together(bool durable, bool shorter) {
@@ -251,11 +247,8 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     if (Status status = redo_.drop(durable); !status.ok()) return status;
     std::vector<SavedBytes> saved;
     for (const Pending& pending : order) {
-        saved.push_back({pending.address, std::vector<char>(pending.change->bytes.size())});
-        auto& bytes = saved.back().bytes;
-        if (Status s = read_fully(fd_, path_, bytes.data(), std::ssize(bytes), pending.address);
-            !s.ok())
-            return s;
+        saved.push_back({pending.address, {}});
+        if (Status s = read_former(pending, saved.back().bytes); !s.ok()) return s;
     }
     const std::int64_t end = driver_.end();
     if (!order.empty()) {
@@ -275,7 +268,7 @@ Status Hdf5File::write_together(bool durable, bool shorter) {
     // The file now ends here, so other writers may use the rest of this space.
     room_ = {};
     // Truncate the file after its end, which removes the bytes saved for undo().
-    Status status = set_size(end);
+    Status status = set_file_size(fd_, path_, end);
     return status.ok() && durable ? sync_file(fd_, path_) : status;
 }
 
@@ -304,7 +297,7 @@ Status Hdf5File::close(bool durable) {
     Status status = driver_.close();
     if (status.ok()) status = alone([&] { return write_changes(durable); });
     // Remove the bytes that a failed step has left after the end.
-    if (status.ok()) status = set_size(driver_.end());
+    if (status.ok()) status = set_file_size(fd_, path_, driver_.end());
     if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
         status = system_failure(path_, "cannot close");
     return status;

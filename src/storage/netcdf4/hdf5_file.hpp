@@ -26,6 +26,10 @@ struct Room {
 /// Returns a free range of at least `bytes` bytes; each call returns another one.
 using NextRoom = std::function<Room(std::int64_t bytes)>;
 
+/// Returns ranges one after another, from `end` on.
+/// @param end  the end of the last range; must outlive the function
+NextRoom rooms_from(std::int64_t& end);
+
 class Hdf5File final : private Hdf5Driver::Calls {
 public:
     /// @param next_room  provides space for metadata, and for data that HDF5 allocates without a
@@ -108,7 +112,7 @@ private:
     Status write_changes(bool durable);
     Status keep_changes(std::span<const Pending> order);
     Status write_together(bool durable, bool shorter);
-    Status set_size(std::int64_t bytes) const;
+    Status read_former(const Pending& pending, std::vector<char>& bytes) const;
     bool is_fresh(std::int64_t address) const;
 
     std::string path_;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <ctime>
 #include <utility>
 
@@ -77,9 +76,8 @@ namespace {
 
 /// Tests if a chunk reaches beyond the present length of its data set in HDF5.
 bool is_partial(hid_t set, const hsize_t* corner, const std::vector<std::int64_t>& chunk) {
-    const Handle space(H5Dget_space(set), H5Sclose);
-    std::array<hsize_t, H5S_MAX_RANK> length{};
-    const int nd = H5Sget_simple_extent_dims(space, length.data(), nullptr);
+    Hdf5Shape length{};
+    const int nd = shape_of(set, length);
     for (int d = 0; d < nd; ++d)
         if (corner[d] + static_cast<hsize_t>(chunk[d]) > length[d]) return true;
     return false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 
 namespace thalweg::detail {
 
@@ -57,11 +58,9 @@ Status Netcdf4Index::open_variables() {
 }
 
 Status Netcdf4Index::find_length(hid_t set, std::int64_t& records) const {
-    const hid_t space = H5Dget_space(set);
-    hsize_t length[H5S_MAX_RANK] = {};
-    const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length, nullptr);
-    if (space >= 0) H5Sclose(space);
-    if (nd < 1) return hdf5_failure(path_, "cannot read the shape of a variable");
+    Hdf5Shape length{};
+    if (shape_of(set, length) < 1)
+        return hdf5_failure(path_, "cannot read the shape of a variable");
     records = length[0];
     return {};
 }
@@ -99,31 +98,25 @@ Status Netcdf4Index::for_chunks(int variable, std::int64_t records,
 Status Netcdf4Index::place(int variable, std::int64_t address) {
     const QuietHdf5 quiet;
     file_->expect_data(address);
-    const hid_t type = H5Dget_type(sets_[variable]), space = H5Dget_space(sets_[variable]);
-    const hid_t one = H5Screate(H5S_SCALAR);
+    const Handle type(H5Dget_type(sets_[variable]), H5Tclose);
+    const Handle space(H5Dget_space(sets_[variable]), H5Sclose);
+    const Handle one(H5Screate(H5S_SCALAR), H5Sclose);
     const std::vector<hsize_t> origin(std::max<std::size_t>(1, grids_[variable].shape.size()), 0);
     const char element[8] = {};
     bool good = type >= 0 && space >= 0 && one >= 0;
     good = good && (grids_[variable].shape.empty() ||
                     H5Sselect_elements(space, H5S_SELECT_SET, 1, origin.data()) >= 0);
     good = good && H5Dwrite(sets_[variable], type, one, space, H5P_DEFAULT, element) >= 0;
-    Status status;
-    if (!good || H5Dget_offset(sets_[variable]) != static_cast<haddr_t>(address))
-        status = hdf5_failure(path_,
-                              "offset of variable '" + definitions_.variables[variable].name + "'");
-    if (one >= 0) H5Sclose(one);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    return status;
+    if (good && H5Dget_offset(sets_[variable]) == static_cast<haddr_t>(address)) return {};
+    return hdf5_failure(path_,
+                        "offset of variable '" + definitions_.variables[variable].name + "'");
 }
 
 Status Netcdf4Index::set_length(hid_t set, std::int64_t records, const std::string& name) {
-    const hid_t space = H5Dget_space(set);
-    hsize_t length[H5S_MAX_RANK] = {};
-    const int nd = space < 0 ? -1 : H5Sget_simple_extent_dims(space, length, nullptr);
-    if (space >= 0) H5Sclose(space);
+    Hdf5Shape length{};
+    const int nd = shape_of(set, length);
     length[0] = records;
-    if (nd > 0 && H5Dset_extent(set, length) >= 0) return {};
+    if (nd > 0 && H5Dset_extent(set, length.data()) >= 0) return {};
     return hdf5_failure(path_, fmt::format("{} records of '{}'", records, name));
 }
 
@@ -198,11 +191,8 @@ namespace {
 /// Returns the number of filters of a data set; negative after a failure. Chunks without filters
 /// all have the same length, so HDF5 never moves them.
 int filters_of(hid_t set) {
-    const hid_t properties = H5Dget_create_plist(set);
-    if (properties < 0) return -1;
-    const int n = H5Pget_nfilters(properties);
-    H5Pclose(properties);
-    return n;
+    const Handle properties(H5Dget_create_plist(set), H5Pclose);
+    return properties < 0 ? -1 : H5Pget_nfilters(properties);
 }
 
 }  // namespace
@@ -249,25 +239,12 @@ namespace {
 
 /// Returns the HDF5 type in which netCDF-C would store an attribute.
 hid_t attribute_type(const Attribute& a) {
-    switch (a.type) {
-        case TW_BYTE: return H5Tcopy(H5T_NATIVE_SCHAR);
-        case TW_CHAR: {
-            const hid_t type = H5Tcopy(H5T_C_S1);
-            H5Tset_size(type, std::max<std::size_t>(1, a.n));
-            H5Tset_strpad(type, H5T_STR_NULLTERM);
-            return type;
-        }
-        case TW_SHORT: return H5Tcopy(H5T_NATIVE_INT16);
-        case TW_INT: return H5Tcopy(H5T_NATIVE_INT32);
-        case TW_FLOAT: return H5Tcopy(H5T_NATIVE_FLOAT);
-        case TW_DOUBLE: return H5Tcopy(H5T_NATIVE_DOUBLE);
-        case TW_UBYTE: return H5Tcopy(H5T_NATIVE_UINT8);
-        case TW_USHORT: return H5Tcopy(H5T_NATIVE_UINT16);
-        case TW_UINT: return H5Tcopy(H5T_NATIVE_UINT32);
-        case TW_INT64: return H5Tcopy(H5T_NATIVE_INT64);
-        case TW_UINT64: return H5Tcopy(H5T_NATIVE_UINT64);
+    const hid_t type = H5Tcopy(native_type(a.type));
+    if (a.type == TW_CHAR) {
+        H5Tset_size(type, std::max<std::size_t>(1, a.n));
+        H5Tset_strpad(type, H5T_STR_NULLTERM);
     }
-    return H5I_INVALID_HID;
+    return type;
 }
 
 }  // namespace
@@ -279,44 +256,39 @@ Status Netcdf4Index::set_attributes(const LateAttributes& attributes) {
     return {};
 }
 
+Status Netcdf4Index::attribute_failure(int variable, const Attribute& a) const {
+    if (variable < 0) return hdf5_failure(path_, fmt::format("global attribute '{}'", a.name));
+    return hdf5_failure(path_, fmt::format("attribute '{}' of '{}'", a.name,
+                                           definitions_.variables[variable].name));
+}
+
 Status Netcdf4Index::set_attribute(int variable, const Attribute& a) {
     const QuietHdf5 quiet;
     const hid_t owner = variable < 0 ? file_->id() : sets_[variable];
-    const hid_t type = attribute_type(a);
+    const Handle type(attribute_type(a), H5Tclose);
     const hsize_t n = a.n;
-    const hid_t space = n == 0              ? H5Screate(H5S_NULL)
-                        : a.type == TW_CHAR ? H5Screate(H5S_SCALAR)
-                                            : H5Screate_simple(1, &n, nullptr);
-    // Overwrite an attribute of the same type and length in place, so that it keeps its position
-    // among the others.
-    hid_t attribute = H5I_INVALID_HID;
+    const Handle space(n == 0              ? H5Screate(H5S_NULL)
+                       : a.type == TW_CHAR ? H5Screate(H5S_SCALAR)
+                                           : H5Screate_simple(1, &n, nullptr),
+                       H5Sclose);
     bool good = type >= 0 && space >= 0;
     if (good && H5Aexists(owner, a.name.c_str()) > 0) {
-        attribute = H5Aopen(owner, a.name.c_str(), H5P_DEFAULT);
-        const hid_t its_type = H5Aget_type(attribute), its_space = H5Aget_space(attribute);
-        good = attribute >= 0 && its_type >= 0 && its_space >= 0;
-        const bool same =
-            good && H5Tequal(type, its_type) > 0 && H5Sextent_equal(space, its_space) > 0;
-        if (its_type >= 0) H5Tclose(its_type);
-        if (its_space >= 0) H5Sclose(its_space);
-        if (good && !same) {
-            H5Aclose(std::exchange(attribute, H5I_INVALID_HID));
-            good = H5Adelete(owner, a.name.c_str()) >= 0;
+        // Overwrite an attribute of the same type and length in place, so that it keeps its
+        // position among the others.
+        const Handle old(H5Aopen(owner, a.name.c_str(), H5P_DEFAULT), H5Aclose);
+        const Handle its_type(H5Aget_type(old), H5Tclose), its_space(H5Aget_space(old), H5Sclose);
+        good = old >= 0 && its_type >= 0 && its_space >= 0;
+        if (good && H5Tequal(type, its_type) > 0 && H5Sextent_equal(space, its_space) > 0) {
+            good = n == 0 || H5Awrite(old, type, a.values.data()) >= 0;
+            return good ? Status{} : attribute_failure(variable, a);
         }
     }
-    if (good && attribute < 0)
-        attribute = H5Acreate2(owner, a.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
-    good = good && attribute >= 0 && (n == 0 || H5Awrite(attribute, type, a.values.data()) >= 0);
-    Status status;
-    if (!good)
-        status =
-            hdf5_failure(path_, variable < 0 ? fmt::format("global attribute '{}'", a.name)
-                                             : fmt::format("attribute '{}' of '{}'", a.name,
-                                                           definitions_.variables[variable].name));
-    if (attribute >= 0) H5Aclose(attribute);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    return status;
+    if (good && H5Aexists(owner, a.name.c_str()) > 0) good = H5Adelete(owner, a.name.c_str()) >= 0;
+    if (!good) return attribute_failure(variable, a);
+    const Handle made(H5Acreate2(owner, a.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+    good = made >= 0 && (n == 0 || H5Awrite(made, type, a.values.data()) >= 0);
+    return good ? Status{} : attribute_failure(variable, a);
 }
 
 Status Netcdf4Index::close(bool durable) {

@@ -71,6 +71,7 @@ private:
     Status find_length(hid_t set, std::int64_t& records) const;
     Status set_length(hid_t set, std::int64_t records, const std::string& name);
     Status set_attribute(int variable, const Attribute& attribute);
+    Status attribute_failure(int variable, const Attribute& attribute) const;
     Status write_chunk(const PlacedChunk& chunk, const hsize_t* offset, const StoredChunk& old);
     std::vector<hsize_t> offset_of(const PlacedChunk& chunk) const;
     void close_handles();

@@ -3,25 +3,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <map>
 #include <mutex>
 #include <string>
 
 #include "storage/netcdf4/chunk_reader.hpp"
 #include "storage/posix/opened_file.hpp"
-#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
 class KnownPlaces final : public ChunkReader::Finder {
 public:
     KnownPlaces(const std::string& path, const OpenedFile& opened) : path_(path), opened_(opened) {}
-    ~KnownPlaces() { close(); }
-    KnownPlaces(const KnownPlaces&) = delete;
-    KnownPlaces& operator=(const KnownPlaces&) = delete;
 
     // Any thread may call the following functions.
     void add(const ChunkCache::Key& key, const StoredChunk& place) {
@@ -43,16 +36,9 @@ public:
     // The following functions may be called by the thread that reads, or by another thread while
     // that one does not read.
     Status descriptor(int& fd) override {
-        if (fd_ < 0) {
-            fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-            if (fd_ < 0) return system_failure(path_, "cannot open");
-            if (Status status = check_opened(fd_, path_, opened_); !status.ok()) {
-                close();
-                return status;
-            }
-        }
-        fd = fd_;
-        return {};
+        Status status = file_.open_again(opened_);
+        fd = file_.fd();
+        return status;
     }
     Status find(int, const Cell& cell, StoredChunk& place) override {
         const std::lock_guard lock(small_);
@@ -65,15 +51,12 @@ public:
     Status read_by_hdf5(int, const Cell&, char*) override {
         return failure(TW_ESTATE, "{}: only HDF5 can read it", OfFile{path_});
     }
-    void close() {
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = -1;
-    }
+    void close() { file_.close(); }
 
 private:
     const std::string& path_;
     const OpenedFile& opened_;
-    int fd_ = -1;
+    ReadFile file_{path_};
     mutable std::mutex small_;  ///< guards the members below
     std::map<ChunkCache::Key, StoredChunk> places_;
 };

@@ -2,11 +2,9 @@
 #include "storage/netcdf4/superblock.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -18,20 +16,6 @@ namespace {
 
 constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
 using Bytes = std::array<char, 52>;
-
-/// Reads bytes of a file. Bytes past its end are set to 0.
-Status read_some(int fd, const std::string& path, std::int64_t at, Bytes& bytes) {
-    bytes = {};
-    for (std::size_t have = 0; have < bytes.size();) {
-        const ssize_t n = pread(fd, bytes.data() + have, bytes.size() - have,
-                                at + static_cast<std::int64_t>(have));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_failure(path, "cannot read");
-        if (n == 0) break;
-        have += static_cast<std::size_t>(n);
-    }
-    return {};
-}
 
 /// Returns the end of the file according to a superblock of version 0 to 3. The superblock contains
 /// a base address and the end relative to that address. Its own offset can differ from the base
@@ -58,8 +42,9 @@ Status find_superblock(int fd, const std::string& path, Superblock& found) {
     constexpr std::int64_t first_block = 512;
     for (std::int64_t at = 0; at < std::max<std::int64_t>(info.st_size, 1);
          at = std::max(2 * at, first_block)) {
-        Bytes bytes{};
-        if (Status status = read_some(fd, path, at, bytes); !status.ok()) return status;
+        Bytes bytes{};  // bytes past the end of the file stay 0
+        if (read_some(fd, bytes.data(), std::ssize(bytes), at) < 0)
+            return system_failure(path, "cannot read");
         const std::string_view begin(bytes.data(), signature.size());
         if (at == 0 && begin.substr(0, 3) == "CDF") return {};
         if (begin != signature) continue;

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "base/hash.hpp"
 #include "base/wire.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -75,12 +75,8 @@ Status put_back(int fd, const std::string& path, bool& undone) {
                 write_fully(fd, path, place.bytes.data(), std::ssize(place.bytes), place.address);
     if (status.ok()) status = sync_file(fd, path);
     if (!status.ok()) return status;
-    NoSizeSignal guard;
-    while (ftruncate(fd, trailer.size) != 0)
-        if (errno != EINTR)
-            return system_failure(path,
-                                  fmt::format("cannot set its size to {} bytes", trailer.size));
-    return sync_file(fd, path);
+    status = set_file_size(fd, path, trailer.size);
+    return status.ok() ? sync_file(fd, path) : status;
 }
 
 }  // namespace
@@ -108,10 +104,8 @@ bool has_undo(int fd) {
 }
 
 bool has_undo(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool found = fd >= 0 && has_undo(fd);
-    if (fd >= 0) ::close(fd);
-    return found;
+    ReadFile file(path);
+    return file.open().ok() && has_undo(file.fd());
 }
 
 Status undo(const std::string& path, bool& undone) {

@@ -2,10 +2,10 @@
 #include "storage/netcdf4/whole.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
 
 namespace thalweg::detail {
@@ -38,29 +38,21 @@ public:
 
 private:
     Status data_set(hid_t group, const char* name) {
-        const hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
+        const Handle set(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
         if (set < 0)
             return about(hdf5_failure(path_, fmt::format("variable '{}'", name)), OfVariable{name});
-        const hid_t properties = H5Dget_create_plist(set);
-        Status status;
+        const Handle properties(H5Dget_create_plist(set), H5Pclose);
         const H5D_layout_t layout = H5Pget_layout(properties);
-        if (layout == H5D_CHUNKED) {
-            status = chunks(set, properties, name);
-        } else if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) == 0) {
-            const haddr_t at = H5Dget_offset(set);
-            const std::int64_t bytes = H5Dget_storage_size(set);
-            if (at != HADDR_UNDEF && bytes > 0) status = range(name, at, bytes);
-        }
-        H5Pclose(properties);
-        H5Dclose(set);
-        return status;
+        if (layout == H5D_CHUNKED) return chunks(set, properties, name);
+        if (layout != H5D_CONTIGUOUS || H5Pget_external_count(properties) != 0) return {};
+        const haddr_t at = H5Dget_offset(set);
+        const std::int64_t bytes = H5Dget_storage_size(set);
+        return at != HADDR_UNDEF && bytes > 0 ? range(name, at, bytes) : Status{};
     }
 
     Status chunks(hid_t set, hid_t properties, const char* name) {
-        std::array<hsize_t, H5S_MAX_RANK> chunk{}, length{}, corner{};
-        const hid_t space = H5Dget_space(set);
-        const int nd = H5Sget_simple_extent_dims(space, length.data(), nullptr);
-        H5Sclose(space);
+        Hdf5Shape chunk{}, length{}, corner{};
+        const int nd = shape_of(set, length);
         if (nd < 1 || H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data()) != nd)
             return about(hdf5_failure(path_, fmt::format("chunks of variable '{}'", name)),
                          OfVariable{name});
@@ -102,10 +94,6 @@ private:
     std::int64_t end_;
     Status status_;
 };
-
-}  // namespace
-
-namespace {
 
 Netcdf4Records records_of(const Netcdf4Contents& contents) {
     Netcdf4Records records;

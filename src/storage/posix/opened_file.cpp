@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/work.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -66,6 +68,26 @@ Status check_opened(int fd, const std::string& path, const OpenedFile& expected)
     return failure(TW_ESTATE,
                    "{}: another file has taken this name since it was opened; open it again",
                    OfFile{path});
+}
+
+Status ReadFile::open() {
+    if (fd_ >= 0) return {};
+    charge_open();
+    // O_NONBLOCK makes open() of a pipe without a writer return at once.
+    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd_ < 0 ? system_failure(path_, "cannot open") : Status{};
+}
+
+Status ReadFile::open_again(const OpenedFile& expected) {
+    if (fd_ >= 0) return {};
+    Status status = open();
+    if (status.ok()) status = check_opened(fd_, path_, expected);
+    if (!status.ok()) close();
+    return status;
+}
+
+void ReadFile::close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 }  // namespace thalweg::detail

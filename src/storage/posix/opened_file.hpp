@@ -1,9 +1,11 @@
-// Recognizes a file, so that another one that takes its name later is not read in its place.
+// Opens a file to read it, and recognizes it, so that another one that takes its name later is not
+// read in its place.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -25,5 +27,26 @@ Status note_opened(int fd, const std::string& path, OpenedFile& found);
  * @return TW_OK; TW_ESTATE: another file has taken the name; TW_EIO
  */
 Status check_opened(int fd, const std::string& path, const OpenedFile& expected);
+
+/// The descriptor of a file that is read: closed when it is not needed, and opened again later.
+class ReadFile {
+public:
+    explicit ReadFile(const std::string& path) : path_(path) {}
+    ~ReadFile() { close(); }
+    ReadFile(const ReadFile&) = delete;
+    ReadFile& operator=(const ReadFile&) = delete;
+
+    int fd() const { return fd_; }
+    /// Opens the file if it is not open. @return TW_OK, TW_EIO
+    Status open();
+    /// Does the same, and checks that it is the expected file; see check_opened().
+    Status open_again(const OpenedFile& expected);
+    void close();
+    void swap(ReadFile& other) { std::swap(fd_, other.fd_); }
+
+private:
+    const std::string& path_;  ///< must outlive this object
+    int fd_ = -1;
+};
 
 }  // namespace thalweg::detail

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -45,19 +44,9 @@ Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
-    offset = in_file(offset);
-    while (bytes > 0) {
-        const ssize_t n = pread(fd_, to, bytes, offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_failure(path_, "cannot read");
-        if (n == 0) {
-            std::memset(to, 0, bytes);
-            return {};
-        }
-        to += n;
-        offset += n;
-        bytes -= n;
-    }
+    const std::int64_t n = read_some(fd_, to, bytes, in_file(offset));
+    if (n < 0) return system_failure(path_, "cannot read");
+    std::memset(to + n, 0, bytes - n);
     return {};
 }
 

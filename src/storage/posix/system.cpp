@@ -42,22 +42,27 @@ Status with_cause(Status status) {
     return status;
 }
 
+std::int64_t read_some(int fd, char* to, std::int64_t bytes, std::int64_t offset) {
+    std::int64_t done = 0;
+    while (done < bytes) {
+        const ssize_t n = pread(fd, to + done, bytes - done, offset + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        if (n == 0) break;
+        done += n;
+    }
+    return done;
+}
+
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset) {
-    while (bytes > 0) {
-        const ssize_t n = pread(fd, to, bytes, offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0)
-            return system_failure(path,
-                                  fmt::format("cannot read {} bytes at offset {}", bytes, offset));
-        if (n == 0)
-            return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}",
-                           OfFile{path}, offset + bytes);
-        to += n;
-        offset += n;
-        bytes -= n;
-    }
-    return {};
+    const std::int64_t n = read_some(fd, to, bytes, offset);
+    if (n == bytes) return {};
+    if (n < 0)
+        return system_failure(path,
+                              fmt::format("cannot read {} bytes at offset {}", bytes, offset));
+    return failure(TW_EIO, "{}: the file is truncated: it ends before byte {}", OfFile{path},
+                   offset + bytes);
 }
 
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
@@ -103,6 +108,14 @@ Status write_file(const std::string& path, const std::vector<char>& bytes) {
 
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
     return fallocate(fd, mode, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
+
+Status set_file_size(int fd, const std::string& path, std::int64_t bytes) {
+    const NoSizeSignal guard;
+    while (ftruncate(fd, bytes) != 0)
+        if (errno != EINTR)
+            return system_failure(path, fmt::format("cannot set its size to {} bytes", bytes));
+    return {};
 }
 
 Status sync_file(int fd, const std::string& path, bool all) {

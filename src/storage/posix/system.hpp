@@ -26,6 +26,10 @@ inline Status system_failure(const std::string& path, const std::string& what) {
 /// Adds to the error of a library that this process has too many open files, if that is the cause.
 Status with_cause(Status status);
 
+/// Reads `bytes` bytes, or fewer at the end of the file.
+/// @return number of bytes read; -1: errno says why they cannot be read
+std::int64_t read_some(int fd, char* to, std::int64_t bytes, std::int64_t offset);
+
 /// Reads `bytes` bytes; a shorter read is an error.
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset);
@@ -43,6 +47,9 @@ Status write_file(const std::string& path, const std::vector<char>& bytes);
 /// Reserves space by fallocate(2). Returns false if the disk is full; true also if the file system
 /// does not support the call.
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes);
+
+/// Sets the size of a file. Repeats the call if a signal interrupts it.
+Status set_file_size(int fd, const std::string& path, std::int64_t bytes);
 
 /// Syncs the data of a file to the device; if `all` is true, also its metadata. Repeats the call if
 /// a signal interrupts it.

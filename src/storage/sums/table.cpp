@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/sums/table.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/parsed_json.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -50,10 +49,10 @@ std::string quoted(const std::string& name) {
 }  // namespace
 
 bool is_sums_file(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ReadFile file(path);
     std::array<char, magic.size()> begin{};
-    const ssize_t n = fd < 0 ? -1 : pread(fd, begin.data(), begin.size(), 0);
-    if (fd >= 0) ::close(fd);
+    if (!file.open().ok()) return false;
+    const std::int64_t n = read_some(file.fd(), begin.data(), std::ssize(begin), 0);
     return n == 0 || (n == std::ssize(begin) && magic == std::string_view(begin.data(), n));
 }
 

@@ -2,10 +2,12 @@
 // part of the whole variable.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/tiles/source.hpp"
+#include "storage/source.hpp"
 
 #include <algorithm>
 
+#include "base/reserve.hpp"
+#include "storage/opened_source.hpp"
 #include "storage/several_files.hpp"
 #include "storage/tiles/set.hpp"
 
@@ -23,28 +25,20 @@ public:
     std::string missing(const std::string& name) const override {
         return files_.front()->missing(name);
     }
-
     VariableStorage storage(int variable) const override {
         return files_.front()->storage(variable);
     }
-    int groups() const override { return files_.front()->groups(); }
 
     Status open(Comm& comm) {
         int files = 1;
         for (int k = 0; k < files; ++k) {
-            std::string path;
-            Status status = alone([&]() -> Status {
-                path = tile_path(path_, k);
-                return {};
-            });
-            if (status = agree(comm, status); !status.ok()) return status;
+            const std::string path = with_reserve([&] { return tile_path(path_, k); });
+            Status status;
             auto tile = open_source(comm, path, false, status);
             if (!status.ok()) {
                 if (k > 0)
-                    (void)alone([&]() -> Status {
-                        status.text += fmt::format(" (the set has {} files)", files);
-                        return {};
-                    });
+                    with_reserve(
+                        [&] { reword(status, "{} (the set has {} files)", status.text, files); });
                 return status;
             }
             tile->forget();
@@ -213,13 +207,17 @@ private:
     /// @param files  number of files in the set; set by the call for the first file
     Status join(std::unique_ptr<Source> joined, const std::string& path, int& files) {
         const Source& tile = *joined;
-        if (files_.empty()) files = TileSet::files(tile.definitions());
+        if (files_.empty()) {
+            files = TileSet::files(tile.definitions());
+            format_ = format_of(tile.format());
+            groups_ = tile.groups();
+        }
         if (files == 0)
             return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
                            OfFile{path}, files_attribute);
         files_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
-        bool same = std::string(tile.format()) == format();
+        bool same = std::string_view(tile.format()) == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
             same &= tile.order(v) == order(v);
         if (same) return {};
@@ -236,14 +234,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status) {
-    std::unique_ptr<TileSource> source;
-    status = alone([&]() -> Status {
-        source = std::make_unique<TileSource>(path);
-        return {};
-    });
-    if (status = agree(comm, status); status.ok()) status = source->open(comm);
-    if (!status.ok()) return nullptr;
-    return source;
+    return opened_source<TileSource>(comm, status, path);
 }
 
 }  // namespace thalweg::detail

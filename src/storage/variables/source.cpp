@@ -1,7 +1,7 @@
 // The source of a folder with one file per variable. Each file is a source of its own, of which the
 // last variable is read: the others have files of their own.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/variables/source.hpp"
+#include "storage/source.hpp"
 
 #include <sys/stat.h>
 
@@ -10,6 +10,7 @@
 
 #include "base/reserve.hpp"
 #include "base/text.hpp"
+#include "storage/opened_source.hpp"
 #include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
 
@@ -45,24 +46,17 @@ public:
 
     Status open(Comm& comm) {
         std::vector<char> list;
-        Status status = alone([&]() -> Status {
-            if (comm.rank() != 0) return {};
-            for (const std::string& name : netcdf_files(path_)) {
-                list.insert(list.end(), name.begin(), name.end());
-                list.push_back('\0');
-            }
-            return {};
-        });
-        if (status = agree(comm, status); !status.ok()) return status;
-        comm.broadcast(list, 0);
-        for (auto begin = list.begin(); begin != list.end();) {
-            const auto end = std::find(begin, list.end(), '\0');
-            std::string file;
-            status = alone([&]() -> Status {
-                file = path_ + "/" + std::string(begin, end);
-                return {};
+        if (comm.rank() == 0)
+            list = with_reserve([&] {
+                const std::string names = joined(netcdf_files(path_), "/") + "/";
+                return std::vector<char>(names.begin(), names.end());
             });
-            if (status = agree(comm, status); !status.ok()) return status;
+        comm.broadcast(list, 0);
+        Status status;
+        for (auto begin = list.begin(); begin != list.end();) {
+            const auto end = std::find(begin, list.end(), '/');
+            const std::string file =
+                with_reserve([&] { return path_ + "/" + std::string(begin, end); });
             auto source = open_source(comm, file, false, status);
             if (!status.ok()) {
                 with_reserve([&] { status.text += fmt::format(" (of directory '{}')", path_); });
@@ -141,13 +135,16 @@ private:
         if (definitions_.find_variable(v.name) >= 0)
             return failure(TW_EFORMAT, "{}: has variable '{}', like another file of the folder",
                            file, OfVariable{v.name});
-        if (files_.empty()) definitions_.attributes = its.attributes;
+        if (files_.empty()) {
+            definitions_.attributes = its.attributes;
+            format_ = format_of(source->format());
+        }
         for (int& dim : v.dims)
             if (Status s = find_dim(its.dims[index(dim)], file, dim); !s.ok()) return s;
         definitions_.variables.push_back(std::move(v));
         files_.push_back(std::move(source));
         paths_.push_back(file);
-        if (std::string(files_.back()->format()) == format()) return {};
+        if (std::string_view(files_.back()->format()) == format()) return {};
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", file, paths_.front());
     }
 
@@ -163,14 +160,7 @@ bool is_variable_folder(int fd, const std::string& path) {
 }
 
 std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status) {
-    std::unique_ptr<VariableSource> source;
-    status = alone([&]() -> Status {
-        source = std::make_unique<VariableSource>(path);
-        return {};
-    });
-    if (status = agree(comm, status); status.ok()) status = source->open(comm);
-    if (!status.ok()) return nullptr;
-    return source;
+    return opened_source<VariableSource>(comm, status, path);
 }
 
 }  // namespace thalweg::detail

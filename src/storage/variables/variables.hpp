@@ -29,6 +29,10 @@ std::vector<VariableFile> files_of_variables(const Definitions& definitions);
 /// Tests if files_of_variables() may have chosen this name for a variable's file.
 bool is_file_of(const std::string& name, const std::string& variable);
 
+/// Tests if the open file is a folder of netCDF files.
+/// @param path  path of the folder
+bool is_variable_folder(int fd, const std::string& path);
+
 /// Returns the path of a variable's file in the folder at `path`.
 std::string variable_path(const std::string& path, const std::string& name);
 
