@@ -157,7 +157,7 @@ public:
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
     /// Tests if the driver supports begin_boxes().
-    virtual bool takes_boxes() const { return !collective(); }
+    virtual bool takes_boxes() const { return true; }
     /// From now on, makes write() local, for any parts of variables, in any order and repeatedly.
     /// If write() was collective, set_records() becomes collective over all ranks. Called on every
     /// writer; further calls do nothing.

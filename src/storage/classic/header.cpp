@@ -73,19 +73,13 @@ Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t 
     return status;
 }
 
-}  // namespace
-
-Status create_classic_header(const std::string& path, const Definitions& d,
-                             const StorageOptions& options, FileMap& map) {
-    std::vector<char> bytes;
-    Status status = compose_header(path, d, options.format, options.spacing, map, bytes);
-    return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
-}
-
-Status lay_out_classic(const std::string& path, const Definitions& d, const StorageOptions& options,
-                       FileMap& map) {
-    std::vector<char> bytes;
-    return compose_header(path, d, options.format, options.spacing, map, bytes);
+Status extend(const std::string& path, std::int64_t size) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};
+    while (truncate(path.c_str(), size) != 0)
+        if (errno != EINTR)
+            return system_failure(path, fmt::format("cannot extend to {} bytes", size));
+    return {};
 }
 
 Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,
@@ -116,6 +110,21 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
     return status.ok() ? write_header(path, 0, bytes) : status;
 }
 
+}  // namespace
+
+Status create_classic_header(const std::string& path, const Definitions& d,
+                             const StorageOptions& options, FileMap& map) {
+    std::vector<char> bytes;
+    Status status = compose_header(path, d, options.format, options.spacing, map, bytes);
+    return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
+}
+
+Status lay_out_classic(const std::string& path, const Definitions& d, const StorageOptions& options,
+                       FileMap& map) {
+    std::vector<char> bytes;
+    return compose_header(path, d, options.format, options.spacing, map, bytes);
+}
+
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {
     const std::vector<char> count = record_count(format, records);
     return write_fully(fd, path, count.data(), count.size(), 4);
@@ -140,13 +149,12 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
     return status;
 }
 
-Status extend(const std::string& path, std::int64_t size) {
-    struct stat info {};
-    if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};
-    while (truncate(path.c_str(), size) != 0)
-        if (errno != EINTR)
-            return system_failure(path, fmt::format("cannot extend to {} bytes", size));
-    return {};
+Status complete_classic(const std::string& path, const Definitions& d, const FileMap& map,
+                        Format format, std::int64_t records,
+                        const std::vector<std::pair<int, Attribute>>& late, bool durable) {
+    Status status = extend(path, map.size(records));
+    if (status.ok()) status = add_attributes(path, d, map, format, records, late, durable);
+    return status.ok() && durable ? sync_closed(path) : status;
 }
 
 }  // namespace thalweg::detail

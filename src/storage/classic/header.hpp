@@ -14,13 +14,14 @@ Status create_classic_header(const std::string& path, const Definitions& definit
 Status lay_out_classic(const std::string& path, const Definitions& definitions,
                        const StorageOptions& options, FileMap& map);
 
-/// Adds attributes to a file. Data move only if the space reserved after the header is too small.
-/// Local.
-/// @param durable  log the new header, so that redo() can complete it after a power failure;
-///   without effect if data move
-Status add_attributes(const std::string& path, const Definitions& definitions, const FileMap& map,
-                      Format format, std::int64_t records,
-                      const std::vector<std::pair<int, Attribute>>& late, bool durable);
+/// Completes a file after its data were written: extends a file without records up to the offset
+/// where its first record would begin, as netCDF does, and adds attributes. Data move only if the
+/// space reserved after the header is too small. Local.
+/// @param durable  sync the file, and log the new header, so that redo() can complete it after a
+///     power failure; the header is not logged if data move
+Status complete_classic(const std::string& path, const Definitions& definitions, const FileMap& map,
+                        Format format, std::int64_t records,
+                        const std::vector<std::pair<int, Attribute>>& late, bool durable);
 
 /// Sets the record count to the number of records that are kept, and truncates the file after them;
 /// Local.
@@ -30,9 +31,5 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
 
 /// Writes the number of records into a header.
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records);
-
-/// Extends a file that has no records up to the offset where its first record would begin, as
-/// netCDF does.
-Status extend(const std::string& path, std::int64_t size);
 
 }  // namespace thalweg::detail

@@ -4,15 +4,14 @@
 
 #include "base/clock.hpp"
 #include "storage/classic/header.hpp"
-#include "storage/posix/plain_file.hpp"
 #include "storage/posix/system.hpp"
-#include "storage/sums/writer.hpp"
+#include "storage/sums/file_with_sums.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-class PosixStorage final : public PlainFile {
+class PosixStorage final : public FileWithSums {
 public:
     const char* name() const override { return "posix"; }
     Order order() const override { return Order::big_endian; }
@@ -38,30 +37,15 @@ public:
             begin(comm, path, definitions, options);
             map_ = map;
             if (!first_) return {};
-            return keep_records(path, format_, map, kept_, options.durable);
+            return keep_records(path, options.format, map, options.existing.kept, options.durable);
         });
         return begin_writing(comm, options, writer, std::move(status));
     }
 
-    void begin_boxes() override { sums_.leave_piece(); }
-
-    Status write(std::span<const Chunk> chunks) override {
-        Status status = sums_.before(chunks);
-        if (status.ok()) status = PlainFile::write(chunks);
-        return status.ok() ? sums_.note(chunks) : status;
-    }
-
-    Status complete() override { return sums_.end_step(); }
-    Status end_unit(std::int64_t, bool) override { return sums_.end_step(); }
-
-    Status sync() override {
-        Status status = PlainFile::sync();
-        return status.ok() ? sums_.sync() : status;
-    }
-
     Status set_records(std::int64_t records, bool durable) override {
         if (!keeper_) return {};
-        Status status = write_record_count(fd_, path_, format_, std::max(records, kept_));
+        Status status = write_record_count(fd_, path_, options_.format,
+                                           std::max(records, options_.existing.kept));
         if (status.ok() && durable) status = sync();
         return status;
     }
@@ -69,14 +53,11 @@ public:
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {
         NoSizeSignal guard;
-        Status status = close_file();
-        if (Status closed = sums_.close(); status.ok()) status = std::move(closed);
-        records = std::max(records, kept_);
-        if (first_ && status.ok()) status = extend(path_, map_.size(records));
-        if (first_ && status.ok())
-            status = add_attributes(path_, *definitions_, map_, format_, records, late, durable_);
-        if (first_ && status.ok() && durable_) status = sync_closed(path_);
-        return status;
+        Status status = close_files();
+        records = std::max(records, options_.existing.kept);
+        if (!first_ || !status.ok()) return status;
+        return complete_classic(path_, *definitions_, map_, options_.format, records, late,
+                                options_.durable);
     }
 
 private:
@@ -93,21 +74,13 @@ private:
 
     void begin(Comm& comm, const std::string& path, const Definitions& definitions,
                const StorageOptions& options) {
-        path_ = path;
-        definitions_ = &definitions;
-        format_ = options.format;
-        wording_ = options.wording;
-        kept_ = options.existing.kept;
-        durable_ = options.durable;
-        throttle_ = Throttle(options.rate);
+        PlainFile::begin(path, definitions, options);
         first_ = comm.rank() == 0;
         keeper_ = comm.rank() == options.keeper;
     }
 
-    SumsWriter sums_;
-    Format format_ = Format::cdf2;
-    std::int64_t kept_ = 0;  ///< number of records in the file when it was opened
-    bool first_ = false, durable_ = false;
+    FileMap map_;
+    bool first_ = false;
     bool keeper_ = false;  ///< this rank writes the record count
 };
 

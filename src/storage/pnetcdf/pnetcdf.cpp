@@ -12,6 +12,7 @@
 #include <deque>
 
 #include "base/clock.hpp"
+#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "base/untaken.hpp"
 #include "storage/classic/header.hpp"
@@ -37,13 +38,14 @@ public:
     const char* name() const override { return "pnetcdf"; }
     Order order() const override { return Order::native; }
     bool collective() const override { return true; }
+    bool takes_boxes() const override { return false; }
     bool keeper_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
-        if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;
+        begin(comm, path, definitions, options, writer);
         const Untaken untaken;
         NoSizeSignal guard;
         status = create_with_hints(options, writer);
@@ -61,7 +63,7 @@ public:
                 const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
-        if (status = begin(comm, path, definitions, options, writer); !status.ok()) return status;
+        begin(comm, path, definitions, options, writer);
         map_ = map;
         existing_ = options.existing;
         if (first_) status = keep_records(path, format_, map, existing_.kept, options.durable);
@@ -137,13 +139,11 @@ public:
         open_ = false;
         if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
-        if (first_ && status.ok()) status = set_record_count(records);
-        if (first_ && status.ok()) status = fill_padding(records);
-        if (first_ && status.ok()) status = extend(path_, map_.size(records));
-        if (first_ && status.ok())
-            status = add_attributes(path_, *definitions_, map_, format_, records, late, durable_);
-        if (first_ && status.ok() && durable_) status = sync_closed(path_);
-        return status;
+        if (!first_) return status;
+        if (status.ok()) status = set_record_count(records);
+        if (status.ok()) status = fill_padding(records);
+        if (!status.ok()) return status;
+        return complete_classic(path_, *definitions_, map_, format_, records, late, durable_);
     }
 
 private:
@@ -155,22 +155,17 @@ private:
                        OfFile{path});
     }
 
-    Status begin(Comm& comm, const std::string& path, const Definitions& definitions,
-                 const StorageOptions& options, bool writer) {
+    void begin(Comm& comm, const std::string& path, const Definitions& definitions,
+               const StorageOptions& options, bool writer) {
         definitions_ = &definitions;
         blocking_ = options.blocking;
         format_ = options.format;
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         durable_ = options.durable;
-        const auto name = [&]() -> Status {
-            path_ = path;
-            return {};
-        };
-        if (Status status = agree(comm, alone(name)); !status.ok()) return status;
+        with_reserve([&] { path_ = path; });
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
         choose_mpi_io();
-        return {};
     }
 
     /// Creates the file by MPI-IO with an empty header, because a file's stripes can only be set

@@ -20,7 +20,8 @@ Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
         while (j < chunks.size() && chunks[j].box == nullptr &&
                chunks[j].offset == c.offset + bytes && chunks[j].data == c.data + bytes)
             bytes += chunks[j++].bytes;
-        if (Status status = write_range(c, c.data, bytes, c.offset); !status.ok()) return status;
+        Status status = write_range(c.variable, c.record, c.data, bytes, in_file(c.offset));
+        if (!status.ok()) return status;
         i = j;
     }
     return {};
@@ -33,16 +34,16 @@ Status PlainFile::read(const Chunk& c, char* to) {
     });
 }
 
-Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t bytes,
-                              std::int64_t offset) {
-    const Variable& v = definitions_->variables[c.variable];
+Status PlainFile::write_range(int variable, std::int64_t record, const char* data,
+                              std::int64_t bytes, std::int64_t at) {
+    const Variable& v = definitions_->variables[variable];
     Span span("write");
-    span.variable(v.name).record(v.record ? c.record : -1);
+    span.variable(v.name).record(v.record ? record : -1);
     throttle_.begin();
-    if (Status status = write_bytes(data, bytes, in_file(offset)); !status.ok()) {
+    if (Status status = write_bytes(data, bytes, at); !status.ok()) {
         reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
         if (v.record)
-            reword(status, "{}, record {}", status.text, OfRecord{wording_.index(c.record)});
+            reword(status, "{}, record {}", status.text, OfRecord{options_.wording.index(record)});
         return status;
     }
     counts_.count(bytes);
@@ -54,7 +55,7 @@ Status PlainFile::write_range(const Chunk& c, const char* data, std::int64_t byt
 /// Writes each run of elements that are adjacent in the file.
 Status PlainFile::write_box(const Chunk& c) {
     return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
-        return write_range(c, c.data + at, bytes, offset);
+        return write_range(c.variable, c.record, c.data + at, bytes, in_file(offset));
     });
 }
 

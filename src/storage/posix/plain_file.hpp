@@ -22,21 +22,29 @@ protected:
     /// adjacent.
     virtual std::int64_t in_file(std::int64_t offset) const { return offset; }
 
+    void begin(const std::string& path, const Definitions& definitions,
+               const StorageOptions& options) {
+        path_ = path;
+        definitions_ = &definitions;
+        options_ = options;
+        throttle_ = Throttle(options.rate);
+    }
     Status open_file();
     Status close_file();
+    /// Writes bytes of a variable. Errors name the variable and the record.
+    /// @param at  offset in the file
+    Status write_range(int variable, std::int64_t record, const char* data, std::int64_t bytes,
+                       std::int64_t at);
 
     std::string path_;
     const Definitions* definitions_ = nullptr;
-    FileMap map_;
-    Wording wording_;
+    StorageOptions options_;
     int fd_ = -1;
 
 private:
     Status write_chunks(std::span<const Chunk> chunks);
     /// @param at  offset in the file
     Status write_bytes(const char* data, std::int64_t bytes, std::int64_t at);
-    Status write_range(const Chunk& chunk, const char* data, std::int64_t bytes,
-                       std::int64_t offset);
     Status write_box(const Chunk& chunk);
     Status read_range(std::int64_t offset, std::int64_t bytes, char* to) const;
     template <class Visit>
