@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "publish/committed.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "storage/netcdf4/superblock.hpp"
 #include "storage/netcdf4/whole.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -66,12 +65,9 @@ Status find_open(int fd, const std::string& path, Committed& found) {
 
 Status find_committed(const std::string& path, Committed& found) {
     found = {};
-    // O_NONBLOCK makes open() of a pipe without a writer return at once.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return system_failure(path, "cannot open");
-    Status status = alone([&] { return find_open(fd, path, found); });
-    ::close(fd);
-    return status;
+    ReadFile file(path);
+    if (Status status = file.open(); !status.ok()) return status;
+    return alone([&] { return find_open(file.fd(), path, found); });
 }
 
 }  // namespace thalweg::detail

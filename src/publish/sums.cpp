@@ -86,16 +86,10 @@ public:
     /// may be cut meanwhile.
     Status read(std::int64_t index, std::span<Sum> sums) {
         std::fill(sums.begin(), sums.end(), no_sum);
-        auto* const to = reinterpret_cast<char*>(sums.data());
-        for (std::size_t done = 0; done < sums.size_bytes();) {
-            const ssize_t n = pread(fd_, to + done, sums.size_bytes() - done,
-                                    table_.offset(index) + static_cast<std::int64_t>(done));
-            if (n < 0 && errno == EINTR) continue;
-            if (n < 0) return system_failure(path_, "cannot read");
-            if (n == 0) break;
-            done += static_cast<std::size_t>(n);
-        }
-        return {};
+        const std::int64_t bytes = sums.size_bytes();
+        if (read_some(fd_, reinterpret_cast<char*>(sums.data()), bytes, table_.offset(index)) >= 0)
+            return {};
+        return system_failure(path_, "cannot read");
     }
 
     /// Reads a piece of the data and computes its checksum.
