@@ -2,19 +2,26 @@
 #include "inspected.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
 #include "base/wire.hpp"
-#include "storage/tiles/tiles.hpp"
+#include "publish/sums.hpp"
 
 namespace thalweg::app {
 
-using detail::Inspection;
 using detail::Status;
-using detail::UnlistedObject;
+
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, UnlistedObject> o) {
+    wire(o.variable, o.attribute, o.type, o.content);
+}
+
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Inspection> i) {
+    wire(i.netcdf4, i.unlimited, i.unlisted);
+}
 
 namespace {
 
@@ -31,45 +38,19 @@ void add(const Inspection& from, Inspection& to) {
     }
 }
 
-std::vector<char> to_bytes(const Inspection& i) {
-    detail::WireWriter out;
-    out.put(i.netcdf4);
-    out.put(i.unlimited.size());
-    for (const std::string& name : i.unlimited) out.put(name);
-    out.put(i.unlisted.size());
-    for (const UnlistedObject& o : i.unlisted)
-        for (const std::string* text : {&o.variable, &o.attribute, &o.type, &o.content})
-            out.put(*text);
-    return std::move(out.bytes);
-}
-
-Inspection inspection_of(const std::vector<char>& bytes) {
-    detail::WireReader in(bytes);
-    Inspection i;
-    i.netcdf4 = in.get<bool>();
-    i.unlimited.resize(in.get<std::size_t>());
-    for (std::string& name : i.unlimited) name = in.get_text();
-    i.unlisted.resize(in.get<std::size_t>());
-    for (UnlistedObject& o : i.unlisted)
-        for (std::string* text : {&o.variable, &o.attribute, &o.type, &o.content})
-            *text = in.get_text();
-    return i;
-}
-
 }  // namespace
 
+#ifndef THALWEG_HAVE_NETCDF4
+Status inspect_netcdf4(const std::string&, Inspection&, bool) { return {}; }
+Status add_stored_bytes(const std::string&, const std::vector<std::string>&,
+                        std::vector<std::int64_t>&) {
+    return {};
+}
+#endif
+
 std::vector<std::string> files_of(const std::string& path) {
-    std::vector<std::string> files;
-    struct stat info {};
-    std::error_code error;
-    if (stat(path.c_str(), &info) != 0)
-        for (int k = 0; stat(detail::tile_path(path, k).c_str(), &info) == 0; ++k)
-            files.push_back(detail::tile_path(path, k));
-    else if (S_ISDIR(info.st_mode))
-        for (const auto& entry : std::filesystem::directory_iterator(path, error))
-            if (entry.path().extension() == ".nc") files.push_back(entry.path().string());
+    std::vector<std::string> files = detail::files_at(path);
     if (files.empty()) files.push_back(path);
-    std::sort(files.begin(), files.end());
     return files;
 }
 
@@ -86,13 +67,15 @@ Status inspect(detail::Comm& comm, const std::string& path, Inspection& result) 
         }
         if (files.size() > 1)
             for (UnlistedObject& object : all.unlisted) object.content.clear();
-        bytes = to_bytes(all);
+        detail::WireWriter out;
+        out(all);
+        bytes = std::move(out.bytes);
         return {};
     });
     if (status = agree(comm, status); !status.ok()) return status;
     comm.broadcast(bytes, 0);
     return agree(comm, detail::alone([&]() -> Status {
-                     result = inspection_of(bytes);
+                     result = detail::value_in<Inspection>(bytes);
                      return {};
                  }));
 }

@@ -7,7 +7,7 @@
 
 #include "comm/comm.hpp"
 #include "inquiry.hpp"
-#include "storage/netcdf4/inspect.hpp"
+#include "inspect.hpp"
 
 namespace thalweg::app {
 
@@ -18,13 +18,13 @@ std::vector<std::string> files_of(const std::string& path);
 /// Inspects all files that tw_open would read for a path. If there are several, values of unlisted
 /// objects cannot be compared.
 /// @note Collective; the same result on every rank
-detail::Status inspect(detail::Comm& comm, const std::string& path, detail::Inspection& result);
+detail::Status inspect(detail::Comm& comm, const std::string& path, Inspection& result);
 
 /// Returns the unlimited dimensions of a file.
 /// @param inspection  result of inspect() for the same file
-Names unlimited_of(const Reader& file, const detail::Inspection& inspection);
+Names unlimited_of(const Reader& file, const Inspection& inspection);
 
 /// Formats the name of an object, for example "variable 'mask'" or "attribute 'mask:flag'".
-std::string name_of(const detail::UnlistedObject& object);
+std::string name_of(const UnlistedObject& object);
 
 }  // namespace thalweg::app

@@ -57,7 +57,7 @@ int run(Session& io, const Ranks& ranks, const RepackOptions& options) {
     inputs.push_back(input);
     if (ranks.rank == 0) status = check_not_input(inputs, output);
     throw_failure(agree(*comm, status));
-    detail::Inspection inspection;
+    Inspection inspection;
     RepackPlan plan;
     const auto repack_file = [&](Reader& in) {
         throw_failure(inspect(*comm, input, inspection));

@@ -19,7 +19,7 @@ constexpr int deflate_id = 1, shuffle_id = 2, zstd_id = 32015;
 
 class Planner {
 public:
-    Planner(const Reader& in, const detail::Inspection& inspection, const RepackOptions& options,
+    Planner(const Reader& in, const Inspection& inspection, const RepackOptions& options,
             RepackPlan& plan)
         : in_(in),
           inspection_(inspection),
@@ -32,7 +32,7 @@ public:
         if (in_.inq().groups > 0)
             return failure(TW_EUNSUPPORTED, "it has {} groups; only the root group can be read",
                            in_.inq().groups);
-        for (const detail::UnlistedObject& o : inspection_.unlisted)
+        for (const UnlistedObject& o : inspection_.unlisted)
             return failure(TW_EUNSUPPORTED,
                            "{} has the HDF5 type {}, which netCDF-C does not list; it cannot be "
                            "read",
@@ -216,7 +216,7 @@ private:
     }
 
     const Reader& in_;
-    const detail::Inspection& inspection_;
+    const Inspection& inspection_;
     const RepackOptions& options_;
     RepackPlan& plan_;
     const std::string record_;
@@ -225,8 +225,8 @@ private:
 
 }  // namespace
 
-Status plan_repack(const Reader& in, const detail::Inspection& inspection,
-                   const RepackOptions& options, RepackPlan& plan) {
+Status plan_repack(const Reader& in, const Inspection& inspection, const RepackOptions& options,
+                   RepackPlan& plan) {
     Status status = Planner(in, inspection, options, plan).run();
     if (!status.ok() && status.place.file.empty())
         reword(status, "{}: {}", detail::OfFile{options.input}, status.text);

@@ -27,7 +27,7 @@ struct RepackPlan {
  *     TW_ESETTING; the text names the variable, dimension or attribute
  * @note Local, with the same result on every rank
  */
-detail::Status plan_repack(const Reader& in, const detail::Inspection& inspection,
+detail::Status plan_repack(const Reader& in, const Inspection& inspection,
                            const RepackOptions& options, RepackPlan& plan);
 
 }  // namespace thalweg::app

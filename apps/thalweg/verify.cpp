@@ -48,7 +48,7 @@ void print_json(const VerifyOptions& o, const Findings& found) {
 /// Compares two open files. @note Collective
 Findings compare_files(Reader& a, Reader& b, const Ranks& ranks, const VerifyOptions& options) {
     Findings found;
-    detail::Inspection of_a, of_b;
+    Inspection of_a, of_b;
     const auto comm = detail::make_mpi_comm(ranks.comm);
     throw_failure(inspect(*comm, options.a, of_a));
     throw_failure(inspect(*comm, options.b, of_b));

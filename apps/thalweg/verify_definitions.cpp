@@ -108,10 +108,9 @@ private:
                 "{} groups of {}: only the root group can be read", file.inq().groups, name));
     }
 
-    static const detail::UnlistedObject* find(const detail::Inspection& in,
-                                              const std::string& variable,
-                                              const std::string& attribute) {
-        for (const detail::UnlistedObject& o : in.unlisted)
+    static const UnlistedObject* find(const Inspection& in, const std::string& variable,
+                                      const std::string& attribute) {
+        for (const UnlistedObject& o : in.unlisted)
             if (o.variable == variable && o.attribute == attribute) return &o;
         return nullptr;
     }
@@ -124,21 +123,20 @@ private:
 
     /// Compares objects that netCDF-C does not list.
     void compare_unlisted() {
-        for (const detail::UnlistedObject& o : files_.inspected_a.unlisted)
+        for (const UnlistedObject& o : files_.inspected_a.unlisted)
             compare_unlisted(o, find(files_.inspected_b, o.variable, o.attribute), true);
-        for (const detail::UnlistedObject& o : files_.inspected_b.unlisted)
+        for (const UnlistedObject& o : files_.inspected_b.unlisted)
             if (find(files_.inspected_a, o.variable, o.attribute) == nullptr)
                 compare_unlisted(o, nullptr, false);
     }
 
     /// Tests if another file has an object of this name with a type that netCDF-C lists.
-    static bool is_listed(const detail::UnlistedObject& o, const Reader& there) {
+    static bool is_listed(const UnlistedObject& o, const Reader& there) {
         const bool owner = o.variable.empty() || has(variables_of(there), o.variable);
         return owner && (o.attribute.empty() || has(attributes_of(there, o.variable), o.attribute));
     }
 
-    void compare_unlisted(const detail::UnlistedObject& o, const detail::UnlistedObject* other,
-                          bool in_a) {
+    void compare_unlisted(const UnlistedObject& o, const UnlistedObject* other, bool in_a) {
         if (!(o.variable.empty() ? options_.variables.empty() : chosen(o.variable))) return;
         if (!o.attribute.empty() && ignored(o.variable, o.attribute)) return;
         const char* const kind = o.attribute.empty() ? "variable" : "attribute";

@@ -15,7 +15,7 @@ struct Pair {
     const Reader& a;
     const Reader& b;
     std::string name_a, name_b;
-    const detail::Inspection &inspected_a, &inspected_b;
+    const Inspection &inspected_a, &inspected_b;
 };
 
 /// A variable that is in both files with the same type and dimensions.

@@ -1,6 +1,5 @@
 // Replaces the drivers of libraries that this build lacks.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/inspect.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/source.hpp"
@@ -72,11 +71,6 @@ Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records
     return no_netcdf4(path);
 }
 Status cut_netcdf4(const std::string& path, std::int64_t) { return no_netcdf4(path); }
-Status inspect_netcdf4(const std::string&, Inspection&, bool) { return {}; }
-Status add_stored_bytes(const std::string&, const std::vector<std::string>&,
-                        std::vector<std::int64_t>&) {
-    return {};
-}
 Status enter_logged(const std::string&) { return {}; }
 std::int64_t logged_records(const std::string&) { return 0; }
 void start_hdf5() {}

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "inspect.hpp"
 #include "publish/write_lock.hpp"
-#include "storage/netcdf4/inspect.hpp"
 
 namespace thalweg::app {
 
@@ -60,7 +60,7 @@ struct FileFacts {
     bool zarr_store = false;        ///< the folder is also a Zarr store
     std::vector<DimensionFacts> dims;
     std::vector<VariableFacts> variables;
-    std::vector<detail::UnlistedObject> unlisted;  ///< objects that netCDF-C does not list
+    std::vector<UnlistedObject> unlisted;  ///< objects that netCDF-C does not list
 };
 
 /**

@@ -105,7 +105,7 @@ std::string variables_of(const FileFacts& f) {
         rows.push_back({v.name, v.type, joined(std::span(v.dims), " "), size_text(v.bytes),
                         size_text(v.stored), ratio_text(v), storage_text(v)});
     std::string text = rows.size() > 1 ? "\n" + table_of(rows, {3, 4, 5}) : "no variables\n";
-    for (const detail::UnlistedObject& o : f.unlisted)
+    for (const UnlistedObject& o : f.unlisted)
         text += o.attribute.empty()
                     ? fmt::format("variable '{}': not readable: {}\n", o.variable, o.type)
                     : fmt::format("attribute '{}:{}': not readable: {}\n", o.variable, o.attribute,
@@ -194,7 +194,7 @@ std::string json_of(const FileFacts& f, const std::vector<Statistics>& statistic
         json["variables"].push_back(json_of(f.variables[i]));
         if (i < statistics.size()) json["variables"].back()["statistics"] = json_of(statistics[i]);
     }
-    for (const detail::UnlistedObject& o : f.unlisted)
+    for (const UnlistedObject& o : f.unlisted)
         json["unlisted"].push_back(
             {{"variable", o.variable}, {"attribute", o.attribute}, {"type", o.type}});
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/value_words.hpp"
+#include "value_words.hpp"
 
 #include <fmt/format.h>
 
@@ -11,12 +11,15 @@
 #include "base/hash.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
 
-namespace thalweg::detail {
+namespace thalweg::app {
 
 namespace {
 
-/// Size in bytes of the boxes in which values are read and hashed.
-constexpr hsize_t hashed_bytes = 8 << 20;
+using detail::Handle;
+using detail::hash_of;
+
+constexpr hsize_t hashed_bytes = 8 << 20;  ///< size in bytes of the boxes in which values are read
+                                           ///< and hashed
 
 std::string member_name(hid_t type, unsigned member) {
     char* const text = H5Tget_member_name(type, member);
@@ -158,7 +161,7 @@ std::string hash_of_data_set(hid_t set) {
     const Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
     const int nd = H5Sget_simple_extent_ndims(space);
     if (native < 0 || nd < 0) return {};
-    std::uint64_t hash = hash_of_nothing;
+    std::uint64_t hash = detail::hash_of_nothing;
     if (H5Sget_simple_extent_npoints(space) == 0) return text_of_hash(hash);
     std::vector<hsize_t> shape(static_cast<std::size_t>(nd));
     H5Sget_simple_extent_dims(space, shape.data(), nullptr);
@@ -182,4 +185,4 @@ std::string hash_of_data_set(hid_t set) {
     return text_of_hash(hash);
 }
 
-}  // namespace thalweg::detail
+}  // namespace thalweg::app

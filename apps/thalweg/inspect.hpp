@@ -9,7 +9,7 @@
 
 #include "base/status.hpp"
 
-namespace thalweg::detail {
+namespace thalweg::app {
 
 /// A data set or an attribute of the root group that netCDF-C does not list, because its type is
 /// unknown to netCDF-C. Examples are booleans and complex numbers of h5py.
@@ -32,13 +32,14 @@ struct Inspection {
 /// Inspects a netCDF-4 file. Local. For a file of another format the result is empty.
 /// @param with_contents  read and hash the values of unlisted objects
 /// @return TW_OK, TW_EIO, TW_EFORMAT
-Status inspect_netcdf4(const std::string& path, Inspection& inspection, bool with_contents = true);
+detail::Status inspect_netcdf4(const std::string& path, Inspection& inspection,
+                               bool with_contents = true);
 
 /// Adds up the bytes that variables occupy in a netCDF-4 file, according to the index of their
 /// chunks. Files of other formats, and variables that are not in the file, add nothing.
 /// @param bytes  for each variable in `names`, increased by its size in the file
 /// @return TW_OK, TW_EIO, TW_EFORMAT
-Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
-                        std::vector<std::int64_t>& bytes);
+detail::Status add_stored_bytes(const std::string& path, const std::vector<std::string>& names,
+                                std::vector<std::int64_t>& bytes);
 
-}  // namespace thalweg::detail
+}  // namespace thalweg::app

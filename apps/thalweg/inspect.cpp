@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/inspect.hpp"
+#include "inspect.hpp"
 
 #include <netcdf.h>
 
@@ -11,12 +11,17 @@
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
-#include "storage/netcdf4/value_words.hpp"
+#include "value_words.hpp"
 
-namespace thalweg::detail {
+namespace thalweg::app {
 
 namespace {
 
+using detail::Handle;
+using detail::Hdf5View;
+using detail::OfFile;
+using detail::QuietHdf5;
+using detail::Status;
 using Strings = std::vector<std::string>;
 
 /// Attributes by which netCDF-4 and HDF5's dimension scales describe the definitions.
@@ -50,9 +55,9 @@ Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unli
     const QuietHdf5 quiet;
     int ncid = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &ncid); code != NC_NOERR)
-        return failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", OfFile{path},
-                       nc_strerror(code));
-    Status status = alone([&]() -> Status {
+        return detail::failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", OfFile{path},
+                               nc_strerror(code));
+    Status status = detail::alone([&]() -> Status {
         std::array<char, NC_MAX_NAME + 1> name{};
         int n = 0;
         (void)nc_inq_nvars(ncid, &n);
@@ -189,10 +194,10 @@ Status add_stored_bytes(const std::string& path, const std::vector<std::string>&
     const std::unique_ptr<Hdf5View> view = Hdf5View::open(path, status);
     if (!view) return status;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const Handle set(view->open_set(name_in_hdf5(view->id(), names[i])), H5Dclose);
+        const Handle set(view->open_set(detail::name_in_hdf5(view->id(), names[i])), H5Dclose);
         if (set >= 0) bytes[i] += static_cast<std::int64_t>(H5Dget_storage_size(set));
     }
     return view->refused();
 }
 
-}  // namespace thalweg::detail
+}  // namespace thalweg::app

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace thalweg::detail {
+namespace thalweg::app {
 
 /// Describes a type as text, with the names of its members.
 std::string type_words(hid_t type);
@@ -17,4 +17,4 @@ std::string shape_words(hid_t space);
 std::string hash_of_data_set(hid_t set);
 std::string hash_of_attribute(hid_t attribute);
 
-}  // namespace thalweg::detail
+}  // namespace thalweg::app
