@@ -98,7 +98,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
     end_part("create", limit(0, 2));
     begin_part("enddef");
     OK(tw_enddef(file));
-    end_part("enddef", limit(0, 3) + (netcdf4 ? limit(6, 7) : 0));
+    end_part("enddef", limit(0, 3) + (netcdf4 ? limit(4, 5) : 0));
     begin_part("first step");
     write_step(file);
     end_part("first step", limit(0, 3));
