@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/reserve.hpp"
 #include "layout/writers.hpp"
 #include "publish/check_set.hpp"
 #include "storage/posix/file_system.hpp"
@@ -21,18 +22,19 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
 Status Reader::choose_readers(const Status& mine) {
     Team& team = file_.team;
     bool parallel = false;
-    Status status = alone([&]() -> Status {
+    const Status own = alone([&]() -> Status {
         plans_.reserve();
         parallel = team.rank() == 0 && file_system_at(file_.path).sharing == Sharing::parallel;
         return mine;
     });
-    team.world().broadcast(&parallel, sizeof parallel, 0);
-    const auto choose = [&]() -> Status {
+    std::int64_t words[] = {own.ok() ? 0 : 1, parallel ? 1 : 0};
+    team.all_reduce(words, Reduce::max);
+    if (words[0] != 0) return agree(team.world(), own);
+    return with_reserve([&] {  // the same on all ranks
         std::string& readers = file_.options.readers;
-        if (readers == "auto") readers = parallel ? "4/node" : std::to_string(team.size());
+        if (readers == "auto") readers = words[1] != 0 ? "4/node" : std::to_string(team.size());
         return pick_writers(team.topology(), parse_writers(readers), true, file_.readers);
-    };
-    return team.agree(status.ok() ? alone(choose) : status);
+    });
 }
 
 Status Reader::open() {
