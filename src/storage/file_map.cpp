@@ -54,9 +54,16 @@ FileMap map_of(std::span<const std::int64_t> words) {
 
 void broadcast(Comm& comm, FileMap& map, int root) {
     std::vector<char> bytes;
-    if (comm.rank() == root) with_reserve([&] { bytes = to_bytes(words_of(map)); });
-    comm.broadcast(bytes, root);
-    with_reserve([&] { map = map_of(to_words(bytes)); });
+    const Status mine = alone([&]() -> Status {
+        if (comm.rank() == root) bytes = to_bytes(words_of(map));
+        return {};
+    });
+    if (!broadcast_outcome(comm, mine, bytes, root).ok()) throw NoMemoryAnywhere();
+    const Status taken = alone([&]() -> Status {
+        map = map_of(to_words(bytes));
+        return {};
+    });
+    if (!comm.all_have(taken.ok())) throw NoMemoryAnywhere();
 }
 
 }  // namespace thalweg::detail
