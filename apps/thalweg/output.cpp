@@ -71,7 +71,7 @@ void Output::choose_writers() {
 Status Output::create(StorageOptions options) {
     if (Status status = claim(); !status.ok()) return status;
     choose_writers();
-    options.one_writer = writers_ == 1;
+    options.writers = static_cast<int>(writers_);
     storage_ = make_storage(is_netcdf4(options.format) ? "netcdf4" : "posix");
     Status status = storage_->create(comm_, data_path_, definitions_, options, writer_ >= 0, map_);
     if (claim_ && !status.ok()) claim_->discard();

@@ -56,13 +56,16 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
         if (Status status = file.team.agree(alone(look)); !status.ok()) return status;
     }
     // Divide the rate among the writers once, so that they need not ask each other.
-    storage.rate = 1.0 * options.bandwidth / target.writers.size();
+    storage.writers = static_cast<int>(target.writers.size());
+    storage.rate = 1.0 * options.bandwidth / storage.writers;
     storage.keeper = target.writers.front();
-    storage.one_writer = target.writers.size() == 1;
     storage.behind = options.service == "background" || may_change;
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
-    storage.beside_keeper = node_of[file.team.rank()] == node_of[storage.keeper];
+    const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.keeper]; };
+    storage.beside_keeper = beside(file.team.rank());
+    storage.all_beside =
+        static_cast<int>(std::count_if(target.writers.begin(), target.writers.end(), beside)) - 1;
     // Writers on other nodes may open the file before its header is written only if the header has
     // a page of its own: on a network file system they may later write back an old copy of its
     // first page, with zeros in place of the header.

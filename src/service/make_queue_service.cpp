@@ -17,10 +17,9 @@ namespace {
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& plan,
                                               Status& status) {
-    const double servers = file.session.port()->server_roles().servers().size();
-    const bool one = file.options.method == "serial" || servers == 1;
-    plan.options.rate = file.options.bandwidth / (one ? 1 : servers);
-    plan.options.one_writer = one;
+    const std::size_t servers = file.session.port()->server_roles().servers().size();
+    plan.options.writers = file.options.method == "serial" ? 1 : static_cast<int>(servers);
+    plan.options.rate = 1.0 * file.options.bandwidth / plan.options.writers;
     plan.options.apart = true;
     return make_served_file(file.team, *file.session.port(), plan, file.session.spare_queue,
                             status);

@@ -80,16 +80,17 @@ struct StorageOptions {
     /// With storage=pnetcdf: write each variable by one collective call, instead of all data
     /// together.
     bool blocking = false;
-    /// Limit on this rank's rate of writing, in bytes per second; 0: none.
-    double rate = 0;
-    int keeper = 0;  ///< keeper: the first writer, which alone writes the record count
-    /// write() and set_records() are called by a thread of the library.
-    bool behind = false;
-    bool one_writer = true;      ///< no rank but the keeper writes
+    double rate = 0;             ///< limit on this rank's rate of writing, in bytes per second; 0:
+                                 ///< none
+    int keeper = 0;              ///< keeper: the first writer, which alone writes the record count
+    bool behind = false;         ///< write() and set_records() are called by a thread of the
+                                 ///< library
+    int writers = 1;             ///< number of ranks that write
     bool apart = false;          ///< the writers cannot wait for each other during write()
     bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
-    /// Hints to MPI-IO, in stripes and bytes; -1: none.
-    std::int64_t stripe_count = -1, stripe_size = -1;
+    int all_beside = 0;          ///< number of other writers on the keeper's node
+    std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
+                                                       ///< -1: none
     Existing existing = {};
     /// Sync the removal of records before new ones are written, and sync in close().
     bool durable = false;

@@ -78,12 +78,17 @@ void Rank::open() {
     StorageOptions options = file_->storage_options();
     options.is_there = false;
     options.keeper = writers.front();
-    options.one_writer = writers.size() == 1;
+    options.writers = static_cast<int>(writers.size());
     options.apart = case_.options.service == "background";
     options.behind = options.apart || case_.options.background_after >= 0;
     const auto& node_of = team_->topology().node_of;
-    options.beside_keeper = node_of[static_cast<std::size_t>(team_->rank())] ==
-                            node_of[static_cast<std::size_t>(options.keeper)];
+    const auto beside = [&](int rank) {
+        return node_of[static_cast<std::size_t>(rank)] ==
+               node_of[static_cast<std::size_t>(options.keeper)];
+    };
+    options.beside_keeper = beside(team_->rank());
+    options.all_beside =
+        static_cast<int>(std::count_if(writers.begin(), writers.end(), beside)) - 1;
     ok(target_.storage->create(team_->world(), case_.path, file_->definitions, options, writer,
                                target_.map));
 }

@@ -84,7 +84,7 @@ public:
         plan.layout.writers = servers_;
         plan.storage = "posix";
         plan.options = {Format::cdf2, 0, false, 0};
-        plan.options.one_writer = false;
+        plan.options.writers = servers_;
         queues_.clear();
         for (int n = 0; n < servers_; ++n) {
             Status status;

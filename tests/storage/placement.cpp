@@ -255,7 +255,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
         storage = make_netcdf4_storage();
         StorageOptions options;
         options.format = Format::netcdf4;
-        options.one_writer = false;
+        options.writers = 2;
         options.apart = true;
         options.beside_keeper = rank == 0;
         FileMap map;
@@ -317,7 +317,7 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     const auto storage = make_netcdf4_storage();
     StorageOptions options;
     options.format = Format::netcdf4;
-    options.one_writer = false;
+    options.writers = 2;
     options.apart = true;
     options.beside_keeper = true;
     FileMap map;

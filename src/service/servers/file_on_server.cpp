@@ -40,8 +40,10 @@ Status FileOnServer::create_storage() {
     const ServicePlan& plan = description_.plan;
     const Definitions& definitions = description_.definitions;
     StorageOptions options = plan.options;
-    options.beside_keeper =
-        place_.server_roles.node_of(place_.server_roles.servers().front()) == place_.node;
+    const ServerRoles& server_roles = place_.server_roles;
+    const int its_node = server_roles.node_of(server_roles.servers().front());
+    options.beside_keeper = its_node == place_.node;
+    options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
     Status status = together([&] {
         return options.existing.is
                    ? storage_->open(place_.peers, plan.path, definitions, options, true, map_)

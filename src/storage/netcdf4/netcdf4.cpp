@@ -36,32 +36,51 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
-    bool collective() const override { return writers_.meet() && !store_->boxes(); }
+    bool collective() const override { return meets() && !store_->boxes(); }
+    bool opens_alone() const override { return true; }
+    bool takes_boxes() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         const bool whole = needs_whole_chunks(definitions);
-        const std::int64_t writers = writers_.count(comm, options, writer, whole);
+        note_writers(options, writer, whole);
+        const std::int64_t target = chunk_target(definitions, whole, options.writers);
         const auto make = [&]() -> Status {
-            begin(path, definitions, options);
-            layout_.choose(definitions, writers);
+            path_ = path;
+            if (options.inspects)
+                if (Status s = check_identity(path, options.claimed); !s.ok()) return s;
+            for (const Variable& v : definitions.variables) {
+                layout_.grids.push_back(choose_grid(v, target));
+                layout_.filters.push_back(filters_of(v.packing, v.element()));
+                layout_.whole.push_back(whole && layout_.grids.back().chunked);
+                layout_.fills.push_back(v.fill_value());
+            }
+            places_ = Netcdf4Map(definitions, layout_.grids, layout_.whole);
             make_store();
             if (!writers_.keeper()) return {};
             NoSizeSignal guard;
-            Status status = make_file();
-            map = layout_.map;
-            return status;
+            return make_file();
         };
-        if (Status status = agree(comm, alone(make)); !status.ok()) return status;
-        broadcast(comm, map, options.keeper);
-        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
-        return agree(comm, alone([&]() -> Status {
-                         layout_.map = map;
-                         if (!writer && !index_) return {};
-                         Status status = open_both();
-                         return status.ok() && index_ ? index_->open_new() : status;
-                     }));
+        const Status made = alone(make);
+        std::int64_t told[] = {made.ok() ? 0 : 1, definitions_bytes_};
+        comm.all_reduce(told, Reduce::max);
+        if (told[0] != 0) return agree(comm, made);
+        definitions_bytes_ = told[1];
+        Status opened = alone([&]() -> Status {
+            map = map_ =
+                places_.file_map(definitions, layout_.grids, layout_.whole, definitions_bytes_);
+            placer_->set_end(map_.record_begin > 0 ? map_.record_begin : map_.fixed_end);
+            return {};
+        });
+        if (Status status = join(comm); !status.ok()) return status;
+        if (opened.ok() && (writer || first_))
+            opened = alone([&]() -> Status {
+                Status status = open_file();
+                if (status.ok()) status = begin_sums(options);
+                return status.ok() && first_ ? open_new_index() : status;
+            });
+        return options.alone ? opened : agree(comm, opened);
     }
 
     /// Opens an existing file. Its data stay in place; new chunks are added at its end.
@@ -86,7 +105,7 @@ public:
             return {};
         };
         if (Status status = agree(comm, alone(take)); !status.ok()) return status;
-        writers_.count(comm, options, writer, layout_.chunks.any_whole());
+        note_writers(options, writer, layout_.any_whole());
         std::vector<PlacedChunk> chunks;
         const auto open_all = [&]() -> Status {
             make_store();
@@ -99,8 +118,9 @@ public:
             return index_->open_existing(options.existing.kept, unwritten, contents.size, chunks);
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
-        return agree(comm, writer || index_ ? store_->know(std::move(chunks)) : Status{});
+        if (Status status = join(comm); !status.ok()) return status;
+        const Status known = writer || first_ ? store_->know(std::move(chunks)) : Status{};
+        return options.alone ? known : agree(comm, known);
     }
 
     /// Accepts parts of chunks in any order from now on. Allocates nothing, so it cannot fail on
@@ -161,7 +181,26 @@ public:
     }
 
 private:
-    std::int64_t in_file(std::int64_t offset) const override { return layout_.in_file(offset); }
+    // ---- opening ----
+
+    void begin(Comm& comm, const Definitions& definitions, const StorageOptions& options) {
+        definitions_ = &definitions;
+        format_ = options.format;
+        wording_ = options.wording;
+        throttle_ = Throttle(options.rate);
+        first_ = comm.rank() == options.keeper;
+        later_ = options.behind;
+        apart_ = options.apart;
+        sync_close_ = options.durable;
+        keeper_ = options.keeper;
+    }
+
+    void note_writers(const StorageOptions& options, bool writer, bool whole) {
+        several_ = whole && options.writers > 1;
+        writer_ = options.writers > 1 ? writer : first_;
+        beside_ = writer_ && !first_ && options.beside_keeper;
+        all_beside_ = options.all_beside;
+    }
 
     void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
@@ -185,11 +224,7 @@ private:
         if (!status.ok()) return status;
         struct stat info {};
         if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
-        layout_.definitions_bytes = info.st_size;
-        layout_.map =
-            layout_.rooms.file_map(*definitions_, chunks.grids, chunks.whole, info.st_size);
-        const FileMap& map = layout_.map;
-        placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
+        definitions_bytes_ = info.st_size;
         return {};
     }
 

@@ -44,7 +44,7 @@ public:
                          definitions_ = tile_definitions(definitions, grid_, tile_);
                          StorageOptions own = options;
                          own.keeper = 0;
-                         own.one_writer = true;
+                         own.writers = 1;
                          std::string data;
                          Status found = find_data_path(tile_path(path_, tile_), own.live, data);
                          if (!found.ok()) return found;
@@ -130,7 +130,7 @@ private:
             definitions_.variables[i].fill = expected.variables[i].fill;
         StorageOptions own = options;
         own.keeper = 0;
-        own.one_writer = true;
+        own.writers = 1;
         if (const ClassicHeader* header = source->classic_header()) map_ = header->map;
         return inner_->open(*alone_, path, definitions_, own, true, map_);
     }
