@@ -59,7 +59,7 @@ Error Dataset::put_box(const Variable& v, const Index* start, const std::vector<
     }
     const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start,
                                   count.data(), stride, data);
-    if (status != TW_OK) return {code_of(status), tw_error_message(session_.handle())};
+    if (status != TW_OK) return session_.error_of_call(status);
     if (code == NC_NOERR) return {};
     return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
 } catch (const std::bad_alloc&) {

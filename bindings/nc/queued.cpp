@@ -158,13 +158,19 @@ void QueuedFile::write_queue() {
     queue_.clear();
 }
 
-// Makes the records that this call has written readable, if there are several ranks and the service
-// is inline.
-void QueuedFile::commit() {
-    const bool wanted = session_.ranks() > 1 && session_.keeps_arrays();
-    if (state_ != State::writing || !wanted) return;
+// Makes what this call has written readable by each rank alone, if there are several ranks. With
+// the service background this takes as long as the write.
+// @param independent  some rank has put or read without the others, so it may read what was written
+void QueuedFile::commit(bool independent) {
+    if (session_.ranks() == 1 || !(independent || session_.keeps_arrays())) return;
+    if (state_ == State::serial && independent) {
+        const Error error = error_of([&] { serial_->sync(); });
+        if (error.code != 0) fail(error);
+        dirty_ = false;
+    }
+    if (state_ != State::writing) return;
     const int status = tw_sync(file_, 0);
-    if (status != TW_OK) fail({code_of(status), tw_error_message(session_.handle())});
+    if (status != TW_OK) fail(session_.error_of_call(status));
     dirty_ = false;
 }
 
@@ -246,8 +252,7 @@ Error QueuedFile::put_call(const PutCall& call, const std::vector<const char*>& 
                                          session_.keeps_arrays() && !copies ? TW_DEFERRED : 0);
         }
     }
-    if (status == TW_OK) return {};
-    return {code_of(status), tw_error_message(session_.handle())};
+    return session_.error_of_call(status);
 } catch (const std::bad_alloc&) {
     return {out_of_memory, "out of memory"};
 }

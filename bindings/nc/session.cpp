@@ -3,9 +3,11 @@
 
 #include <hdf5.h>
 #include <netcdf.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -99,6 +101,18 @@ void refuse_servers(bool served) {
 }
 
 constexpr std::int64_t mib = 1 << 20;
+
+// Tests if the file system of a file has no space left for this process.
+bool is_full(const std::string& file) {
+    const std::size_t slash = file.rfind('/');
+    struct statvfs disk {};
+    if (file.empty() ||
+        statvfs(slash == std::string::npos ? "." : file.substr(0, slash + 1).c_str(), &disk) != 0)
+        return false;
+    const auto blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+    return static_cast<std::int64_t>(blocks * disk.f_frsize) < mib;
+}
+
 constexpr char settings[] = "staging=8GiB; attributes=first";
 
 }  // namespace
@@ -184,9 +198,18 @@ Session::~Session() {
 
 void Session::check(int status, const std::string& where) const {
     if (status == TW_OK) return;
+    const Error error = error_of_call(status);
+    throw Error{error.code, where.empty() ? error.text : where + ": " + error.text};
+}
+
+Error Session::error_of_call(int status) const {
+    if (status == TW_OK) return {};
     std::string text = tw_error_message(handle_);
     if (text.empty()) text = tw_strerror(status);
-    throw Error{code_of(status), where.empty() ? text : where + ": " + text};
+    const char* file = "";
+    tw_error_place(handle_, &file, nullptr, nullptr, nullptr);
+    const bool full = status == TW_EIO && is_full(file);
+    return {full ? ENOSPC : code_of(status), text};
 }
 
 Session* find_session(MPI_Comm comm) {

@@ -61,6 +61,9 @@ public:
 
     // Throws if a library call returned an error status.
     void check(int status, const std::string& where = "") const;
+    // Returns the error of the last library call, with its status. After a failed write to a disk
+    // that is full, its code is the system's.
+    Error error_of_call(int status) const;
 
     // Must be locked to use the session or its files, as several threads may have files.
     std::recursive_mutex mutex;

@@ -175,7 +175,7 @@ Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, 
         tw_put_record_array(file_, v.name.c_str(), d, place.record,
                             tw_dense(static_cast<tw_type>(as), values, static_cast<Index>(n)),
                             deferred ? TW_DEFERRED : 0);
-    const Error failed{code_of(status), tw_error_message(session_.handle())};
+    const Error failed = session_.error_of_call(status);
     if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
     if (status != TW_OK) return failed;
     if (code == NC_NOERR) return {};
