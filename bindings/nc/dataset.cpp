@@ -303,7 +303,9 @@ void Dataset::put_att(int varid, Attribute attribute) {
     }
     if (!define_ && format_ != Format::netcdf4) {
         const Attribute* const old = all.get(attribute.name);
-        const auto room = [](std::size_t bytes) { return (bytes + 3) / 4; };  // size in the header
+        const auto room = [&](std::size_t bytes) {  // classic files round sizes up to 4 bytes
+            return is_netcdf4() ? bytes : (bytes + 3) / 4;
+        };
         if (old == nullptr || room(attribute.bytes.size()) > room(old->bytes.size()))
             throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     }
@@ -430,10 +432,12 @@ void Dataset::make_edits() {
             serial_->pause();
             serial_->edit(edits, table_);
         } else {
-            on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_); });
+            on_rank(session_.comm(), root_, [&] { edit_file(path_, edits, table_, is_netcdf4()); });
         }
-    } catch (const Error&) {
+    } catch (const Error&) {  // the file keeps its old definitions
         open_for_reading();
+        table_ = {};
+        adopt();
         throw;
     }
     dirty_ = false;

@@ -4,6 +4,7 @@
 #include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/untaken.hpp"
+#include "boxes.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -46,6 +48,7 @@ constexpr unsigned zstd_filter = 32015;  // number that the HDF Group has regist
 
 int define_variable(int ncid, const Variable& v) {
     int varid = 0;
+    if (size_of(v.type) == 0) return NC_EBADTYPE;
     int code = nc_def_var(ncid, v.name.c_str(), v.type, static_cast<int>(v.dims.size()),
                           v.dims.data(), &varid);
     const Storage& s = v.storage;
@@ -74,8 +77,26 @@ int define_variable(int ncid, const Variable& v) {
 }
 
 int put_attribute(int ncid, int varid, const Attribute& a) {
+    if (size_of(a.type) == 0) return NC_EBADTYPE;  // the table lacks such values
     return nc_put_att(ncid, varid, a.name.c_str(), a.type, static_cast<std::size_t>(a.n),
                       a.bytes.data());
+}
+
+void define_all(int ncid, const Table& table, const std::string& path) {
+    const auto check = [&](int code, const std::string& what) { check_code(code, path, what); };
+    for (const Dimension& d : table.dimensions)
+        check(nc_def_dim(ncid, d.name.c_str(),
+                         d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length), nullptr),
+              "dimension " + d.name);
+    for (const Attribute& a : table.attributes)
+        check(put_attribute(ncid, NC_GLOBAL, a), "attribute " + a.name);
+    for (std::size_t i = 0; i < table.variables.size(); i++) {
+        const Variable& v = table.variables[i];
+        check(define_variable(ncid, v), "variable " + v.name);
+        for (const Attribute& a : v.attributes)
+            check(put_attribute(ncid, static_cast<int>(i), a), "attribute " + a.name);
+    }
+    check(nc_enddef(ncid), "definitions");
 }
 
 int make(int ncid, const Edit& edit, const Table& table) {
@@ -152,13 +173,82 @@ void make_all(const std::string& path, const std::vector<Edit>& edits, const Tab
     check_readable(path, table);
 }
 
+// Copies the values of a variable that has the same id in two files.
+void copy_values(int from, int to, int varid, const Variable& v) {
+    std::vector<int> dims(v.dims.size() + 1);
+    Shape lengths(v.dims.size());
+    int code = nc_inq_vardimid(from, varid, dims.data());
+    for (std::size_t d = 0; d < lengths.size() && code == NC_NOERR; d++) {
+        std::size_t length = 0;
+        code = nc_inq_dimlen(from, dims[d], &length);
+        lengths[d] = static_cast<Index>(length);
+    }
+    const Boxes boxes(lengths, size_of(v.type));
+    std::vector<std::size_t> start, count;
+    std::string values;
+    for (Index i = 0; i < boxes.number() && code == NC_NOERR; i++) {
+        boxes.get(i, start, count);
+        values.resize(static_cast<std::size_t>(volume({count.begin(), count.end()})) *
+                      size_of(v.type));
+        code = nc_get_vara(from, varid, start.data(), count.data(), values.data());
+        if (code == NC_NOERR)
+            code = nc_put_vara(to, varid, start.data(), count.data(), values.data());
+    }
+    check_code(code, v.name, "copying");
+}
+
+// Writes a netCDF-4 file anew, with the definitions of a table. The variables of the old file are
+// the first ones in the table, perhaps by other names.
+void write_anew(const std::string& from, const std::string& to, Table table) {
+    const Quiet quiet;
+    int old = -1, fresh = -1, n = 0, format = 0;
+    check_code(nc_open(from.c_str(), NC_NOWRITE, &old), from, "cannot be opened");
+    Error error = error_of([&] {
+        nc_inq_nvars(old, &n);
+        nc_inq_format(old, &format);
+        for (int v = 0; v < n; v++) {
+            char name[NC_MAX_NAME + 1] = "";
+            nc_inq_varname(old, v, name);
+            table.variables[static_cast<std::size_t>(v)].storage = stored(from, name);
+        }
+        const int model = format == NC_FORMAT_NETCDF4_CLASSIC ? NC_CLASSIC_MODEL : 0;
+        unlink(to.c_str());  // HDF5 keeps a file open that netCDF-C cannot close
+        check_code(nc_create(to.c_str(), NC_CLOBBER | NC_NETCDF4 | model, &fresh), to, "create");
+        define_all(fresh, table, to);
+        for (int v = 0; v < n; v++)
+            copy_values(old, fresh, v, table.variables[static_cast<std::size_t>(v)]);
+    });
+    nc_close(old);
+    const int closed = fresh >= 0 ? nc_close(fresh) : NC_NOERR;
+    if (error.code != 0) throw error;
+    check_code(closed, to, "close");
+}
+
+bool has_renames(const std::vector<Edit>& edits) {
+    return std::any_of(edits.begin(), edits.end(), [](const Edit& e) {
+        return e.kind == Edit::Kind::rename_variable || e.kind == Edit::Kind::rename_dimension;
+    });
+}
+
+// Makes edits in the copy of a file. NetCDF-C fails to rename some dimensions and variables, so
+// then the copy is written anew.
+void edit_copy(const std::string& path, const WorkFile& copy, const std::vector<Edit>& edits,
+               const Table& table, bool netcdf4) {
+    const Error error = error_of([&] { make_all(copy.path(), edits, table); });
+    if (error.code == 0) return;
+    if (!netcdf4 || !has_renames(edits)) throw error;
+    write_anew(path, copy.path(), table);
+    check_readable(copy.path(), table);
+}
+
 }  // namespace
 
 // Edits a copy of the file. netCDF-C moves data within a file, so a killed run could otherwise
 // leave neither the old nor the new file.
-void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
+void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
+               bool netcdf4) {
     WorkFile work(path, WorkFile::Begin::copy);
-    make_all(work.path(), edits, table);
+    edit_copy(path, work, edits, table, netcdf4);
     work.publish();
 }
 
@@ -243,18 +333,7 @@ void Serial::create(const std::string& path, const Table& table, int mode) {
     on_root([&] {
         failed_ = true;
         check(nc_create(work_path_.c_str(), NC_CLOBBER | mode, &ncid_));
-        for (const Dimension& d : table.dimensions)
-            check(nc_def_dim(ncid_, d.name.c_str(),
-                             d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length),
-                             nullptr));
-        for (const Attribute& a : table.attributes) check(put_attribute(ncid_, NC_GLOBAL, a));
-        for (std::size_t v = 0; v < table.variables.size(); v++) {
-            check_code(define_variable(ncid_, table.variables[v]), path_,
-                       "variable " + table.variables[v].name);
-            for (const Attribute& a : table.variables[v].attributes)
-                check(put_attribute(ncid_, static_cast<int>(v), a));
-        }
-        check(nc_enddef(ncid_));
+        define_all(ncid_, table, path_);
         failed_ = false;
     });
 }
@@ -295,12 +374,9 @@ void Serial::resume() {
 // Edits a copy, so that the original is safe if netCDF-C fails.
 void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
     on_root([&] {
-        const bool renames = std::any_of(edits.begin(), edits.end(), [](const Edit& e) {
-            return e.kind == Edit::Kind::rename_variable || e.kind == Edit::Kind::rename_dimension;
-        });
-        if (renames || work_->in_place()) {
+        if (has_renames(edits) || work_->in_place()) {
             WorkFile copy(work_path_, WorkFile::Begin::copy, WorkFile::Lock::held);
-            make_all(copy.path(), edits, table);
+            edit_copy(work_path_, copy, edits, table, true);
             copy.publish();
             return;
         }

@@ -38,7 +38,8 @@ struct Edit {
 
 // Changes the definitions in a file. If the process is killed meanwhile, either the old or the new
 // file remains, and perhaps a copy, NAME.new, which the next change replaces. Called on one rank.
-void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table);
+void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
+               bool netcdf4);
 
 // Tests if HDF5 can write with a filter.
 // @param id  number that the HDF Group has registered. Local

@@ -127,7 +127,48 @@ static void record_of_another(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Tests a variable that all ranks define after a rank has read independently. It can be read, too.
+/* Ranks have put data; then they rename a dimension and variables, together and one by one.
+ * NetCDF-C 4.9.0 cannot do this with a file that it opens again. */
+static void renames_after_puts(int mode) {
+    int late = 0, found = 0;
+    fresh("renamed.nc", mode);
+    EXPECT(0, nc_def_var_fill(id, t, 0, &(int){-7}));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+    EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    for (int turn = 0; turn < 2; turn++) {
+        EXPECT(0, nc_redef(id));
+        EXPECT(0, nc_rename_dim(id, dims[1], turn == 0 ? "xx" : "xxx"));
+        EXPECT(0, nc_rename_var(id, f, turn == 0 ? "ff" : "fff"));
+        if (turn == 0) EXPECT(0, nc_def_var(id, "late", NC_INT, 1, &dims[1], &late));
+        EXPECT(0, nc_enddef(id));
+        EXPECT(NC_ENOTVAR, nc_inq_varid(id, "f", &found));
+        EXPECT(0, nc_get_vara_int(id, f, start + 1, count + 1, all));
+        EXPECT(values[1], all[1]);
+        section((size_t)turn + 1, (size_t)(per_rank * rank), 1, per_rank);
+        EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+        EXPECT(0, nc_put_vara_int(id, late, start + 1, count + 1, values));
+    }
+    EXPECT(0, nc_close(id));
+    own();
+    reopened("renamed.nc", "fff", per_rank * ranks);
+    EXPECT(0, nc_inq_dimid(id, "xxx", &found));
+    EXPECT(dims[1], found);
+    for (size_t r = 0; r < 3; r++) {
+        section(r, (size_t)(per_rank * rank), 1, per_rank);
+        EXPECT(0, nc_get_vara_int(id, t, start, count, all));
+        EXPECT(values[3], all[3]);
+    }
+    EXPECT(0, nc_close(id));
+    reopened("renamed.nc", "late", per_rank * ranks);
+    EXPECT(0, nc_inq_var_fill(id, t, NULL, &found));
+    EXPECT(-7, found);
+    EXPECT(0, nc_close(id));
+    own();
+}
+
+/* After a rank has read independently, all ranks define another variable, which can be read, too.
  */
 static void variable_after_reading(void) {
     int late = 0;
@@ -281,6 +322,8 @@ int main(int argc, char** argv) {
     settings_of_a_group_file();
     record_of_another();
     variable_after_reading();
+    renames_after_puts(NC_64BIT_DATA);
+    renames_after_puts(NC_NETCDF4);
     unknown_type();
     different_files();
     /* With the service background, this memory is allocated elsewhere and does not run out. */

@@ -83,6 +83,8 @@ static void definitions(void) {
     if (!is_full()) {
         EXPECT(NC_ENOTINDEFINE, nc_put_att_text(id, NC_GLOBAL, "new", 3, "abc"));
         EXPECT(NC_ENOTINDEFINE, nc_put_att_text(id, NC_GLOBAL, "title", 16, "longer0123456789"));
+        EXPECT(is_netcdf4() ? NC_ENOTINDEFINE : 0,
+               nc_put_att_text(id, NC_GLOBAL, "title", 6, "hello!"));
         EXPECT(NC_ENOTINDEFINE, nc_del_att(id, NC_GLOBAL, "title"));
         EXPECT(NC_ENOTINDEFINE, nc_rename_var(id, v, "vv"));
         EXPECT(NC_ENAMEINUSE, nc_rename_var(id, v, "v"));
