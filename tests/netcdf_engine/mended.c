@@ -93,7 +93,56 @@ static void strings_after_puts(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Tests that settings other than definitions are kept when netCDF-C takes over the file. */
+/* Puts a record of t and one of the compressed variable z with collective access, and checks it. */
+static void put_record(int z, size_t record) {
+    section(record, (size_t)(per_rank * rank), 1, per_rank);
+    EXPECT(0, nc_put_vara_int(id, t, start, count, values));
+    EXPECT(0, nc_put_vara_int(id, z, start, count, values));
+    memset(all, 0, sizeof all);
+    EXPECT(0, nc_get_vara_int(id, t, start, count, all));
+    EXPECT(values[1], all[1]);
+}
+
+/* A file with records gets a group. Then ranks put the records and the variable that were left out
+ * before, and new records: in the file that was created, and in one that was opened. */
+static void records_after_group(int opened) {
+    const char* const path = opened ? "opened.nc" : "created.nc";
+    int z = 0, group = 0, deflated = 0;
+    fresh(path, NC_NETCDF4);
+    EXPECT(0, nc_def_var(id, "z", NC_INT, 2, dims, &z));
+    EXPECT(0, nc_def_var_deflate(id, z, 1, 1, 1));
+    EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+    EXPECT(0, nc_enddef(id));
+    put_record(z, 0);
+    put_record(z, 2);
+    if (opened) {
+        EXPECT(0, nc_close(id));
+        EXPECT(0, nc_open_par(path, NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+        EXPECT(0, nc_var_par_access(id, t, NC_COLLECTIVE));
+        EXPECT(0, nc_var_par_access(id, z, NC_COLLECTIVE));
+    }
+    EXPECT(0, nc_def_grp(id, "g", &group));
+    put_record(z, 1);
+    put_record(z, 3);
+    own();
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    EXPECT(0, nc_inq_var_deflate(id, z, NULL, &deflated, NULL));
+    EXPECT(1, deflated);
+    EXPECT(0, nc_close(id));
+    EXPECT(-1, access(opened ? "opened.nc.new" : "created.nc.new", F_OK));
+    reopened(path, "f", per_rank * ranks);
+    for (size_t r = 0; r < 4; r++) {
+        section(r, 0, 1, (size_t)(per_rank * ranks));
+        for (int k = 0; k < 2; k++) {
+            EXPECT(0, nc_get_vara_int(id, k == 0 ? t : z, start, count, all));
+            for (int i = 0; i < per_rank * ranks; i++)
+                EXPECT(10 * (i / per_rank) + i % per_rank, all[i]);
+        }
+    }
+    EXPECT(0, nc_close(id));
+}
+
+/* When netCDF-C takes over the file, settings other than definitions are kept. */
 static void settings_of_a_group_file(void) {
     int group = 0, old = -1;
     size_t size = 0, n = 0;
@@ -319,6 +368,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     group_after_one_put();
     strings_after_puts();
+    records_after_group(0);
+    records_after_group(1);
     settings_of_a_group_file();
     record_of_another();
     variable_after_reading();

@@ -79,7 +79,8 @@ inline void set(char* to, const std::string& text) {
 
 // Passes a file to the real library, because the program needs something that the engine lacks. A
 // file without data is created there, and its definitions are repeated. Any other file is
-// completed, and opened there for writing. Returns 0 or a code.
+// completed, and opened there for writing; with a communicator it is made anew. Returns 0 or a
+// code.
 // @note Collective
 int leave(int ncid, const std::string& reason);
 

@@ -5,6 +5,7 @@
 
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "front/account.hpp"
 #include "front/forward.hpp"
@@ -13,7 +14,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-constexpr int bad_id = -33, no_memory = -61, invalid = -36, write_mode = 0x1;
+constexpr int bad_id = -33, no_memory = -61, invalid = -36;
 
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
@@ -276,13 +277,23 @@ const Table& file_table() {
     return table;
 }
 
-int forward(int id, bool create, const std::string& reason) {
+int forward(int id, const std::string& place, int mode, bool create, const std::string& reason) {
     File* const file = find_file(engine_library, id);
     if (file == nullptr || file->forwarded()) return bad_id;
     const Depth deeper;
-    const int code = make_by_library(*file, create, create ? file->call.mode : write_mode);
-    if (code == 0) account(file->call, reason);
+    const std::string path = std::exchange(file->call.path, place);
+    const int code = make_by_library(*file, create, mode);
+    file->call.path = path;
+    if (code == 0 && !reason.empty()) account(file->call, reason);
     return code;
+}
+
+void take_back(int id) {
+    File* const file = find_file(engine_library, id);
+    const Depth deeper;
+    if (!file->forwarded()) return;
+    file->real->close(file->inner_of(id));
+    file->inner.store(-1, std::memory_order_release);
 }
 
 }  // namespace thalweg::netcdf

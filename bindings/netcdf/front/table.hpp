@@ -161,13 +161,19 @@ inline constexpr int step_aside = -9100;
 extern const Table engine_table;
 
 /**
- * Makes the file of a call by the real library, or opens it there if `create` is false, for an id
- * of the engine that has to step aside later. After 0, every entry of file_table() with this id,
- * and every later call of the program, reaches that file; the engine repeats its definitions and
- * data through file_table() and forgets the id.
+ * Makes a file by the real library, or opens it there if `create` is false, for an id of the engine
+ * that has to step aside later. After 0, every entry of file_table() with this id, and every later
+ * call of the program, reaches that file; the engine repeats its definitions and data through
+ * file_table() and forgets the id.
+ * @param place   path of the file
+ * @param reason  reason for the account of the files; empty if the file is in it already
  * @note Collective over the communicator of the call
  */
-int forward(int ncid, bool create, const std::string& reason);
+int forward(int ncid, const std::string& place, int mode, bool create, const std::string& reason);
+
+/// Closes the file that forward() has made or opened, if any, so that it can be called again.
+/// @note Collective over the communicator of the call
+void take_back(int ncid);
 
 /// Returns the table that gets the program's calls. It chooses between engine and library for each
 /// file.

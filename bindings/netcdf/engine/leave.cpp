@@ -1,0 +1,217 @@
+// Passing a file of the engine to the real library.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <netcdf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "boxes.hpp"
+#include "files.hpp"
+#include "storage_rules.hpp"
+#include "types.hpp"
+
+namespace thalweg::netcdf::engine {
+
+namespace {
+
+// Repeats the definitions of a file in the real library, in the order of their ids.
+int repeat_storage(int ncid, int varid, const Storage& s) {
+    const Table& real = file_table();
+    int code = 0;
+    const auto call = [&](auto action) {
+        if (code == 0) code = action();
+    };
+    if (s.layout >= 0)
+        call([&] {
+            return real.def_var_chunking(ncid, varid, s.layout,
+                                         s.chunks.empty() ? nullptr : s.chunks.data());
+        });
+    if (s.deflate != 0 || s.shuffle != 0)
+        call([&] { return real.def_var_deflate(ncid, varid, s.shuffle, s.deflate, s.level); });
+    for (const Filter& f : filters_of(s))
+        if (f.id != deflate_filter && f.id != shuffle_filter)
+            call([&] {
+                return real.def_var_filter(ncid, varid, f.id, f.parameters.size(),
+                                           f.parameters.data());
+            });
+    if (s.quantize != 0)
+        call([&] { return real.def_var_quantize(ncid, varid, s.quantize, s.digits); });
+    if (s.endian != NC_ENDIAN_NATIVE)
+        call([&] { return real.def_var_endian(ncid, varid, s.endian); });
+    if (s.no_fill) call([&] { return real.def_var_fill(ncid, varid, 1, nullptr); });
+    return code;
+}
+
+int repeat_attributes(int ncid, int varid, const std::vector<Attribute>& attributes) {
+    for (const Attribute& a : attributes) {
+        const int code =
+            file_table().put_att(ncid, varid, a.name.c_str(), a.type, static_cast<std::size_t>(a.n),
+                                 a.bytes.data(), a.type);
+        if (code != 0) return code;
+    }
+    return 0;
+}
+
+int repeat(int ncid, const nc::Table& definitions) {
+    int id = 0;
+    for (const Dimension& d : definitions.dimensions) {
+        const std::size_t length = d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length);
+        const int code = file_table().def_dim(ncid, d.name.c_str(), length, &id);
+        if (code != 0) return code;
+    }
+    int code = repeat_attributes(ncid, NC_GLOBAL, definitions.attributes);
+    for (const Variable& v : definitions.variables) {
+        if (code == 0)
+            code = file_table().def_var(ncid, v.name.c_str(), v.type,
+                                        static_cast<int>(v.dims.size()), v.dims.data(), &id);
+        if (code == 0) code = repeat_storage(ncid, id, v.storage);
+        if (code == 0) code = repeat_attributes(ncid, id, v.attributes);
+    }
+    return code;
+}
+
+// Repeats settings of the program other than definitions. The real library may have been built
+// without some of them.
+void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
+    const Table& real = file_table();
+    int old = 0;
+    real.set_fill(ncid, file.fill_mode(), &old);
+    int varid = 0;
+    for (const Variable& v : definitions.variables) {
+        if (file.is_set_collective(varid)) real.var_par_access(ncid, varid, 1);  // NC_COLLECTIVE
+        if (v.cache)
+            real.set_var_chunk_cache(ncid, varid, static_cast<std::size_t>(v.cache->size),
+                                     static_cast<std::size_t>(v.cache->elements),
+                                     v.cache->preemption);
+        varid++;
+    }
+}
+
+// Tests if the definitions have the same ids in the real library.
+bool has_same_ids(int ncid, const nc::Table& definitions) {
+    const Table& real = file_table();
+    int wanted = 0, id = -1;
+    for (const Dimension& d : definitions.dimensions)
+        if (real.inq_dimid(ncid, d.name.c_str(), &id) != 0 || id != wanted++) return false;
+    wanted = 0;
+    for (const Variable& v : definitions.variables)
+        if (real.inq_varid(ncid, v.name.c_str(), &id) != 0 || id != wanted++) return false;
+    return true;
+}
+
+// Copies the values of all variables to the file that the real library has for an id. Each rank
+// copies a box of limited size at a time.
+// @note Collective
+void copy_values(File& from, int ncid) {
+    const MPI_Comm comm = from.comm();
+    const nc::Table& table = from.table();
+    std::vector<std::size_t> start, count;
+    std::string values;
+    for (std::size_t i = 0; i < table.variables.size(); i++) {
+        const Variable& v = table.variables[i];
+        const auto varid = static_cast<int>(i);
+        const auto size = static_cast<Index>(size_of(v.type));
+        const Boxes boxes(table.lengths(v), size_of(v.type));
+        from.set_access(varid, 1);  // NC_COLLECTIVE
+        for (Index first = 0; first < boxes.number(); first += size_of_comm(comm)) {
+            Error error = error_of([&] {
+                boxes.get(first + rank_in(comm), start, count);
+                values.resize(
+                    static_cast<std::size_t>(volume({count.begin(), count.end()}) * size));
+            });
+            agree(comm, error);
+            const Request request{varid, start.data(), count.data(), nullptr, nullptr, v.type};
+            error = error_of([&] { from.get(request, values.data()); });
+            agree(comm, error);
+            const int code = file_table().put_vara(ncid, varid, start.data(), count.data(),
+                                                   values.data(), v.type);
+            agree(comm, {code, from.path() + ": variable " + v.name + ": copying failed"});
+        }
+    }
+}
+
+// Makes a complete file of the engine anew by the real library, with the same contents, and
+// replaces it. Parallel HDF5 writes to new records and to what was never written only in files that
+// it has created.
+// @note Collective
+void make_anew(int ncid, const nc::Table& definitions, File& file, const std::string& reason) {
+    const MPI_Comm comm = file.comm();
+    Call call = file.call();
+    call.mode = NC_NOWRITE;
+    const std::unique_ptr<File> old = File::open(call, comm);
+    std::error_code none;
+    const std::string path =
+        broadcast(comm, 0, std::filesystem::weakly_canonical(file.path(), none).string());
+    const std::string place = path + ".new";
+    const auto check = [&](int code) {
+        agree(comm, {code, path + ": netCDF-C cannot write the file anew"});
+    };
+    try {
+        check(forward(ncid, place, NC_NETCDF4, true, reason));
+        check(repeat(ncid, definitions));
+        if (!has_same_ids(ncid, definitions))
+            throw Error{NC_EINTERNAL, path + ": netCDF-C gives the definitions other ids"};
+        check(file_table()._enddef(ncid, 0, 1, 0, 1));
+        for (int v = 0; v < static_cast<int>(definitions.variables.size()); v++)
+            check(file_table().var_par_access(ncid, v, 1));  // NC_COLLECTIVE
+        copy_values(*old, ncid);
+        for (int v = 0; v < static_cast<int>(definitions.variables.size()); v++)
+            file_table().var_par_access(ncid, v, 0);  // fails if the variable has filters
+        check(file_table().sync(ncid));
+        on_rank(comm, 0, [&] {
+            std::filesystem::permissions(place, std::filesystem::status(path).permissions(), none);
+            if (std::rename(place.c_str(), path.c_str()) != 0)
+                throw Error{errno, place + ": cannot be renamed"};
+        });
+    } catch (const Error&) {
+        take_back(ncid);
+        on_rank(comm, 0, [&] { unlink(place.c_str()); });
+        // The program can close the file. It cannot put more, since parallel HDF5 would write some
+        // of it wrongly.
+        (void)forward(ncid, path, NC_NOWRITE, false, "");
+        throw;
+    }
+    old->close();
+}
+
+}  // namespace
+
+int leave(int ncid, const std::string& reason) {
+    File& own = file_of(ncid);
+    const std::lock_guard lock(own.mutex());
+    if (own.is_classic()) return NC_ENOTNC4;
+    if (own.format() != NC_FORMAT_NETCDF4) return NC_ESTRICTNC3;
+    if (!own.is_writable()) return NC_EPERM;
+    own.write_puts();
+    const bool empty = own.is_new();
+    if (!own.call().create)  // the program has not chosen the storage
+        for (std::size_t v = 0; v < own.table().variables.size(); v++)
+            own.table().variables[v].storage = own.inquire_storage(static_cast<int>(v));
+    const nc::Table definitions = own.table();
+    const bool defining = own.in_define_mode();
+    const std::unique_ptr<File> file = remove_file(ncid);
+    if (empty)
+        file->discard();
+    else
+        file->close_and_wait();
+    if (!empty && file->call().parallel) {
+        make_anew(ncid, definitions, *file, reason);
+        repeat_settings(ncid, definitions, *file);
+        return 0;
+    }
+    int code = forward(ncid, file->path(), empty ? file->call().mode : NC_WRITE, empty, reason);
+    if (code == 0 && empty) code = repeat(ncid, definitions);
+    if (code == 0 && !has_same_ids(ncid, definitions))
+        throw Error{NC_EINTERNAL, file->path() + ": netCDF-C gives the definitions other ids"};
+    if (code == 0) repeat_settings(ncid, definitions, *file);
+    if (code == 0 && empty && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);
+    return code;
+}
+
+}  // namespace thalweg::netcdf::engine
