@@ -400,6 +400,7 @@ void Dataset::hand_over() {
     serial_->create(path_, table_, NC_NETCDF4 | (is_classic_model() ? NC_CLASSIC_MODEL : 0));
     variables_in_file_ = table_.variables.size();
     state_ = State::serial;
+    dirty_ = true;
 }
 
 void Dataset::complete() {
@@ -542,7 +543,10 @@ void Dataset::sync() {
     make_edits();
     if (state_ == State::defining) hand_over();
     const News news = compare();
-    if (state_ == State::serial) serial_->sync();
+    if (state_ == State::serial) {
+        serial_->sync();
+        dirty_ = false;
+    }
     if (state_ == State::writing && news.dirty) {
         const int status = tw_sync(file_, 0);
         dirty_ = false;

@@ -52,6 +52,7 @@ void Queue::join_last(std::size_t element) {
 
 void Queue::push(Entry entry, std::size_t element) {
     has_values_ |= !entry.empty;
+    has_independent_ |= !entry.collective;
     entries_.push_back(std::move(entry));
     if (element != 0) join_last(element);
 }
@@ -94,7 +95,7 @@ char* Queue::take_mapped(std::size_t bytes) {
 
 void Queue::clear() {
     entries_.clear();
-    has_values_ = false;
+    has_values_ = has_independent_ = false;
     copies_.give_back();
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();

@@ -70,6 +70,8 @@ public:
     const std::vector<Entry>& entries() const { return entries_; }
     // Tests if any entry has elements.
     bool has_values() const { return has_values_; }
+    // Tests if any entry was put with independent access.
+    bool has_independent() const { return has_independent_; }
     Index bytes() const { return bytes_; }
 
     // Returns memory for the next entry. Throws std::bad_alloc, or Error if the unnamed file cannot
@@ -91,7 +93,7 @@ private:
 
     std::string path_;
     std::vector<Entry> entries_;
-    bool has_values_ = false;
+    bool has_values_ = false, has_independent_ = false;
     Copies copies_;
     Index bytes_ = 0;  // number of bytes that were taken
     std::vector<Mapping> mappings_;

@@ -85,7 +85,7 @@ int QueuedFile::join(Reason reason, int varid) {
         hash_definitions();
         const Index dims = hash_of_dimensions_, vars = hash_of_variables_;
         const auto why = static_cast<Index>(reason);
-        std::array<Index, 14> least{full ? none : why,
+        std::array<Index, 15> least{full ? none : why,
                                     full ? none : -why,
                                     full ? 0 : 1,
                                     queue_.has_values() ? -1 : 0,
@@ -98,7 +98,8 @@ int QueuedFile::join(Reason reason, int varid) {
                                     varid < 0 ? none : varid,
                                     has_failed_ ? -1 : 0,
                                     number_,
-                                    -number_};
+                                    -number_,
+                                    reads_alone_ || queue_.has_independent() ? -1 : 0};
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
@@ -117,7 +118,7 @@ int QueuedFile::join(Reason reason, int varid) {
         if (!failed) settle_definitions(&least[4], least[3] < 0);
         if (least[3] < 0 && !failed) {
             write_queue();
-            if (least[2] == 0) commit();
+            if (least[2] == 0) commit(least[14] != 0);
         } else {
             queue_.clear();
         }
@@ -526,12 +527,13 @@ void QueuedFile::close_alone() {
 
 void QueuedFile::open_alone() {
     if (alone_ != nullptr) return;
-    if (state_ == State::serial || (state_ == State::writing && dirty_))
+    const bool written = state_ == State::serial || state_ == State::writing;
+    if (written && dirty_)
         throw Error{NC_EHDFERR, path_ +
                                     ": a rank by itself can read only what was there before the "
                                     "last sync of a file that is being written; use "
                                     "nc_var_par_access with NC_COLLECTIVE"};
-    std::string path = path_;
+    std::string path = state_ == State::serial ? serial_->work_path() : path_;
     if (state_ == State::writing && access((path_ + ".part").c_str(), R_OK) == 0) path += ".part";
     Session& own = session_of(MPI_COMM_SELF);
     own.check(tw_open(own.handle(), path.c_str(), "", &alone_));
@@ -540,6 +542,7 @@ void QueuedFile::open_alone() {
 void QueuedFile::get_alone(int varid, const Section& section, void* values) {
     const Variable& v = table_.variable(varid);
     const Index n = volume(section.count);
+    reads_alone_ = true;
     if (n == 0) return;
     const bool written = state_ != State::defining;
     Session& own = session_of(MPI_COMM_SELF);

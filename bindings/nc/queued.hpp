@@ -116,9 +116,10 @@ private:
     bool ended_once_ = false;  // the definitions have ended at least once
     std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // numbers of dimensions and variables
                                                             // that abort() keeps
-    Index handed_over_ = 0;    // number of reductions that were posted before the last call of
-                               // join()
-    tw_file alone_ = nullptr;  // handle by which this rank reads alone
+    Index handed_over_ = 0;     // number of reductions that were posted before the last call of
+                                // join()
+    tw_file alone_ = nullptr;   // handle by which this rank reads alone
+    bool reads_alone_ = false;  // this rank has read alone
 
     // Waits until all ranks have called this function, and writes what they have queued. Returns
     // the variable that some rank reads; -1 if none does.
@@ -132,7 +133,7 @@ private:
     // @note Collective if the hashes differ
     void settle_definitions(const Index* hashes, bool data);
     void write_queue();
-    void commit();
+    void commit(bool independent);
     [[noreturn]] void fail(const Error& error);
     Batch next_batch();
     // @param shared  arrays of entries that overlap others, in order; the library wants copies of

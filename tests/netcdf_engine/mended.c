@@ -217,6 +217,37 @@ static void renames_after_puts(int mode) {
     own();
 }
 
+/* Collective puts that are written at once, here of a large variable, after independent puts and
+ * gets: each rank reads by itself what all have put. */
+static void large_put_then_read(int mode) {
+    enum { large = 1 << 17 };
+    int dim = 0, big = 0;
+    setenv("THALWEG_STAGING", "4MiB", 1); /* so that a rank queues less than its part */
+    fresh("large.nc", mode);
+    EXPECT(0, nc_def_dim(id, "large", (size_t)large * (size_t)ranks, &dim));
+    EXPECT(0, nc_def_var(id, "big", NC_INT, 1, &dim, &big));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    const size_t first = (size_t)large * (size_t)rank, n = large;
+    int* const data = calloc(large, sizeof *data);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < large; i++) data[i] = rank + turn;
+        EXPECT(0, nc_var_par_access(id, big, NC_COLLECTIVE));
+        EXPECT(0, nc_put_vara_int(id, big, &first, &n, data));
+        EXPECT(0, nc_var_par_access(id, big, NC_INDEPENDENT));
+        for (int other = 0; other < ranks; other++) {
+            const size_t last = (size_t)large * (size_t)(other + 1) - 1;
+            EXPECT(0, nc_get_var1_int(id, big, &last, all));
+            EXPECT(other + turn, all[0]);
+        }
+        EXPECT(0, nc_get_vara_int(id, f, start + 1, count + 1, all));
+        EXPECT(values[1], all[1]);
+    }
+    free(data);
+    EXPECT(0, nc_close(id));
+    unsetenv("THALWEG_STAGING");
+}
+
 /* After a rank has read independently, all ranks define another variable, which can be read, too.
  */
 static void variable_after_reading(void) {
@@ -375,6 +406,8 @@ int main(int argc, char** argv) {
     variable_after_reading();
     renames_after_puts(NC_64BIT_DATA);
     renames_after_puts(NC_NETCDF4);
+    large_put_then_read(NC_64BIT_DATA);
+    large_put_then_read(NC_NETCDF4);
     unknown_type();
     different_files();
     /* With the service background, this memory is allocated elsewhere and does not run out. */
