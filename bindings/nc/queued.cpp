@@ -353,7 +353,7 @@ void QueuedFile::put(Entry entry) {
     const auto one = [](Index step) { return step == 1; };
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
         entry.stride.clear();
-    const std::size_t element = session_.ranks() == 1 ? size_of(v.type) : 0;
+    const std::size_t element = session_.ranks() == 1 || !collective ? size_of(v.type) : 0;
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
     after_put(collective, at_once);
     if (error.code != 0) throw error;
@@ -367,14 +367,23 @@ void QueuedFile::put_nothing(int varid) {
     after_put(true, writes_at_once(v));
 }
 
+// Writes the queue before a put begins a new record. So writes consist of whole records, and find
+// the values in the cache.
+void QueuedFile::make_room(const Variable& v, const Section& section) {
+    if (session_.ranks() > 1 || queue_.bytes() < staging_limit() / 8) return;
+    if (table_.is_record(v) && section.start.front() >= own_records()) join(Reason::full);
+}
+
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
 void QueuedFile::after_put(bool collective, bool at_once) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
     const bool since = reductions_.posted() - handed_over_ > 8;
+    const Index bytes = session_.ranks() == 1 ? queue_.bytes()
+                        : since && before     ? before->bytes
+                                              : 0;
     const bool many = session_.ranks() == 1 && queue_.entries().size() >= most_entries;
-    if (at_once || many || (since && before && before->bytes > staging_limit() / 2))
-        join(Reason::full);
+    if (at_once || many || bytes > staging_limit() / 2) join(Reason::full);
 }
 
 // ---- sync, close, definitions -------------------------------------------------------------------

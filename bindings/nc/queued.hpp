@@ -71,6 +71,8 @@ protected:
     }
     void leave_define_mode();  // ends define mode of a netCDF-4 file; local
 
+    // Prepares a put of a file that has a single rank.
+    void make_room(const Variable& v, const Section& section);
     // Returns memory for the values of a put.
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
     // Queues values, which have the variable's type. They must stay in place until the next call of

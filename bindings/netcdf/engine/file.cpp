@@ -309,6 +309,7 @@ int File::put(const Request& r, const void* values) {
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
                                             ": records can be added with collective access only"};
         const bool dense = is_dense(s.count, r.map);
+        if (n > 0) make_room(v, s);
         if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
             std::string gathered;
             if (!dense) {
