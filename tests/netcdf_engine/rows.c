@@ -147,6 +147,14 @@ static void data(void) {
         EXPECT(NC_ESTRIDE, nc_put_vars_float(id, w, start, count, stride, x));
     else
         EXPECT(0, nc_put_vara_float(id, w, start, count, x));
+    /* Strided calls without a type, and with one element in two. */
+    const ptrdiff_t every[2] = {1, 2};
+    short pair[2] = {7, 8};
+    section(5, 0, 1, 2);
+    EXPECT(0, nc_put_vars(id, w, start, count, every, pair));
+    pair[1] = 0;
+    EXPECT(0, nc_get_vars(id, w, start, count, every, pair));
+    EXPECT(8, pair[1]);
     EXPECT(NC_ENOTVAR, nc_put_vara_float(id, 77, start, count, x));
     EXPECT(is_netcdf4() ? NC_ENOTVAR : NC_EGLOBAL,
            nc_put_vara_float(id, NC_GLOBAL, start, count, x));

@@ -289,10 +289,11 @@ Section File::section_of(const Variable& v, const Request& r) const {
     return s;
 }
 
-int File::put(const Request& r, const void* values) {
+int File::put(Request r, const void* values) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     need_data_mode();
     Variable& v = variable_for_data(r.varid);
+    if (r.type == NC_NAT) r.type = v.type;
     const bool together = is_collective(r.varid);
     Section s;
     const void* ready = values;
@@ -335,7 +336,7 @@ int File::put(const Request& r, const void* values) {
     return code;
 }
 
-int File::get(const Request& r, void* values) {
+int File::get(Request r, void* values) {
     need_data_mode();
     const bool known = r.varid >= 0 && static_cast<std::size_t>(r.varid) < table_.variables.size();
     const bool together =
@@ -346,6 +347,7 @@ int File::get(const Request& r, void* values) {
     std::string read;
     try {
         const Variable& v = variable_for_data(r.varid);
+        if (r.type == NC_NAT) r.type = v.type;
         if (!together) records();
         s = section_of(v, r);
         const bool beyond = is_classic() && table_.is_record(v);

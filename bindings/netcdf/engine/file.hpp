@@ -21,7 +21,7 @@ struct Request {
     int varid;
     const std::size_t *start, *count;
     const std::ptrdiff_t *stride, *map;
-    int type;  // type of the values in memory
+    int type;  // type of the values in memory; NC_NAT: that of the variable
 };
 
 class File : public QueuedFile {
@@ -58,9 +58,9 @@ public:
 
     // Functions for data. They throw errors.
     // @return NC_ERANGE if values do not fit; otherwise 0
-    // @note Collective, if the access of the variable is collective
-    int put(const Request& request, const void* values);
-    int get(const Request& request, void* values);
+    // @note Collective, if the variable's access is
+    int put(Request request, const void* values);
+    int get(Request request, void* values);
     void sync();
     void close_and_wait();  // closes the file, and waits until it is complete
 
