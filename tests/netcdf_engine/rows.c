@@ -10,6 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* netCDF-C can take over a file that the engine does not write. */
+#ifdef SERIAL_NETCDF
+enum { can_take_over = 0 };
+#else
+enum { can_take_over = 1 };
+#endif
+
 static int rank, ranks, failures, mode;
 
 #define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
@@ -280,7 +287,7 @@ static void continuing(void) {
 static void beyond(void) {
     int group = 0, k = 0, n = 0;
     float x[64] = {7};
-    if (!is_full()) return;
+    if (!is_full() || !can_take_over) return;
     fresh("beyond.nc");
     EXPECT(0, nc_put_att_text(id, v, "units", 1, "m"));
     EXPECT(0, nc_def_grp(id, "group", &group));
