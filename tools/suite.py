@@ -27,6 +27,7 @@ HIDDEN_TARGETS = {
     "python": ["thalweg_python"],
     "package": ["all"],
     "netcdf": ["netcdf_programs"],
+    "netcdf_engine": ["thalweg_shim", "thalweg_fronts"],
     "pnetcdf": ["pnetcdf_programs"],
 }
 SHOWN_LINES = 200
