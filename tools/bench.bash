@@ -37,15 +37,16 @@ bench_overlap() {
     mpi_run "$ranks" "$program" overlap "$@"
 }
 
-# bench_netcdf [--ranks N] ...: measures one program without and with the shim preloaded.
+# Programs plain and under thalweg run: bench_netcdf [--ranks N,N] ..., bench_pnetcdf [--ranks N] ...
 bench_netcdf() {
-    local mpi_launch ranks=4
-    if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
-    build release netcdf-bench thalweg_shim thalweg_fronts
+    local mpi_launch
+    build release netcdf-bench pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
     find_launcher
-    python3 apps/netcdf-bench/netcdf_bench.py --program "$root/$release/bin/netcdf-bench" \
-        --shim "$root/$release/lib/libthalweg_shim.so" \
-        --launch "${mpi_launch[*]} -n $ranks" "$@"
+    # As with PnetCDF's own bench; MPI-IO of Open MPI itself is far slower.
+    OMPI_MCA_io="${OMPI_MCA_io:-romio321}" python3 apps/netcdf-bench/netcdf_bench.py \
+        --program "$root/$release/bin/netcdf-bench" \
+        --pnetcdf-program "$root/$release/bin/pnetcdf-bench" \
+        --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]}" "$@"
 }
 
 bench_pnetcdf() {
