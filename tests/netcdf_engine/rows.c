@@ -184,6 +184,41 @@ static void data(void) {
     EXPECT(0, nc_close(id));
 }
 
+/* Values that other types cannot hold, and sizes that the format cannot hold. */
+static void limits(void) {
+    int large = 0, whole = 0, byte = 0, k = 0;
+    const double nan = strtod("nan", NULL), big = 1e20;
+    const unsigned char twohundred = 200;
+    signed char got = 0;
+    fresh("limits.nc");
+    EXPECT(0, nc_def_var(id, "whole", NC_INT, 1, &n_dim, &whole));
+    EXPECT(0, nc_def_var(id, "byte", NC_BYTE, 1, &n_dim, &byte));
+    EXPECT(0, nc_enddef(id));
+    section((size_t)(per_rank * rank), 0, 1, 1);
+    EXPECT(0, nc_put_vara_double(id, whole, start, count, &nan));
+    EXPECT(0, nc_get_vara_int(id, whole, start, count, &k));
+    EXPECT(-2147483647L - 1, k);
+    EXPECT(NC_ERANGE, nc_put_vara_double(id, whole, start, count, &big));
+    EXPECT(0, nc_get_vara_int(id, whole, start, count, &k));
+    EXPECT(NC_FILL_INT, k);
+    const int signs = mode == NC_64BIT_DATA || is_full(); /* the model has unsigned bytes */
+    if (signs || !is_netcdf4()) {
+        EXPECT(signs ? NC_ERANGE : 0, nc_put_vara_uchar(id, byte, start, count, &twohundred));
+        EXPECT(0, nc_get_vara_schar(id, byte, start, count, &got));
+        EXPECT(signs ? NC_FILL_BYTE : -56, got);
+    }
+    EXPECT(0, nc_close(id));
+    if (mode != 0) return;
+    fresh("limits.nc");
+    EXPECT(NC_EDIMSIZE, nc_def_dim(id, "negative", (size_t)-1, &k));
+    EXPECT(NC_EDIMSIZE, nc_def_dim(id, "huge", (size_t)1 << 32, &k));
+    EXPECT(0, nc_def_dim(id, "large", (size_t)1 << 30, &large));
+    EXPECT(0, nc_def_var(id, "first", NC_INT, 1, &large, &k));
+    EXPECT(0, nc_def_var(id, "second", NC_INT, 1, &large, &k));
+    EXPECT(NC_EVARSIZE, nc_enddef(id));
+    EXPECT(0, nc_abort(id));
+}
+
 static void opening(void) {
     float x[1] = {1};
     int k = 0;
@@ -317,6 +352,7 @@ int main(int argc, char** argv) {
         mode = modes[i];
         definitions();
         data();
+        limits();
         opening();
         aborting();
         alone();
