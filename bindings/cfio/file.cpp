@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "api/end_step_apart.h"
+
 namespace thalweg::cfio {
 namespace {
 
@@ -110,11 +112,9 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
 }
 
 void File::end_io() {
-    // If this client has put nothing, put an empty block: only then does the library know that the
-    // file is written by blocks, and that this client need not be waited for.
     if (!has_new_boxes_) return;
     has_new_boxes_ = false;
-    const int status = tw_end_step(handle_);
+    const int status = tw_end_step_apart(handle_);
     if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
 }
 

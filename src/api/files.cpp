@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/attributes.hpp"
+#include "api/end_step_apart.h"
 #include "api/new_handle.hpp"
 #include "base/hash.hpp"
 #include "storage/posix/paths.hpp"
@@ -224,7 +225,14 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
 tw_status tw_end_step(tw_file file) {
     return with_file(file, [&](File& f) {
         file->readback->note_put();
-        return f.end_step();
+        return f.end_step(false);
+    });
+}
+
+tw_status tw_end_step_apart(tw_file file) {
+    return with_file(file, [&](File& f) {
+        file->readback->note_put();
+        return f.end_step(true);
     });
 }
 

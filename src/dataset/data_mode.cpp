@@ -100,12 +100,12 @@ Status DataMode::put_record(const std::string& name, const RecordToPut& put) {
     return parts_->put_record(name, put);
 }
 
-Status DataMode::end_step() {
+Status DataMode::end_step(bool apart) {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(batch_.record);
-    Status status = service_->end_step();
-    if (file_.leaving || !status.ok()) return status;
+    Status status = service_->end_step(apart);
+    if (apart || file_.leaving || !status.ok()) return status;
     return watch_->is_due() ? reconsider_service() : status;
 }
 
@@ -136,7 +136,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
     if (Status s = service_->agree_to_close(agreed); !s.ok()) return s;
     Status misfit;
     if (batch_.step_is_open(agreed)) {
-        misfit = end_step();
+        misfit = end_step(false);
         // One rank may learn of an error before the others, so agree that all stop.
         Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
         if (!ended.ok()) return file_.keep(std::move(ended));

@@ -153,9 +153,9 @@ Status File::put_record(const std::string& name, const RecordToPut& put) {
     return s.ok() ? data_->put_record(name, put) : s;
 }
 
-Status File::end_step() {
+Status File::end_step(bool apart) {
     Status s = begin_data();
-    return s.ok() ? data_->end_step() : s;
+    return s.ok() ? data_->end_step(apart) : s;
 }
 
 Status File::sync(bool durable) {

@@ -63,7 +63,7 @@ public:
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
 
-    Status end_step();
+    Status end_step(bool apart);
     Status sync(bool durable);
     /// After a tw_sync, writes fill values to elements of fixed-size variables that were never put,
     /// so that they can be read.

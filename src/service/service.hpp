@@ -37,7 +37,9 @@ public:
     /// Agrees with all ranks before a close; see agree_on().
     /// @note Collective, as are the functions up to close()
     virtual Status agree_to_close(Agreed& agreed) = 0;
-    virtual Status end_step() = 0;
+    /// @param apart  the other ranks need not end the step, and boxes of later steps need not
+    ///               overwrite those of this one. Local with a queue, unless the parts are by_put
+    virtual Status end_step(bool apart) = 0;
     virtual Status sync(bool durable) = 0;
     /// Fills the elements of fixed-size variables that were never put, so that they can be read.
     /// Writes nothing else. Skips variables that were filled or written completely before.

@@ -210,10 +210,10 @@ TEST(Composer, BoxesInAnyOrder) {
             EXPECT_TRUE(writers.composers[0]->boxed());
             if (random.percent(30)) {
                 ended = std::min<std::int64_t>(6, ended + random.below(3));
-                writers.each([&](Composer& c) { return c.boxes().end_step(ended, false); });
+                writers.each([&](Composer& c) { return c.boxes().end_records(ended); });
             }
         }
-        writers.each([&](Composer& c) { return c.boxes().end_step(6, true); });
+        writers.each([&](Composer& c) { return c.boxes().end_records(6); });
         UnitPart last;
         last.head.kind = UnitKind::last;
         writers.each([&](Composer& c) { return c.boxes().fill_fixed(last); });
@@ -250,7 +250,7 @@ struct Stripes {
         const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(unit_parts).ok());
-        EXPECT_TRUE(composer.boxes().end_step(1, false).ok());
+        EXPECT_TRUE(composer.boxes().end_records(1).ok());
         return now() - begin;
     }
 };

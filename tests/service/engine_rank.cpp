@@ -131,7 +131,7 @@ void Rank::close() {
     Agreed agreed;
     ok(service_->agree_to_close(agreed));
     if (batch_->step_is_open(agreed)) {
-        ok(service_->end_step());
+        ok(service_->end_step(false));
         agreed.put.assign(agreed.put.size(), 0);
     }
     ok(service_->write_rest(agreed));
@@ -283,7 +283,7 @@ void Rank::end_step(bool ends) {
     if (any_record && (counts_ || (!boxed_ && ends)))
         expected_.records = std::max(expected_.records, batch_->record + 1);
     if (!ends) return;
-    ok(service_->end_step());
+    ok(service_->end_step(false));
     kept_.clear();
     counts_ = false;
     if (++steps_ != case_.options.background_after) return;

@@ -17,6 +17,7 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
         p.head.kind = static_cast<UnitKind>(random.below(5));
         p.head.records = random.below(100);
         p.head.ends = random.percent(50);
+        p.head.boxed = random.percent(50);
         p.head.variable = static_cast<int>(random.between(-1, 3));
         p.head.begin = random.below(50);
         p.head.end = random.below(50);
@@ -38,7 +39,8 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
         const auto words = describe_unit_part(p);
         EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
         EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
-        EXPECT_EQ(has_data(words.data()), !p.entries.empty() || !p.whole.empty());
+        EXPECT_EQ(head_of(words.data()).ends, p.head.ends);
+        EXPECT_EQ(head_of(words.data()).boxed, p.head.boxed);
         const char* base = reinterpret_cast<const char*>(&random);
         const UnitPart q = parse_unit_part(words.data(), base, plan.definitions.variables, {});
         EXPECT_EQ(describe_unit_part(q), words);

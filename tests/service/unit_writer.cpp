@@ -18,13 +18,13 @@ namespace {
 /// records. Counts the writer's calls, and lets it send only when the test permits it.
 struct Host final : UnitWriterHost {
     bool sends_on = false, may = false;
-    int sent = 0, reports = 0;
+    int sent = 0, parts = 0, reports = 0;
     std::vector<int> feeders;  ///< ranks of other nodes whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
     void forward(std::span<const UnitPart> unit_parts) override {
-        EXPECT_EQ(unit_parts.size(), 2U);
+        parts += static_cast<int>(unit_parts.size());
         ++sent;
     }
     void report() override { ++reports; }
@@ -292,26 +292,32 @@ TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
 
-// Parts of a step were already sent to other nodes when the first boxes arrive from there.
-TEST(UnitWriter, WhatBoxesOvertakeIsSentOnceAndTheMarkAfterIt) {
+// A unit was already sent to other nodes when the first boxes arrive from there.
+TEST(UnitWriter, WhatBoxesOvertakeIsSentOnce) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;
     const auto arrive = [&](UnitKind kind) {
         std::vector<char> message;
         Sent s = empty_unit_part(o.plan, kind, 5);
-        s.unit_part.head.ends = kind != UnitKind::boxes;
         append_clipped(s.unit_part, o.unit_writer->layout(), 0, o.plan.spaces,
                        o.plan.definitions.variables, message);
         o.unit_writer->sources().deliver(77, std::move(message));
     };
-    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::part, r, 2, -1));
-    o.work();
+    const auto both = [&](UnitKind kind) {
+        for (int r = 0; r < 2; ++r) o.publish(r, o.unit(kind, r, 2, -1));
+        o.work();
+    };
+    both(UnitKind::step);
     EXPECT_EQ(o.host.sent, 1);
     arrive(UnitKind::boxes);
     o.work();
-    EXPECT_EQ(o.host.sent, 1);
-    for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::last, r, 2, -1));
+    EXPECT_EQ(o.host.feeders.size(), 1U);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
+    arrive(UnitKind::step);
     o.work();
+    EXPECT_EQ(o.host.sent, 1);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
+    both(UnitKind::last);
     EXPECT_EQ(o.host.sent, 2);
     arrive(UnitKind::last);
     o.work();
@@ -334,27 +340,35 @@ TEST(UnitWriter, MarksArePassedTogether) {
     EXPECT_EQ(o.unit_writer->marks(), 2);
 }
 
-// Boxes of a rank that is ahead are taken from its queue; its steps end together with those of the
-// others.
-TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
+namespace {
+
+/// Makes a unit of boxes with a rank's part of 'v' in a record.
+Sent boxes_of(const Office& o, int rank, std::int64_t record, bool ends) {
+    Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
+    s.unit_part.head.boxed = true;
+    s.unit_part.head.ends = ends;
+    s.unit_part.head.records = record + 1;
+    s.add(o.plan, 0, o.part(0, rank, static_cast<int>(o.ranks.size())), 1, record);
+    return s;
+}
+
+}  // namespace
+
+// Boxes of a rank that is ahead are taken from its queue; the steps that it ends apart count when
+// the others have ended theirs, or wait.
+TEST(UnitWriter, StepsEndApart) {
     Office o(2);
-    const auto boxes = [&](int rank, std::int64_t record, bool ends) {
-        Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
-        s.unit_part.head.ends = ends;
-        s.unit_part.head.records = record + 1;
-        s.add(o.plan, 0, o.part(0, rank, 2), 1, record);
-        return s;
-    };
-    o.publish(0, boxes(0, 0, false));
-    o.publish(0, boxes(0, 0, true));
-    o.publish(0, boxes(0, 1, true));
+    o.publish(0, boxes_of(o, 0, 0, false));
+    o.publish(0, boxes_of(o, 0, 0, true));
+    o.publish(0, boxes_of(o, 0, 1, true));
     o.work();
     // The last box waits until it can be written together with those of other ranks.
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(o.unit_writer->rounds().done(), 0);
     EXPECT_TRUE(o.file.records.empty());
-    // Rank 1 puts nothing.
-    o.publish(1, o.unit(UnitKind::step, 1, 2, -1));
+    Sent nothing = empty_unit_part(o.plan, UnitKind::boxes, 1);
+    nothing.unit_part.head.ends = true;
+    o.publish(1, nothing);
     o.work();
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
     // Rank 1 does not end the second step, but waits in the close.
@@ -366,21 +380,66 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
     o.work();
     EXPECT_EQ(o.unit_writer->marks(), 1);
     EXPECT_TRUE(o.unit_writer->failure().ok());
-    // Boxes of one rank and another rank's part of a step are written together. The error names the
-    // rank that lacks the step.
-    Office mixed(2);
-    mixed.publish(0, boxes(0, 0, true));
-    Sent step = mixed.unit(UnitKind::step, 1, 2, 0);
-    step.unit_part.head.records = 1;
-    mixed.publish(1, step);
-    mixed.work();
-    EXPECT_TRUE(mixed.unit_writer->failure().ok());
-    EXPECT_EQ(mixed.file.records, (std::vector<std::int64_t>{1}));
+}
+
+// The ranks of another node end a step apart from those of this one.
+TEST(UnitWriter, OtherNodesLearnOfStepsThatEndApart) {
+    Office o(2, true);
+    o.host.sends_on = o.host.may = true;
+    o.publish(0, boxes_of(o, 0, 0, true));
+    o.work();
+    EXPECT_EQ(o.host.sent, 0);
+    o.publish(1, boxes_of(o, 1, 0, true));
+    o.host.parts = 0;
+    o.work();
+    EXPECT_EQ(o.host.sent, 2);  // the boxes, and the end of the step
+    EXPECT_EQ(o.host.parts, 3);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
+    Sent end = empty_unit_part(o.plan, UnitKind::boxes, 5);
+    end.unit_part.head.ends = true;
+    std::vector<char> message;
+    append_clipped(end.unit_part, o.unit_writer->layout(), 0, o.plan.spaces,
+                   o.plan.definitions.variables, message);
+    o.unit_writer->sources().deliver(77, std::move(message));
+    o.work();
+    EXPECT_EQ(o.host.sent, 2);
+    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
+    EXPECT_EQ(o.unit_writer->ended_records(), 1);
+}
+
+// Steps that all ranks end are written in their order, boxes too.
+TEST(UnitWriter, ALaterStepWaitsForTheRanksThatLackAnEarlierOne) {
+    Office o(2);
+    const auto step = [&](int rank, std::int64_t record) {
+        Sent s = boxes_of(o, rank, record, false);
+        s.unit_part.head.kind = UnitKind::step;
+        return s;
+    };
+    o.publish(0, step(0, 0));
+    o.publish(0, boxes_of(o, 0, 1, false));
+    o.publish(0, boxes_of(o, 0, 1, false));
+    o.work();
+    EXPECT_EQ(o.done(0), 0);
+    o.publish(1, step(1, 0));
+    o.work();
+    EXPECT_EQ(o.done(0), 2);
+    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1}));
+    // Rank 0 waits for room, and rank 1 for rank 0 in another call.
+    Region& first = o.ranks[0]->region();
+    o.publish(0, step(0, 1));
+    o.publish(0, step(0, 2));
+    first.waiting = 1;
+    o.work();
+    EXPECT_FALSE(o.ranks[0]->stuck());
+    o.ranks[1]->meet();
+    o.work();
+    EXPECT_TRUE(o.ranks[0]->stuck());
+    // An error names the rank that lacks the step.
     Office lacking(2);
-    Sent none = boxes(0, 0, true);
+    Sent none = step(0, 0);
     none.unit_part.lacking[0] = 1;
     lacking.publish(0, none);
-    lacking.publish(1, step);
+    lacking.publish(1, lacking.unit(UnitKind::step, 1, 2, 0));
     lacking.work();
     EXPECT_EQ(lacking.unit_writer->failure().text,
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
@@ -391,16 +450,9 @@ TEST(UnitWriter, BoxesAreWrittenAsTheyCome) {
 // writer must wait until it has the boxes of all.
 TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
-    const auto boxes = [&](int rank) {
-        Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
-        s.unit_part.head.ends = false;
-        s.unit_part.head.records = 1;
-        s.add(o.plan, 0, o.part(0, rank, 3), 1, 0);
-        return s;
-    };
     for (int r = 0; r < 3; ++r) {
         EXPECT_EQ(o.file.counts().calls, 0);
-        o.publish(r, boxes(r));
+        o.publish(r, boxes_of(o, r, 0, false));
         o.publish(r, o.unit(UnitKind::last, r, 3, -1));
         o.work();
     }
@@ -410,7 +462,7 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     EXPECT_EQ(o.file.counts().calls, 2);
     // Boxes of a rank that waits for space are written without waiting for other ranks.
     Office pressed(2);
-    pressed.publish(0, boxes(0));
+    pressed.publish(0, boxes_of(pressed, 0, 0, false));
     pressed.work();
     EXPECT_EQ(pressed.done(0), 0);
     pressed.ranks[0]->region().waiting = 1;

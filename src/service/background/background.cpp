@@ -356,13 +356,13 @@ private:
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
         const UnitPart packed = with_data(unit_part, unit_queue_->base(), variables, *plan_.boxes);
-        boxed_ |= unit_part.head.kind == UnitKind::boxes;
+        boxed_ |= unit_part.head.boxed;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];
             if (topology.node_of[rank] == topology.node) continue;
             Packet packet;
             packet.rank = rank;
-            // If the file is written by boxes, the writers must know which ranks have ended a step.
+            // With boxes, every rank may know of more records.
             if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }

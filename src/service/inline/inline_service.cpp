@@ -237,7 +237,7 @@ Status InlineService::put_parts(const PartsToPut& put) {
 
 // ---- meetings -----------------------------------------------------------------------------------
 
-Status InlineService::end_step() {
+Status InlineService::end_step(bool) {
     Agreed agreed;
     if (Status s = agree(Call::end_step, -1, batch_.check_deferred(true), agreed); !s.ok())
         return s;

@@ -24,7 +24,7 @@ public:
 
     Status put(const Status& checked, const PartsToPut& put) override;
     Status agree_to_close(Agreed& agreed) override;
-    Status end_step() override;
+    Status end_step(bool apart) override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
     Status write_rest(const Agreed& agreed) override {

@@ -133,7 +133,7 @@ Status RestWriter::merge(const std::vector<Packet>& received) {
 /// Completes records, and with `last` the file.
 Status RestWriter::end(std::int64_t records, bool last) {
     BoxComposer& boxes = composer_->boxes();
-    Status status = boxes.end_step(records, true);
+    Status status = boxes.end_records(records);
     if (!status.ok() || !last) return status;
     UnitPart unit;
     unit.head.kind = UnitKind::last;

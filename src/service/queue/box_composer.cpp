@@ -2,7 +2,6 @@
 #include "service/queue/box_composer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "definitions/fill.hpp"
 #include "exchange/copy.hpp"
@@ -105,24 +104,19 @@ void BoxComposer::end_record() {
 }
 
 Status BoxComposer::write(std::span<const UnitPart> unit_parts) {
-    // Sort by step: earlier steps come first.
     std::map<Group, std::vector<const UnitPart::Entry*>> groups;
     for (const UnitPart& p : unit_parts)
         for (const UnitPart::Entry& e : p.entries)
-            if (elements_of(e.held) > 0) groups[{e.variable, e.record, p.head.step}].push_back(&e);
-    for (const auto& [group, boxes] : groups) {
+            if (elements_of(e.held) > 0) groups[{e.variable, e.record}].push_back(&e);
+    for (const auto& [group, boxes] : groups)
         if (Status status = write_group(group, boxes); !status.ok()) return status;
-        if (group.step <= step_) continue;
-        auto& ahead = ahead_[group];
-        for (const UnitPart::Entry* e : boxes) ahead.push_back(e->held);
-    }
     return {};
 }
 
 /// Writes the boxes of one variable and record. A stretch that was written before is read first;
 /// otherwise elements that no box covers are filled.
 Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::Entry* const> boxes) {
-    const auto [variable, record, step] = group;
+    const auto [variable, record] = group;
     const Variable& v = out_.variable(variable);
     const std::int64_t element = v.element();
     const std::int64_t shortest = std::min(shortest_write, out_.piece()) / element;
@@ -134,7 +128,7 @@ Status BoxComposer::write_group(const Group& group, std::span<const UnitPart::En
     // file.
     if (v.record ? record < records_ : existing_.is)
         return write_stretches(group, stretches, false, boxes);
-    Ranges& touched = touched_[{variable, record}];
+    Ranges& touched = touched_[group];
     std::vector<ElementRange> fresh, known;
     for (const ElementRange& stretch : stretches)
         touched.split(stretch.begin, stretch.end,
@@ -162,7 +156,7 @@ Status BoxComposer::write_stretches(const Group& group, std::span<const ElementR
     const auto compose = [&](Extent piece, std::span<const Chunk> chunks, char* to) -> Status {
         if (fresh)
             out_.fill(share, piece, to, [](std::size_t) { return false; });
-        else if (Status s = read_before(chunks, piece, to); !s.ok())
+        else if (Status s = read_before(chunks, to); !s.ok())
             return s;
         const ElementRange range = elements_in(share.space().places[place], piece);
         if (range.begin >= range.end) return {};
@@ -171,41 +165,17 @@ Status BoxComposer::write_stretches(const Group& group, std::span<const ElementR
             held.block = box;
             out_.copy(share, piece, place, range, {&held, 1}, boxes, to);
         }
-        if (!fresh && !boxes.empty()) keep_later(group, share, piece, range, to);
         return {};
     };
     return out_.write(share, records, group.record, wanted_of(share, place, stretches), compose);
 }
 
 /// Reads the present data of a piece from the file.
-Status BoxComposer::read_before(std::span<const Chunk> chunks, Extent piece, char* buffer) {
+Status BoxComposer::read_before(std::span<const Chunk> chunks, char* buffer) {
     for (const Chunk& chunk : chunks)
         if (Status s = out_.storage().read(chunk, buffer + (chunk.data - buffer)); !s.ok())
             return s;
-    if (!ahead_.empty()) before_.assign(buffer, buffer + piece.size());
     return {};
-}
-
-/// Restores, in a piece, the elements that ranks ahead of the others have put in later steps: boxes
-/// of an earlier step, which were just copied into it, must not overwrite these.
-void BoxComposer::keep_later(const Group& group, const Share& share, Extent piece,
-                             ElementRange range, char* to) const {
-    const auto same = [&](const Group& other) {
-        return other.variable == group.variable && other.record == group.record;
-    };
-    const bool records = out_.variable(group.variable).record;
-    const std::size_t place = out_.spaces().of(records).place_of(group.variable);
-    const Place& p = share.space().places[place];
-    const Index stride = byte_strides(p);
-    const RowKernel kernel = move_kernel(p.element);
-    for (auto at = ahead_.upper_bound(group); at != ahead_.end() && same(at->first); ++at)
-        for (const HeldBox& held : at->second)
-            for_parts(share, place, range, {&held, 1}, [&](const HeldBox&, const Box& part) {
-                const std::int64_t offset =
-                    p.offset + share.position(place, part.low) * p.element - piece.begin;
-                copy_box(part.nd, part.count, to + offset, stride, before_.data() + offset, stride,
-                         kernel, nullptr);
-            });
 }
 
 /// Fills the elements that no box has covered.
@@ -217,12 +187,10 @@ Status BoxComposer::fill_untouched(int variable, std::int64_t record) {
         if (!inside) rest.push_back({begin, end});
     });
     touched.add(0, elements);
-    return write_stretches({variable, record, step_}, rest, true, {});
+    return write_stretches({variable, record}, rest, true, {});
 }
 
-Status BoxComposer::end_step(std::int64_t records, bool mark) {
-    step_ = mark ? 0 : step_ + 1;
-    std::erase_if(ahead_, [&](const auto& of) { return mark || of.first.step <= step_; });
+Status BoxComposer::end_records(std::int64_t records) {
     while (records_ < records) {
         for (const Place& p : out_.spaces().record.places)
             if (Status s = fill_untouched(p.variable, records_); !s.ok()) return s;

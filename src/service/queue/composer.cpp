@@ -59,6 +59,9 @@ bool Composer::was_put(int variable) const {
 
 Status Composer::write(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return {};
+    if (boxes_ || std::any_of(unit_parts.begin(), unit_parts.end(),
+                              [](const UnitPart& p) { return p.head.boxed; }))
+        return write_boxed(unit_parts);
     switch (unit_parts.front().head.kind) {
         case UnitKind::step: return write_step(unit_parts);
         case UnitKind::fixed:
@@ -67,7 +70,28 @@ Status Composer::write(std::span<const UnitPart> unit_parts) {
         case UnitKind::part: return write_part(unit_parts);
         case UnitKind::boxes: break;
     }
-    return boxes().write(unit_parts);
+    return write_boxed(unit_parts);
+}
+
+/// Writes the boxes of a unit into their records, and completes the records that it ends.
+Status Composer::write_boxed(std::span<const UnitPart> unit_parts) {
+    BoxComposer& boxes = this->boxes();
+    const UnitHead& first = unit_parts.front().head;
+    Status status = boxes.write(unit_parts);
+    if (first.kind == UnitKind::boxes || first.kind == UnitKind::part) return status;
+    std::int64_t records = 0;
+    bool given = false;
+    for (const UnitPart& p : unit_parts) {
+        records = std::max(records, p.head.records);
+        given |= p.head.given;
+    }
+    // In a file that only tw_put writes, each step is a record.
+    if (first.kind == UnitKind::step && !given && !out_.spaces().record.places.empty())
+        records = std::max(records, first.record + 1);
+    if (status.ok()) status = boxes.end_records(records);
+    if (status.ok() && (first.kind == UnitKind::last || first.kind == UnitKind::fill))
+        status = boxes.fill_fixed(unit_parts.front());
+    return status;
 }
 
 void Composer::go_on(std::int64_t records, std::vector<char> filled) {

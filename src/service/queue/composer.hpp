@@ -22,8 +22,8 @@ public:
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
-    /// Writes this writer's share of a unit, given the unit parts of all ranks. A unit that ends a
-    /// step advances the record.
+    /// Writes this writer's share of a unit, given the unit parts of all ranks; with kind `boxes`,
+    /// of some. A unit that ends a step advances the record.
     Status write(std::span<const UnitPart> unit_parts);
     /// Continues a file that has `records` records and in which the fixed-size variables in
     /// `filled` were written.
@@ -39,6 +39,7 @@ private:
     Status write_step(std::span<const UnitPart> unit_parts);
     Status write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind);
     Status write_part(std::span<const UnitPart> unit_parts);
+    Status write_boxed(std::span<const UnitPart> unit_parts);
     Status pass(bool records, std::span<const Action> actions, const Share& share,
                 std::vector<Extent> wanted);
     void pack(std::span<const Action> actions, const Share& share, Extent piece, char* to) const;

@@ -8,7 +8,8 @@
 namespace thalweg::detail {
 
 /// The state of a rank that is in its collective call number `meeting` and has published the units
-/// before number `unit`. Until all ranks are in that call, no writer can complete this unit.
+/// before number `unit`, not counting those of boxes, for which no writer waits. Until all ranks
+/// are in that call, no writer can complete this unit.
 struct Deadlock {
     std::int64_t unit = 0;
     std::uint32_t meeting = 0;  ///< wraps around; 0: the rank has made no collective call

@@ -65,7 +65,7 @@ UnitPart OpenUnit::make_unit_part(UnitKind kind) const {
     unit_part.head.kind = kind;
     unit_part.head.rank = file_.team.rank();
     unit_part.head.record = batch_.record;
-    unit_part.head.step = steps_;
+    unit_part.head.boxed = batch_.boxed;
     unit_part.head.given = batch_.given;
     unit_part.head.records = batch_.file_records;
     for (auto* mask : {&unit_part.put, &unit_part.lacking, &unit_part.bare, &unit_part.with_halo})
@@ -108,7 +108,7 @@ bool OpenUnit::publish(UnitKind kind) {
         for (std::size_t i = 0; i < queued_.size(); ++i)
             if (batch_.is_record(i) && (batch_.puts[i].put || batch_.puts[i].written))
                 batch_.note_records(batch_.record + 1);
-    UnitPart unit = unit_part(step && batch_.boxed ? UnitKind::boxes : kind);
+    UnitPart unit = unit_part(kind);
     unit.entries = std::exchange(boxes_, {});
     describe(unit, kind);
     if (!publisher_.publish(unit, step ? -1 : first_that_stays())) {
@@ -123,20 +123,24 @@ bool OpenUnit::publish(UnitKind kind) {
     return true;
 }
 
-void OpenUnit::publish_early() {
+bool OpenUnit::publish_early(bool ends) {
     UnitPart unit = unit_part(UnitKind::boxes);
-    unit.head.ends = false;
+    unit.head.ends = ends;
     // Data queued by tw_put are published with the boxes, as they would otherwise occupy room that
     // later boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
         unit.whole.push_back(
             {static_cast<int>(i), publisher_.unit_queue().position(queued_[i].at)});
-        queued_[i] = {};
     }
     unit.entries = std::exchange(boxes_, {});
+    if (!publisher_.publish(unit)) {
+        boxes_ = std::move(unit.entries);
+        return false;
+    }
     box_bytes_ = description_ = 0;
-    publisher_.publish(unit);
+    std::fill(queued_.begin(), queued_.end(), Queued{});
+    return true;
 }
 
 void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {

@@ -35,8 +35,9 @@ public:
     /// @return false if UnitQueue::publish() has returned false
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step.
-    /// @note Collective if publishing is
-    void publish_early();
+    /// @param ends  end a step apart from the other ranks
+    /// @return false if UnitQueue::publish() returns it
+    bool publish_early(bool ends);
     /// Publishes a range of a variable as a unit of its own.
     /// @param at  data of the range; null if this rank has none
     void publish_part(int variable, ElementRange range, const char* at);
@@ -48,9 +49,6 @@ public:
     /// Publishes, between steps, a request to fill the elements of fixed-size variables that were
     /// not put. Unpublished data stay where they are.
     void publish_fill(std::span<const int> variables);
-    void next_step() { ++steps_; }
-    /// Notes a collective call of all ranks. After it, no rank is ahead.
-    void meet() { steps_ = 0; }
 
 private:
     struct Queued {
@@ -71,7 +69,6 @@ private:
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
     std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (UnitQueue::mark)
-    std::int64_t steps_ = 0;        ///< number of steps ended since the last collective call
 };
 
 }  // namespace thalweg::detail

@@ -293,13 +293,10 @@ Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t
     return unit_queue.no_memory() ? no_room(v) : no_room_for_boxes(v);
 }
 
-/// Publishes the queued data in the middle of a step.
-/// @note Collective if publisher_->collective()
+/// Publishes the queued data in the middle of a step, if publishing is local.
 Status QueueService::publish_early() {
-    if (Status s = poll(); !s.ok()) return s;
-    // If ranks publish together, this is collective, so all must take part.
-    if (unit_.empty() && !publisher_->collective()) return {};
-    unit_.publish_early();
+    if (Status s = poll(); !s.ok() || unit_.empty()) return s;
+    (void)unit_.publish_early(false);  // the caller tests if this rank waits in vain
     return {};
 }
 
@@ -311,7 +308,12 @@ Status QueueService::take_misfits(bool records) {
     return status;
 }
 
-Status QueueService::end_step() {
+Status QueueService::end_step(bool apart) {
+    if (apart && !together_) {
+        if (Status s = poll(); !s.ok()) return s;
+        ++file_.figures.steps;
+        return unit_.publish_early(true) ? Status{} : mismatch(Call::end_step, -1);
+    }
     Agreed agreed;
     const Status lost = batch_.check_deferred(true);
     Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : poll();
@@ -326,7 +328,6 @@ Status QueueService::end_step() {
     if (mine.code == TW_EMISMATCH) return mine;
     if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
     if (has_records_) ++batch_.record;
-    unit_.next_step();
     ++file_.figures.steps;
     Status misfit = take_misfits(true);
     return mine.ok() ? misfit : mine;
@@ -335,15 +336,7 @@ Status QueueService::end_step() {
 /// Publishes the unit that tw_sync or tw_close ends.
 Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     Status mine = queue_deferred(false, agreed);
-    // If the file is written by boxes, publish a unit of that kind first, even an empty one: it
-    // tells the writers so, and announces records of which no rank has put elements.
-    if (batch_.boxed) {
-        Status status = poll();
-        if (status.ok()) unit_.publish_early();
-        if (mine.ok()) mine = std::move(status);
-    }
-    (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits forever
-    unit_.meet();
+    (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits for ever
     return mine;
 }
 
@@ -372,7 +365,6 @@ Status QueueService::sync(bool durable) {
 
 Status QueueService::fill(std::span<const int> variables) {
     unit_.publish_fill(variables);
-    unit_.meet();
     return file_.keep(drain(false));
 }
 
@@ -391,9 +383,7 @@ Status QueueService::drain(bool durable) {
 void QueueService::finish_steps() {
     // Discard the waiting parts, because the model may already have freed deferred arrays.
     for (const auto& [key, parts] : std::exchange(batch_.parts, {})) batch_[key.first].put = false;
-    if (batch_.boxed) unit_.publish_early();
     (void)unit_.publish(UnitKind::fixed);
-    unit_.meet();
     (void)drain(false);
 }
 

@@ -12,7 +12,7 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::size_t unit_part_head_words = 14;
+constexpr std::size_t unit_part_head_words = 13;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -25,12 +25,11 @@ std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part) {
                                     static_cast<std::int64_t>(h.kind),
                                     h.rank,
                                     h.records,
-                                    h.ends | h.given << 1,
+                                    h.ends | h.given << 1 | h.boxed << 2,
                                     h.variable,
                                     h.begin,
                                     h.end,
                                     h.record,
-                                    h.step,
                                     std::ssize(unit_part.put),
                                     std::ssize(unit_part.whole),
                                     std::ssize(unit_part.entries)};
@@ -68,21 +67,19 @@ UnitHead head_of(const std::int64_t* words) {
     head.records = words[4];
     head.ends = (words[5] & 1) != 0;
     head.given = (words[5] & 2) != 0;
+    head.boxed = (words[5] & 4) != 0;
     head.variable = words[6];
     head.begin = words[7];
     head.end = words[8];
     head.record = words[9];
-    head.step = words[10];
     return head;
 }
-
-bool has_data(const std::int64_t* words) { return words[12] > 0 || words[13] > 0; }
 
 UnitPart parse_unit_part(const std::int64_t* words, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings) {
     UnitPart p;
     p.head = head_of(words);
-    const std::int64_t masks = words[11], whole = words[12], entries = words[13];
+    const std::int64_t masks = words[10], whole = words[11], entries = words[12];
     const std::int64_t* at = words + unit_part_head_words;
     for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
         mask->assign(at, at + masks);

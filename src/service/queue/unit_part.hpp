@@ -23,14 +23,14 @@
 
 namespace thalweg::detail {
 
-/// Kinds of units. All ranks publish units in the same order, and writers process them in that
-/// order; but a rank's units of boxes do not wait for those of other ranks.
+/// Kinds of units. All ranks publish the same units, but of boxes, in the same order, and writers
+/// process them in that order.
 enum class UnitKind : std::int64_t {
     step,   ///< ends a record; includes the fixed-size variables that were put
     fixed,  ///< fixed-size variables only
     last,   ///< fixed-size variables; elements never put are filled
     part,   ///< a range of one variable, if a step is too large to be held at once
-    boxes,  ///< boxes of any variable and record; may end a step, as `step` does
+    boxes,  ///< boxes of any variable and record, in the middle of a step
     fill,   ///< a request to fill the elements that were not put of the marked fixed-size variables
 };
 
@@ -44,11 +44,10 @@ struct UnitHead {
     UnitKind kind = UnitKind::step;
     int rank = 0;             ///< rank that made the unit
     std::int64_t record = 0;  ///< record of the variables in `whole`: that of the open step
-    /// Number of steps that the rank has ended since the last mark.
-    std::int64_t step = 0;
-    /// If the file is written by boxes: number of records that the rank knows of.
+    /// If the file is written by boxes: number of its records that the rank knows of.
     std::int64_t records = 0;
-    bool ends = true;  ///< with kind `boxes`: the rank ended a step
+    bool boxed = false;  ///< the rank knows that the file is written by boxes
+    bool ends = false;   ///< with kind `boxes`: ends a step apart from the other ranks
     /// The rank sets record numbers itself (tw_put_record): a step adds none.
     bool given = false;
     int variable = -1;                ///< with kind `part`: the variable
@@ -93,8 +92,6 @@ UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variabl
 
 /// Returns the head of a descriptor.
 UnitHead head_of(const std::int64_t* words);
-/// Tests if the unit of a descriptor has data.
-bool has_data(const std::int64_t* words);
 
 /// Returns a unit part without its boxes: the head, and which variables its rank has put.
 UnitPart without_data(const UnitPart& unit_part);

@@ -195,6 +195,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     unit_bytes += std::min(head_ - tail_, touched_);
     largest_ = std::max(largest_, std::exchange(taken_, 0));
     ++next_;
+    if (unit_part.head.kind == UnitKind::boxes) ++boxes_;
     region.published.store(next_, std::memory_order_release);
     ring(doorbell_);
     return true;

@@ -70,6 +70,8 @@ public:
     /// @return false if stuck(); then the unit stays open
     bool publish(UnitPart& unit_part, std::int64_t keep = -1);
     std::int64_t published() const { return next_; }
+    /// Returns the number of published units that were not of boxes.
+    std::int64_t published_by_all() const { return next_ - boxes_; }
 
     /// Waits until the writers of the node are done with all published units.
     void drain();
@@ -109,6 +111,7 @@ private:
     Comm& world_;
     std::deque<Unit> units_;  ///< published units that are not yet written
     std::int64_t next_ = 0;   ///< number of the open unit
+    std::int64_t boxes_ = 0;  ///< published units of kind `boxes`
     /// Bytes taken in total, including those skipped at the end of the memory.
     std::int64_t head_ = 0;
     std::int64_t tail_ = 0;  ///< bytes of head_ that are free again

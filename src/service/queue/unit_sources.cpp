@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/queue/unit_sources.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace thalweg::detail {
@@ -15,16 +16,7 @@ bool UnitSource::ahead() const {
     const Region& own = Region::of(*region);
     if (own.waiting.load(std::memory_order_acquire) != 0) return true;
     const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
-    if (published - next < 2) return false;
-    // A rank at a mark (tw_sync or tw_close) waits there for the other ranks, which will come.
-    return published - next > 2 || !is_mark(head_of(descriptor(published - 1)).kind);
-}
-
-bool UnitSource::far_ahead() const {
-    if (!region) return true;
-    const Region& own = Region::of(*region);
-    return own.waiting.load(std::memory_order_acquire) != 0 ||
-           own.published.load(std::memory_order_acquire) - static_cast<std::uint32_t>(next) >= 2;
+    return published - next >= 2 && head_of(descriptor(next + 1)).kind == UnitKind::boxes;
 }
 
 void UnitWriterSources::add_region(std::unique_ptr<Segment> memory) {
@@ -86,39 +78,27 @@ bool UnitWriterSources::has_next(const UnitSource& source) const {
     return has(source);
 }
 
-/// Calls visit(descriptor) for the unit parts of a source's next unit.
-template <class Visit>
-void UnitWriterSources::visit(const UnitSource& source, Visit&& visit) const {
-    if (source.region) {
-        visit(source.descriptor(source.next));
-    } else {
-        const std::lock_guard lock(small_);
-        for_descriptors(source.messages.front(), visit);
-    }
+std::optional<UnitKind> UnitWriterSources::next_kind(const UnitSource& source) const {
+    const std::lock_guard lock(small_);
+    return kind(source);
 }
 
-bool UnitWriterSources::at_mark(const UnitSource& source) const {
-    bool mark = has_next(source);
-    if (mark)
-        visit(source,
-              [&](const std::int64_t* words) { mark = mark && is_mark(head_of(words).kind); });
-    return mark;
-}
-
-bool UnitWriterSources::any_boxes() const {
-    bool any = false;
-    for (const UnitSource& s : all_) {
-        if (any || !has_next(s)) continue;
-        visit(s, [&](const std::int64_t* words) { any |= head_of(words).kind == UnitKind::boxes; });
-    }
-    return any;
+/// Requires small_ to be locked.
+std::optional<UnitKind> UnitWriterSources::kind(const UnitSource& source) const {
+    if (!has(source)) return {};
+    if (source.region) return head_of(source.descriptor(source.next)).kind;
+    // A message that is empty has nothing for this writer; those of boxes are not sent then.
+    UnitKind kind = UnitKind::step;
+    for_descriptors(source.messages.front(),
+                    [&](const std::int64_t* words) { kind = head_of(words).kind; });
+    return kind;
 }
 
 UnitWriterSources::Presence UnitWriterSources::look() const {
     const std::lock_guard lock(small_);
     Presence found;
     for (const UnitSource& s : all_) {
-        if (has(s)) continue;
+        if (kind(s).value_or(UnitKind::boxes) != UnitKind::boxes && s.ended.empty()) continue;
         found.all = false;
         found.near &= !s.region;
     }
@@ -135,7 +115,7 @@ Deadlock UnitWriterSources::find_deadlock() const {
         // seen.
         const std::uint32_t meetings =
             Region::of(*s.region).meetings.load(std::memory_order_acquire);
-        if (!has(s)) last.take({s.next, meetings});
+        if (!has(s)) last.take({s.next - s.boxes, meetings});
     }
     return last;
 }
@@ -146,35 +126,36 @@ void UnitWriterSources::tell_stuck() const {
     constexpr auto order = std::memory_order_acquire;
     const Deadlock deadlock = find_deadlock();
     for (const UnitSource& s : all_) {
-        if (!s.region || !has(s)) continue;
-        if (head_of(s.descriptor(s.next)).kind == UnitKind::boxes) continue;  // just published
+        if (!s.region || kind(s).value_or(UnitKind::boxes) == UnitKind::boxes) continue;
         Region& region = Region::of(*s.region);
         const std::uint32_t here = region.meetings.load(order);
-        if (deadlock.stops(s.next + 1, here) && region.waiting.load(order) != 0)
+        if (deadlock.stops(s.next - s.boxes + 1, here) && region.waiting.load(order) != 0)
             region.stuck.store(here + 1, std::memory_order_release);
     }
 }
 
-std::vector<UnitPart> UnitWriterSources::open(const UnitSource& source) const {
-    if (!source.region) {
-        const std::lock_guard lock(small_);
-        return parse_message(source.messages.front(), definitions_.variables);
+void UnitWriterSources::open(const UnitSource& source, std::vector<UnitPart>& unit_parts) const {
+    if (source.region) {
+        unit_parts.push_back(parse_unit_part(source.descriptor(source.next),
+                                             Region::data(*source.region), definitions_.variables,
+                                             source.holdings));
+        return;
     }
-    std::vector<UnitPart> unit_parts;
-    unit_parts.push_back(parse_unit_part(source.descriptor(source.next),
-                                         Region::data(*source.region), definitions_.variables,
-                                         source.holdings));
-    return unit_parts;
+    const std::lock_guard lock(small_);
+    auto its = parse_message(source.messages.front(), definitions_.variables);
+    std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
 }
 
 bool UnitWriterSources::take(UnitSource& source) {
-    ++source.next;
     if (source.region) {
+        if (head_of(source.descriptor(source.next)).kind == UnitKind::boxes) ++source.boxes;
+        ++source.next;
         Word& done = Region::of(*source.region).done[agent_];
         done.store(source.next, std::memory_order_release);
         wake_all(done);
         return false;
     }
+    ++source.next;
     const std::lock_guard lock(small_);
     waiting_ -= std::ssize(source.messages.front());
     source.messages.pop_front();

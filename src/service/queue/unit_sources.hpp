@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "comm/segment.hpp"
@@ -23,20 +24,16 @@ struct UnitSource {
     int rank = -1;
     std::deque<std::vector<char>> messages;  ///< for a feeder: messages that have arrived
     std::int64_t next = 0;                   ///< number of the next unit
-    /// Number of units, from the first on, that were sent to other nodes.
-    std::int64_t sent = 0;
-    /// If the file is written by boxes: what is kept of units that have ended a step of this rank
-    /// (see end_of), until all ranks have ended that step.
-    std::deque<std::vector<UnitPart>> ended;
+    std::int64_t boxes = 0;  ///< units of kind `boxes` before the next one; of a rank of this node
+    /// Steps that the ranks of this source have ended apart from others, which have not: the number
+    /// of records after each.
+    std::deque<std::int64_t> ended;
 
     /// Returns a unit's descriptor, for a rank of this node.
     const std::int64_t* descriptor(std::int64_t unit) const;
-    /// Tests if a rank of this node waits for room in its queue, or will do so soon because its
-    /// next units are not written.
+    /// Tests if a rank of this node, whose next unit is of boxes, waits until it is written, or
+    /// soon will.
     bool ahead() const;
-    /// Tests if a rank waits for room in its queue, or has published at least two units of any kind
-    /// that are not written. Returns true for feeders, whose state is unknown here.
-    bool far_ahead() const;
 };
 
 class UnitWriterSources {
@@ -70,29 +67,26 @@ public:
     auto begin() const { return all_.begin(); }
     auto end() const { return all_.end(); }
     bool has_next(const UnitSource& source) const;
-    /// Tests if the next unit is a mark.
-    bool at_mark(const UnitSource& source) const;
-    /// Tests if the next unit of some source holds boxes.
-    bool any_boxes() const;
+    /// Returns the kind of a source's next unit, if there is one.
+    std::optional<UnitKind> next_kind(const UnitSource& source) const;
     struct Presence {
-        bool all = true;   ///< all sources have a next unit
-        bool near = true;  ///< all ranks of this node have a next unit
+        bool all = true;   ///< all sources have a next unit, which is not of boxes
+        bool near = true;  ///< all ranks of this node have one
     };
     /// Searches for next units. If some are missing, informs the ranks of this node whose wait for
     /// room would be a deadlock.
     Presence look() const;
-    /// Returns the unit parts of a source's next unit. They refer to its data, which are valid
+    /// Appends the unit parts of a source's next unit. They refer to its data, which are valid
     /// until take().
-    std::vector<UnitPart> open(const UnitSource& source) const;
+    void open(const UnitSource& source, std::vector<UnitPart>& unit_parts) const;
     /// Releases a source's next unit. @return true if it was a message
     bool take(UnitSource& source);
 
 private:
     bool has(const UnitSource& source) const;
+    std::optional<UnitKind> kind(const UnitSource& source) const;
     Deadlock find_deadlock() const;
     void tell_stuck() const;
-    template <class Visit>
-    void visit(const UnitSource& source, Visit&& visit) const;
 
     const Definitions& definitions_;
     int agent_;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
-#include "service/queue/box_units.hpp"
 #include "service/queue/check_units.hpp"
 
 namespace thalweg::detail {
@@ -15,7 +15,6 @@ UnitWriter::UnitWriter(const Definitions& definitions, const Spaces& spaces,
                        std::unique_ptr<Layout> layout, int writer, Storage& storage,
                        UnitWriterOptions options, UnitWriterHost& host)
     : definitions_(definitions),
-      spaces_(spaces),
       layout_(std::move(layout)),
       storage_(storage),
       placement_(storage.placement()),
@@ -96,7 +95,7 @@ bool UnitWriter::work_locked() try {
     const TraceFile file(options_.path);
     Span span("write unit");
     const double begin = now();
-    bool worked = boxes_next() ? work_boxes() : work_units();
+    bool worked = take_boxes() || end_apart() || work_units();
     worked |= settle();
     worked |= commit();
     if (worked) {
@@ -122,19 +121,82 @@ bool UnitWriter::discard() {
     return any;
 }
 
-/// Sends this node's data of the current round to the other nodes. If the file is written by boxes,
-/// a round may end the steps of some ranks while others wait at a mark (tw_sync or tw_close). That
-/// all ranks of this node wait at a mark is sent only once: the other nodes remember it until their
-/// own ranks wait, too.
-/// @return false if the data cannot be sent now
-bool UnitWriter::send_on(std::span<const UnitPart> own) {
-    const bool marks =
-        std::all_of(own.begin(), own.end(), [](const UnitPart& p) { return is_mark(p.head.kind); });
-    const bool news = !marks || !marks_sent_;
-    if (news && !host_.may_forward()) return false;
-    ++forwarded_;
-    if (news) host_.forward(own);
-    marks_sent_ = marks;
+/// Takes units of boxes, which no other rank has to publish, and writes them. The boxes of one rank
+/// may be parts of rows, which would have to be read and written again. So the units of this node's
+/// ranks wait for each other unless a rank needs room in its queue.
+/// @return true if there were any
+bool UnitWriter::take_boxes() {
+    const auto is_boxes = [&](const UnitSource& s) {
+        return sources_.next_kind(s) == UnitKind::boxes;
+    };
+    bool complete = true, pressed = false;
+    for (const UnitSource& s : sources_) {
+        if (!s.region) continue;
+        complete &= sources_.has_next(s) || !s.ended.empty();
+        pressed |= is_boxes(s) && s.ahead();
+    }
+    std::vector<UnitSource*> taken;
+    std::vector<UnitPart> unit_parts;
+    if ((complete || pressed) && (!host_.forwards() || host_.may_forward()))
+        for (UnitSource& s : sources_) {
+            if (!s.region || !is_boxes(s) || (!pressed && !s.ended.empty())) continue;
+            taken.push_back(&s);
+            sources_.open(s, unit_parts);
+        }
+    const std::size_t own = unit_parts.size();
+    for (UnitSource& s : sources_) {
+        if (s.region || !is_boxes(s)) continue;
+        taken.push_back(&s);
+        sources_.open(s, unit_parts);
+        if (unit_parts.back().head.ends) s.ended.push_back(unit_parts.back().head.records);
+    }
+    if (taken.empty()) return false;
+    finish_write(composer_.write(unit_parts));
+    unit_parts.resize(own);
+    for (std::size_t i = 0; i < own; ++i)
+        if (UnitHead& head = unit_parts[i].head; std::exchange(head.ends, false))
+            taken[i]->ended.push_back(head.records);
+    const auto has_any = [](const UnitPart& p) { return !p.entries.empty(); };
+    if (host_.forwards() && std::any_of(unit_parts.begin(), unit_parts.end(), has_any))
+        host_.forward(unit_parts);
+    for (UnitSource* s : taken) take(*s);
+    return true;
+}
+
+/// Ends a step that ranks end apart from each other, once each rank has ended it or waits for the
+/// others. A node informs the others when its ranks have ended it.
+/// @return true if anything was done
+bool UnitWriter::end_apart() {
+    bool all = true, near = true, any = false;
+    UnitPart own;
+    own.head.kind = UnitKind::boxes;
+    std::int64_t records = 0;
+    for (const UnitSource& s : sources_) {
+        if (!s.ended.empty()) {
+            any = true;
+            records = std::max(records, s.ended.front());
+            own.head.ends |= s.region != nullptr;
+        } else if (sources_.next_kind(s).value_or(UnitKind::boxes) == UnitKind::boxes) {
+            all = false;
+            near &= !s.region;
+        }
+    }
+    if (!any) return false;
+    bool worked = false;
+    if (near && own.head.ends && host_.forwards() && !sent_apart_) {
+        if (!host_.may_forward()) return false;
+        own.head.records = records;
+        host_.forward({&own, 1});
+        sent_apart_ = worked = true;
+    }
+    if (!all) return worked;
+    for (UnitSource& s : sources_)
+        if (!s.ended.empty()) s.ended.pop_front();
+    sent_apart_ = false;
+    Status status = composer_.boxes().end_records(records);
+    if (status.ok()) status = storage_.end_unit(composer_.records(), false);
+    finish_write(std::move(status));
+    finish_round(false);
     return true;
 }
 
@@ -144,30 +206,21 @@ bool UnitWriter::send_on(std::span<const UnitPart> own) {
 bool UnitWriter::work_units() {
     const UnitWriterSources::Presence there = sources_.look();
     if (!there.near) return false;
-    // Units have arrived since boxes_next() was called, and there may be boxes among them.
-    if (boxes_next()) return true;
     std::vector<UnitPart> unit_parts;
-    for (UnitSource& s : sources_) {
-        if (!s.region) continue;
-        auto its = sources_.open(s);
-        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
-    }
+    for (const UnitSource& s : sources_)
+        if (s.region) sources_.open(s, unit_parts);
     bool worked = false;
-    if (host_.forwards() && forwarded_ == worked_) {
-        if (!send_on(unit_parts)) return false;
-        for (UnitSource& s : sources_)
-            if (s.region) s.sent = s.next + 1;
-        worked = true;
+    if (host_.forwards() && !sent_) {
+        if (!host_.may_forward()) return false;
+        host_.forward(unit_parts);
+        sent_ = worked = true;
     }
     if (!there.all) return worked;
-    for (UnitSource& s : sources_) {
-        if (s.region) continue;
-        auto its = sources_.open(s);
-        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
-    }
+    for (const UnitSource& s : sources_)
+        if (!s.region) sources_.open(s, unit_parts);
     write_units(unit_parts);
     const bool mark = !unit_parts.empty() && is_mark(unit_parts.front().head.kind);
-    if (mark) marks_sent_ = false;
+    sent_ = false;
     for (UnitSource& s : sources_) take(s);
     finish_round(mark);
     return true;
@@ -180,15 +233,16 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
         !status.ok())
         return fail(status);
     Status status = composer_.write(unit_parts);
-    if (status.ok()) status = storage_.end_unit(composer_.records(), false);
-    if (status.ok()) status = sync_where_durable();
-    if (!status.ok()) fail_here(std::move(status));
+    const bool mark = composer_.boxed() && is_mark(unit_parts.front().head.kind);
+    if (status.ok()) status = storage_.end_unit(composer_.records(), mark);
+    finish_write(std::move(status));
 }
 
-/// Syncs after a write if the file is durable. Data that wait for places are not in the file yet,
-/// and are not synced.
-Status UnitWriter::sync_where_durable() {
-    return options_.durable && placement_ == nullptr ? storage_.sync() : Status{};
+/// Syncs what was written if the file is durable; stops after an error. Data that wait for places
+/// are not in the file yet, and are not synced.
+void UnitWriter::finish_write(Status status) {
+    if (status.ok() && options_.durable && placement_ == nullptr) status = storage_.sync();
+    if (!status.ok()) fail_here(std::move(status));
 }
 
 /// Stops with an error, and adds this writer's rank to it.
@@ -206,7 +260,6 @@ void UnitWriter::note_counts(double seconds) {
 }
 
 void UnitWriter::finish_round(bool mark) {
-    ++worked_;
     // After an error the round is incomplete.
     if (stopped().ok()) rounds_.add(composer_.records(), mark);
     (void)settle();
@@ -254,113 +307,6 @@ Status UnitWriter::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = failure(); !status.ok()) return status;
     return rounds_.commit_all(composer_.records(), durable);
-}
-
-// ---- ranks that write by boxes ------------------------------------------------------------------
-
-/// Tests if the next units are written by boxes (see unit_part.hpp). Then a rank's units do not
-/// wait for those of other ranks.
-bool UnitWriter::boxes_next() { return composer_.boxed() || sources_.any_boxes(); }
-
-/// Writes boxes that have arrived. A step ends when each rank has ended it or waits at a mark
-/// (tw_sync or tw_close).
-bool UnitWriter::work_boxes() {
-    if (take_boxes()) return true;
-    bool worked = false;
-    bool all = true, near = true, all_marks = true;
-    std::vector<UnitPart> unit_parts, own;
-    for (UnitSource& s : sources_) {
-        std::vector<UnitPart> its;
-        if (!s.ended.empty()) {
-            its = s.ended.front();
-            all_marks = false;
-        } else if (sources_.at_mark(s)) {
-            its = sources_.open(s);
-        } else {
-            all = false;
-            near &= !s.region;
-        }
-        if (s.region) own.insert(own.end(), its.begin(), its.end());
-        std::move(its.begin(), its.end(), std::back_inserter(unit_parts));
-    }
-    if (near && host_.forwards() && forwarded_ == worked_) {
-        if (!send_on(own)) return false;
-        worked = true;
-    }
-    if (!all) return worked;
-    end_boxes(unit_parts, all_marks);
-    if (all_marks) marks_sent_ = false;
-    for (UnitSource& s : sources_) {
-        if (all_marks)
-            take(s);
-        else if (!s.ended.empty())
-            s.ended.pop_front();
-    }
-    finish_round(all_marks);
-    return true;
-}
-
-/// Takes the boxes that have arrived, and writes them. @return true if there were any
-bool UnitWriter::take_boxes() {
-    const bool alone = std::all_of(sources_.begin(), sources_.end(),
-                                   [](const UnitSource& s) { return s.region != nullptr; });
-    std::vector<BoxUnit> units =
-        alone && !host_.forwards() ? units_together(sources_) : units_as_they_come(sources_, host_);
-    if (units.empty()) return false;
-    write_boxes(take_unit_parts(units));
-    for (BoxUnit& u : units) {
-        // The unit was sent before any rank wrote by boxes. Other nodes get the following data in
-        // another round, unless this unit has ended the step.
-        if (u.sent && !u.ends) forwarded_ = worked_;
-        if (u.goes_on) {
-            // The other nodes are told of the end of the step when all ranks of this node have
-            // ended it.
-            for (UnitPart& p : u.unit_parts) {
-                if (p.head.kind == UnitKind::step) p.head.kind = UnitKind::boxes;
-                p.head.ends = false;
-            }
-            host_.forward(u.unit_parts);
-        }
-        if (u.ends) u.source->ended.push_back(std::move(u.ended));
-        take(*u.source);
-    }
-    return true;
-}
-
-void UnitWriter::write_boxes(std::span<const UnitPart> unit_parts) {
-    if (unit_parts.empty() || !stopped().ok()) return;
-    Status status = composer_.boxes().write(unit_parts);
-    if (status.ok()) status = sync_where_durable();
-    if (!status.ok()) fail_here(std::move(status));
-}
-
-/// Ends a step, when each rank has ended it or waits at a mark.
-void UnitWriter::end_boxes(std::span<const UnitPart> unit_parts, bool all_marks) {
-    std::int64_t records = 0;
-    bool marks = false;
-    for (const UnitPart& p : unit_parts) {
-        records = std::max(records, p.head.records);
-        marks |= is_mark(p.head.kind);
-        given_ |= p.head.given;
-    }
-    // In a file that only tw_put writes, each step is a record.
-    if (!given_ && !marks && !spaces_.record.places.empty())
-        records = std::max(records, unit_parts.front().head.record + 1);
-    Status status = stopped();
-    if (!status.ok()) return;
-    // Check the calls unless only some ranks wait at a mark: these have put nothing into the step
-    // that the others end.
-    if (all_marks || !marks)
-        status = check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
-    BoxComposer& boxes = composer_.boxes();
-    if (status.ok() && all_marks) status = boxes.write(unit_parts);
-    if (status.ok()) status = boxes.end_step(records, all_marks);
-    const UnitKind kind = unit_parts.front().head.kind;
-    if (status.ok() && all_marks && (kind == UnitKind::last || kind == UnitKind::fill))
-        status = boxes.fill_fixed(unit_parts.front());
-    if (status.ok()) status = storage_.end_unit(composer_.records(), all_marks);
-    if (status.ok()) status = sync_where_durable();
-    if (!status.ok()) fail(status);
 }
 
 }  // namespace thalweg::detail

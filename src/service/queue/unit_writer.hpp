@@ -77,25 +77,18 @@ private:
     bool discard();
     bool end_written();
     void take(UnitSource& source);
+    bool take_boxes();
+    bool end_apart();
     bool work_units();
-    bool send_on(std::span<const UnitPart> own);
     void write_units(std::span<const UnitPart> unit_parts);
-    Status sync_where_durable();
+    void finish_write(Status status);
     void fail_here(Status status);
     void note_counts(double seconds);
     void finish_round(bool mark);
     bool settle();
     bool commit();
 
-    // Tests if the next units are written by boxes.
-    bool boxes_next();
-    bool work_boxes();
-    bool take_boxes();
-    void write_boxes(std::span<const UnitPart> unit_parts);
-    void end_boxes(std::span<const UnitPart> unit_parts, bool all_marks);
-
     const Definitions& definitions_;
-    const Spaces& spaces_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
     Placement* placement_;  ///< null: the storage writes data at once, without waiting for places
@@ -109,13 +102,9 @@ private:
     Status failed_;             ///< error for which this writer has stopped
     Status heard_;              ///< error elsewhere
     WriteCounts counts_;
-    /// Number of units written, and number sent to other nodes.
-    std::int64_t worked_ = 0, forwarded_ = 0;
-    /// If the file is written by boxes: the other nodes know that all ranks of this node are in
-    /// tw_sync or tw_close.
-    bool marks_sent_ = false;
-    /// Some rank sets the record numbers of its puts itself (tw_put_record).
-    bool given_ = false;
+    /// The next unit of this node's ranks, and the end of a step that they end apart from others,
+    /// was sent to the other nodes.
+    bool sent_ = false, sent_apart_ = false;
     bool lost_ = false;  ///< data that waited for a place could not be written
     bool retired_ = false;
 };

@@ -127,7 +127,6 @@ public:
         const std::int64_t before = unit_queue_->published();
         if (!unit_queue_->publish(unit_part, keep)) return false;
         if (is_mark(unit_part.head.kind)) ++marks_;
-        boxed_ |= unit_part.head.kind == UnitKind::boxes;
         if (!lone_) return true;
         if (unit_queue_->published() == before)
             tell_failure();
@@ -158,7 +157,7 @@ public:
         // No server sees this rank's memory, so send a message. If there is no memory for it, only
         // the watchdog can report that ranks are in different calls.
         (void)tell(MessageKind::meets, [&](WireWriter& out) {
-            out.put(Deadlock{unit_queue_->published(),
+            out.put(Deadlock{unit_queue_->published_by_all(),
                              unit_queue_->region().meetings.load(std::memory_order_relaxed)});
         });
     }
@@ -258,9 +257,7 @@ private:
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        // If the file is written by boxes, ranks have different numbers of units, which are written
-        // while other ranks wait at a mark (tw_sync or tw_close).
-        if (!boxed_ && box.deadlock.stops(unit_queue_->published(), meetings))
+        if (box.deadlock.stops(unit_queue_->published_by_all(), meetings))
             region.stuck.store(meetings + 1, std::memory_order_release);
         const auto& n = box.accepted;
         return *std::min_element(n.begin(), n.end());
@@ -271,8 +268,7 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Spaces spaces_;
-    bool lone_ = false;   ///< no server on this node, so unit parts are sent as messages
-    bool boxed_ = false;  ///< this rank has published boxes
+    bool lone_ = false;  ///< no server on this node, so unit parts are sent as messages
     std::int64_t marks_ = 0;
     bool closed_ = false;
     std::int64_t records_ = 0;  ///< known on rank 0

@@ -44,12 +44,13 @@ struct Case {
     std::int64_t rows = 1, columns = 1;
     std::vector<Variable> variables;
     std::string file;
+    bool apart = false;  // ranks end different numbers of steps
     std::vector<std::vector<Action>> of_rank;
 };
 
 inline constexpr double fill_value = -77;
 
-// Makes boxes of random sizes at random places. Each rank has a random number of steps.
+// Makes boxes of random sizes at random places.
 Case make_case(std::uint64_t seed, int ranks, const std::string& file);
 
 // Creates a file with the variables of a case, and ends its definitions.
