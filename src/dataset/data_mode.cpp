@@ -133,22 +133,11 @@ FileFigures DataMode::figures() const {
 
 Status DataMode::hand_over(DefineMode& definitions) {
     Agreed agreed;
-    if (Status s = service_->agree_to_close(agreed); !s.ok()) return s;
-    Status misfit;
-    if (batch_.step_is_open(agreed)) {
-        misfit = end_step(false);
-        // One rank may learn of an error before the others, so agree that all stop.
-        Status ended = file_.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit);
-        if (!ended.ok()) return file_.keep(std::move(ended));
-        // The first step also contains the fixed-size variables, so they are complete after it.
-        agreed.put.assign(agreed.put.size(), 0);
-    }
-    // Write the accepted steps even if the ranks disagree about attributes.
-    Status compared = agreed.same_late ? Status{} : definitions.compare();
-    Status status = service_->write_rest(agreed);
+    Status status = service_->hand_over(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;
-    if (!compared.ok()) return compared;
-    return status.ok() ? misfit : status;
+    // The accepted steps are written even if the ranks disagree about attributes.
+    const Status compared = handed_over_ && !agreed.same_late ? definitions.compare() : Status{};
+    return compared.ok() ? status : compared;
 }
 
 Status DataMode::close(bool good) {

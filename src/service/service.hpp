@@ -34,9 +34,7 @@ public:
     ///     that did not fit, which the next agreement returns on all ranks
     virtual Status put(const Status& checked, const PartsToPut& put) = 0;
 
-    /// Agrees with all ranks before a close; see agree_on().
     /// @note Collective, as are the functions up to close()
-    virtual Status agree_to_close(Agreed& agreed) = 0;
     /// @param apart  the other ranks need not end the step, and boxes of later steps need not
     ///               overwrite those of this one. Local with a queue, unless the parts are by_put
     virtual Status end_step(bool apart) = 0;
@@ -45,8 +43,9 @@ public:
     /// Writes nothing else. Skips variables that were filled or written completely before.
     /// @param variables  the same on every rank
     virtual Status fill(std::span<const int> variables) = 0;
-    /// Writes everything left, when no step is open: boxes, fixed-size variables, fill values.
-    virtual Status write_rest(const Agreed& agreed) = 0;
+    /// Agrees with all ranks that the file is closed, ends an open step, and writes everything
+    /// left: boxes, fixed-size variables, fill values. With a queue, only passes it to the writers.
+    virtual Status hand_over(Agreed& agreed) = 0;
     /// Waits until everything is written, and completes the file under its present name; after an
     /// error, leaves it as it is.
     /// @param all   false: after an error, waits only for the steps that all ranks have ended
@@ -63,6 +62,13 @@ public:
 /// @note Collective
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
                                       Status& status);
+
+/// Ends the step that is open when the ranks close a file, if there is one.
+/// @param misfit  receives the error for values that did not fit
+/// @return another failure, the same on every rank
+/// @note Collective
+Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,
+                     Status& misfit);
 
 /// Changes service inline to background after this step. If that is impossible, `service` and the
 /// file's option do not change.

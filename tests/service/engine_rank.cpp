@@ -129,12 +129,7 @@ void Rank::run_immediate() {
 
 void Rank::close() {
     Agreed agreed;
-    ok(service_->agree_to_close(agreed));
-    if (batch_->step_is_open(agreed)) {
-        ok(service_->end_step(false));
-        agreed.put.assign(agreed.put.size(), 0);
-    }
-    ok(service_->write_rest(agreed));
+    ok(service_->hand_over(agreed));
     ok(service_->close(true, true));
 }
 

@@ -274,8 +274,13 @@ Status InlineService::fill(std::span<const int> variables) {
     return finish_write(file_, target_, std::move(written), {}, records, false);
 }
 
-Status InlineService::agree_to_close(Agreed& agreed) {
-    return agree(Call::close, -1, batch_.check_deferred(false), agreed);
+Status InlineService::hand_over(Agreed& agreed) {
+    Status misfit;
+    Status status = agree(Call::close, -1, batch_.check_deferred(false), agreed);
+    if (status.ok()) status = end_open_step(*this, file_, batch_, agreed, misfit);
+    if (status.ok() && !is_complete(agreed))
+        status = write(agreed, Ends::file, file_.options.durable);
+    return status.ok() ? misfit : status;
 }
 
 /// Tests if a close has nothing to write: all steps have ended, and all fixed-size variables are

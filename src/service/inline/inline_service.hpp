@@ -23,14 +23,10 @@ public:
     Status begin(Status mine);
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status agree_to_close(Agreed& agreed) override;
     Status end_step(bool apart) override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
-    Status write_rest(const Agreed& agreed) override {
-        if (is_complete(agreed)) return {};
-        return write(agreed, Ends::file, file_.options.durable);
-    }
+    Status hand_over(Agreed& agreed) override;
     Status close(bool all, bool good) override;
     /// Tests if all puts are in the file, so that another service may continue it. Local.
     bool is_at_rest() const;

@@ -340,8 +340,13 @@ Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
     return mine;
 }
 
-Status QueueService::write_rest(const Agreed& agreed) {
-    return agree_on_misfits(queue_rest(UnitKind::last, agreed));
+Status QueueService::hand_over(Agreed& agreed) {
+    Status misfit;
+    Status status = agree(Call::close, -1, batch_.check_deferred(false), agreed);
+    if (status.ok()) status = end_open_step(*this, file_, batch_, agreed, misfit);
+    if (!status.ok()) return status;
+    status = agree_on_misfits(queue_rest(UnitKind::last, agreed));
+    return status.ok() ? misfit : status;
 }
 
 /// Returns on all ranks the error for values that did not fit on some rank.
@@ -366,10 +371,6 @@ Status QueueService::sync(bool durable) {
 Status QueueService::fill(std::span<const int> variables) {
     unit_.publish_fill(variables);
     return file_.keep(drain(false));
-}
-
-Status QueueService::agree_to_close(Agreed& agreed) {
-    return agree(Call::close, -1, batch_.check_deferred(false), agreed);
 }
 
 /// Waits until everything is written.

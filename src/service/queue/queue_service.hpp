@@ -23,11 +23,10 @@ public:
     ~QueueService() override;
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status agree_to_close(Agreed& agreed) override;
     Status end_step(bool apart) override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
-    Status write_rest(const Agreed& agreed) override;
+    Status hand_over(Agreed& agreed) override;
     Status close(bool all, bool good) override;
     bool finished() const override { return publisher_->unit_queue().drained(); }
     void add_figures(FileFigures& figures) const override;
