@@ -148,20 +148,20 @@ TEST(UnitWriter, WaitsForAllRanks) {
     EXPECT_EQ(o.unit_writer->rounds().done(), 1);
     for (int r = 0; r < 3; ++r) EXPECT_EQ(o.done(r), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    EXPECT_EQ(o.unit_writer->records(), 1);
-    EXPECT_EQ(o.unit_writer->marks(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().records(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
     EXPECT_GT(o.host.reports, 0);
-    EXPECT_EQ(o.unit_writer->counts().bytes, 32);
+    EXPECT_EQ(o.unit_writer->state().counts().bytes, 32);
 }
 
 TEST(UnitWriter, NamesTheRanksThatLackAVariable) {
     Office o(4);
     for (int r = 0; r < 4; ++r) o.publish(r, o.unit(UnitKind::step, r, 4, r % 2 == 0 ? 0 : -1));
     o.work();
-    EXPECT_EQ(o.unit_writer->failure().code, TW_EMISSING);
-    EXPECT_EQ(o.unit_writer->failure().text,
+    EXPECT_EQ(o.unit_writer->state().failure().code, TW_EMISSING);
+    EXPECT_EQ(o.unit_writer->state().failure().text,
               "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but was on others");
-    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.unit_writer->failure().text);
+    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.unit_writer->state().failure().text);
     EXPECT_EQ(o.file.counts().calls, 0);
 }
 
@@ -170,8 +170,8 @@ TEST(UnitWriter, TellsRanksInDifferentCalls) {
     o.publish(0, o.unit(UnitKind::step, 0, 2, 0));
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
-    EXPECT_EQ(o.unit_writer->failure().code, TW_EMISMATCH);
-    EXPECT_EQ(o.unit_writer->failure().text,
+    EXPECT_EQ(o.unit_writer->state().failure().code, TW_EMISMATCH);
+    EXPECT_EQ(o.unit_writer->state().failure().text,
               "x.nc: the ranks are in different calls: tw_end_step on rank 0, tw_close on rank 1");
     Office parts(2);
     for (int r = 0; r < 2; ++r) {
@@ -181,7 +181,7 @@ TEST(UnitWriter, TellsRanksInDifferentCalls) {
         parts.publish(r, std::move(s));
     }
     parts.work();
-    EXPECT_EQ(parts.unit_writer->failure().text,
+    EXPECT_EQ(parts.unit_writer->state().failure().text,
               "x.nc: the ranks are in different calls: tw_put of variable 'v' on rank 0, tw_put of "
               "variable 'f' on rank 1");
 }
@@ -207,7 +207,7 @@ TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {
     EXPECT_EQ(o.done(1), 4);
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(*o.file.bytes, before);
-    EXPECT_EQ(o.unit_writer->records(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().records(), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
 }
 
@@ -240,7 +240,7 @@ TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
     EXPECT_EQ(o.file.given, 3);
     EXPECT_EQ(o.file.ended, 3);
     EXPECT_EQ(o.unit_writer->rounds().done(), 0);
-    EXPECT_EQ(o.unit_writer->marks(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
     EXPECT_TRUE(o.file.records.empty());
     EXPECT_EQ(o.file.syncs, 0);
     o.file.there = 2;
@@ -255,7 +255,7 @@ TEST(UnitWriter, CountsRecordsThatHaveAPlace) {
         EXPECT_TRUE(o.unit_writer->settle_all());
     }
     EXPECT_EQ(o.unit_writer->rounds().done(), 4);
-    EXPECT_EQ(o.unit_writer->marks(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{2, 3}));
     // If a chunk gets no address, no record is counted.
@@ -322,8 +322,8 @@ TEST(UnitWriter, WhatBoxesOvertakeIsSentOnce) {
     arrive(UnitKind::last);
     o.work();
     EXPECT_EQ(o.host.sent, 2);
-    EXPECT_EQ(o.unit_writer->marks(), 1);
-    EXPECT_TRUE(o.unit_writer->failure().ok()) << o.unit_writer->failure().text;
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
+    EXPECT_TRUE(o.unit_writer->state().failure().ok()) << o.unit_writer->state().failure().text;
 }
 
 TEST(UnitWriter, MarksArePassedTogether) {
@@ -331,13 +331,13 @@ TEST(UnitWriter, MarksArePassedTogether) {
     o.publish(0, o.unit(UnitKind::fixed, 0, 2, 1));
     o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
     o.work();
-    EXPECT_EQ(o.unit_writer->marks(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
     o.publish(1, o.unit(UnitKind::fixed, 1, 2, 1));
     o.work();
-    EXPECT_EQ(o.unit_writer->marks(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
-    EXPECT_EQ(o.unit_writer->marks(), 2);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 2);
 }
 
 namespace {
@@ -375,11 +375,11 @@ TEST(UnitWriter, StepsEndApart) {
     o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
     o.work();
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
-    EXPECT_EQ(o.unit_writer->marks(), 0);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
     o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
     o.work();
-    EXPECT_EQ(o.unit_writer->marks(), 1);
-    EXPECT_TRUE(o.unit_writer->failure().ok());
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
+    EXPECT_TRUE(o.unit_writer->state().failure().ok());
 }
 
 // The ranks of another node end a step apart from those of this one.
@@ -441,7 +441,7 @@ TEST(UnitWriter, ALaterStepWaitsForTheRanksThatLackAnEarlierOne) {
     lacking.publish(0, none);
     lacking.publish(1, lacking.unit(UnitKind::step, 1, 2, 0));
     lacking.work();
-    EXPECT_EQ(lacking.unit_writer->failure().text,
+    EXPECT_EQ(lacking.unit_writer->state().failure().text,
               "x.nc: variable 'v' of record 0 was not put on rank 0, but was on others");
 }
 
@@ -456,7 +456,7 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
         o.publish(r, o.unit(UnitKind::last, r, 3, -1));
         o.work();
     }
-    EXPECT_EQ(o.unit_writer->marks(), 1);
+    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
     // The bytes of 'v', and those of 'f', which are fill values.
     EXPECT_EQ(o.file.counts().bytes, 32 + 16);
     EXPECT_EQ(o.file.counts().calls, 2);

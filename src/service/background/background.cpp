@@ -130,7 +130,7 @@ public:
         if (Status status = alone([&] { return storage_.catch_up(); });
             !status.ok() && unit_writer_) {
             reword(status, "{} (rank {})", status.text, OfRank{team_.rank()});
-            unit_writer_->fail(status);
+            unit_writer_->state().fail(status);
         }
         if (collective()) exchange(unit_part);
         return published;
@@ -148,12 +148,12 @@ public:
         // may fail after the last unit, and the system reports such an error only once.
         if (unit_writer_ && status.ok()) {
             const auto held = unit_writer_->hold();
-            status = alone([&] { return unit_writer_->failure(); });
+            status = alone([&] { return unit_writer_->state().failure(); });
             if (status.ok() && durable) status = storage_.sync();
             records_ = unit_writer_->ended_records();
         }
         status = team_.agree(status);
-        if (status.ok() && unit_writer_ && unit_writer_->counts_records()) {
+        if (status.ok() && unit_writer_ && unit_writer_->rounds().counts_records()) {
             status = alone([&] { return unit_writer_->commit_all(durable); });
             if (status.ok()) status = alone([&] { return storage_.catch_up(); });
         }
@@ -165,7 +165,7 @@ public:
     Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
         if (!good) count_written();
         if (unit_writer_) background_.remove(unit_writer_);
-        if (!good && unit_writer_) records_ = unit_writer_->records();
+        if (!good && unit_writer_) records_ = unit_writer_->rounds().records();
         // Not every rank has a writer. With a file per writer, the record counts may differ after
         // an error.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
@@ -175,7 +175,7 @@ public:
     }
 
     WriteCounts counts() const override {
-        return unit_writer_ ? unit_writer_->counts() : WriteCounts{};
+        return unit_writer_ ? unit_writer_->state().counts() : WriteCounts{};
     }
     int writers() const override { return writer_ranks_.size(); }
     std::int64_t records() const override { return records_; }
@@ -270,7 +270,7 @@ private:
                 const auto held = unit_writer_->hold();
                 mine = alone([&]() -> Status {
                     words[0] = unit_writer_->settle_all() ? 0 : 1;
-                    words[1] = unit_writer_->failure().ok() ? 0 : 1;
+                    words[1] = unit_writer_->state().failure().ok() ? 0 : 1;
                     return {};
                 });
             }
@@ -348,7 +348,7 @@ private:
 
     void fail_here(const Status& status) {
         unit_queue_->region().fail(status);
-        if (unit_writer_) unit_writer_->fail(status);
+        if (unit_writer_) unit_writer_->state().fail(status);
     }
 
     /// @return false if there is no memory for the packets

@@ -25,6 +25,13 @@ bool FileRounds::first_is_in_file() const {
            (placement_ == nullptr || open_.front().packed <= placement_->settled());
 }
 
+Status FileRounds::advance(bool& worked) {
+    Status status = lost_ ? Status{} : settle(worked);
+    lost_ |= !status.ok();
+    return status.ok() ? commit(worked) : status;
+}
+
+/// Processes data that wait for places, and ends the rounds whose data are all in the file.
 Status FileRounds::settle(bool& worked) {
     bool any = false;
     Status status;
@@ -41,40 +48,46 @@ Status FileRounds::settle(bool& worked) {
 }
 
 void FileRounds::end(const Round& round) {
-    if (counts_) rounds_.note(round.records);
-    const std::int64_t n = rounds_.end();
+    if (counts_) records_after_.push_back(round.records);
+    const std::int64_t n = done_.fetch_add(1, std::memory_order_release) + 1;
     if (round.mark) ++marks_;
     sources_.tell_rounds(n);
     host_.report();
 }
 
 std::int64_t FileRounds::written_by_all() const {
-    std::int64_t all = rounds_.done();
+    std::int64_t all = done();
     if (options_.own_file) return all;
-    all = std::min(all, rounds_.others());
+    all = std::min(all, others_.load(std::memory_order_acquire));
     const auto near = std::find_if(sources_.begin(), sources_.end(),
                                    [](const UnitSource& s) { return s.region != nullptr; });
     for (int a = 0; near != sources_.end() && a < options_.node_agents; ++a) {
         const Word& own = Region::of(*near->region).rounds[a];
-        all = std::min(all, whole_count(own.load(std::memory_order_acquire), rounds_.counted()));
+        all = std::min(all, whole_count(own.load(std::memory_order_acquire), counted_));
     }
     return all;
 }
 
+/// Raises the record count to what all writers of the file have written.
 Status FileRounds::commit(bool& worked) {
-    if (!counts_ || !rounds_.any_to_count()) return {};
+    if (records_after_.empty()) return {};
     const std::int64_t all = written_by_all();
-    if (all <= rounds_.counted()) return {};
+    if (all <= counted_) return {};
     worked = true;
-    const std::int64_t records = rounds_.count(all);
-    if (records == records_.load(std::memory_order_relaxed)) return {};
+    std::int64_t records = 0;
+    for (; counted_ < all; ++counted_) {
+        records = records_after_.front();
+        records_after_.pop_front();
+    }
+    if (records == this->records()) return {};
     Status status = storage_.set_records(records, options_.durable);
     if (status.ok()) records_.store(records, std::memory_order_release);
     return status;
 }
 
 Status FileRounds::commit_all(std::int64_t records, bool durable) {
-    rounds_.count_all();
+    records_after_.clear();
+    counted_ = done();
     Status status = storage_.set_records(records, durable);
     if (status.ok()) records_.store(records, std::memory_order_release);
     return status;

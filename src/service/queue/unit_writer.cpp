@@ -17,58 +17,21 @@ UnitWriter::UnitWriter(const Definitions& definitions, const Spaces& spaces,
     : definitions_(definitions),
       layout_(std::move(layout)),
       storage_(storage),
-      placement_(storage.placement()),
       options_(std::move(options)),
       host_(host),
       sources_(definitions, options_.agent),
       composer_(definitions, options_.whole, spaces, *layout_, writer, storage, options_.piece,
                 &host, options_.existing),
       rounds_(storage, options_, sources_, host, writer == 0 || options_.own_file,
-              composer_.records()) {}
+              composer_.records()),
+      state_(options_, sources_, host) {}
 
 Status UnitWriter::add_region(std::unique_ptr<Segment> memory) try {
     sources_.add_region(std::move(memory));
     return {};
 } catch (const std::bad_alloc&) {
-    return detail::failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
-                           OfFile{options_.path}, OfRank{options_.rank});
-}
-
-Status UnitWriter::stopped() const {
-    const std::lock_guard lock(small_);
-    return failed_;
-}
-
-Status UnitWriter::failure() const {
-    {
-        const std::lock_guard lock(small_);
-        if (!failed_.ok()) return failed_;
-        if (!heard_.ok()) return heard_;
-    }
-    return sources_.failure();
-}
-
-void UnitWriter::hear(const Status& status) {
-    {
-        const std::lock_guard lock(small_);
-        if (heard_.ok()) heard_ = status;
-    }
-    sources_.fail(status);
-    host_.report();
-}
-
-void UnitWriter::fail(const Status& status) {
-    {
-        const std::lock_guard lock(small_);
-        if (failed_.ok()) failed_ = status;
-    }
-    sources_.fail(status);
-    host_.report();
-}
-
-WriteCounts UnitWriter::counts() const {
-    const std::lock_guard lock(small_);
-    return counts_;
+    return failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
+                   OfFile{options_.path}, OfRank{options_.rank});
 }
 
 void UnitWriter::take(UnitSource& source) {
@@ -87,29 +50,28 @@ void UnitWriter::retire() {
 
 /// Does some work. An exception becomes the file's error, as no caller could catch it.
 bool UnitWriter::work_locked() try {
-    if (!stopped().ok()) {
+    if (!state_.stopped().ok()) {
         const bool any = discard();
-        return end_written() || any;
+        return advance() || any;
     }
-    const Status heard = failure();
+    const Status heard = state_.failure();
     const TraceFile file(options_.path);
     Span span("write unit");
     const double begin = now();
     bool worked = take_boxes() || end_apart() || work_units();
-    worked |= settle();
-    worked |= commit();
+    worked |= advance();
     if (worked) {
-        note_counts(now() - begin);
+        state_.note_counts(storage_.counts(), now() - begin);
         return true;
     }
     span.forget();
     if (heard.ok()) return false;
-    fail(heard);  // everything that all ranks have published is written
+    state_.fail(heard);  // everything that all ranks have published is written
     return discard();
 } catch (const std::exception&) {
     const Status status = exception_status();
-    fail(detail::failure(status.code, "{}: {} (rank {})", OfFile{options_.path}, status.text,
-                         OfRank{options_.rank}));
+    state_.fail(failure(status.code, "{}: {} (rank {})", OfFile{options_.path}, status.text,
+                        OfRank{options_.rank}));
     return true;
 }
 
@@ -231,7 +193,7 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (Status status =
             check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
         !status.ok())
-        return fail(status);
+        return state_.fail(status);
     Status status = composer_.write(unit_parts);
     const bool mark = composer_.boxed() && is_mark(unit_parts.front().head.kind);
     if (status.ok()) status = storage_.end_unit(composer_.records(), mark);
@@ -241,71 +203,39 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
 /// Syncs what was written if the file is durable; stops after an error. Data that wait for places
 /// are not in the file yet, and are not synced.
 void UnitWriter::finish_write(Status status) {
-    if (status.ok() && options_.durable && placement_ == nullptr) status = storage_.sync();
-    if (!status.ok()) fail_here(std::move(status));
-}
-
-/// Stops with an error, and adds this writer's rank to it.
-void UnitWriter::fail_here(Status status) {
-    reword(status, "{} (rank {})", status.text, OfRank{options_.rank});
-    fail(status);
-}
-
-/// @param seconds  duration of the work
-void UnitWriter::note_counts(double seconds) {
-    const std::lock_guard lock(small_);
-    const double busy = counts_.busy + seconds;
-    counts_ = storage_.counts();
-    counts_.busy = busy;
+    if (status.ok() && options_.durable && storage_.placement() == nullptr)
+        status = storage_.sync();
+    if (!status.ok()) state_.fail_here(std::move(status));
 }
 
 void UnitWriter::finish_round(bool mark) {
     // After an error the round is incomplete.
-    if (stopped().ok()) rounds_.add(composer_.records(), mark);
-    (void)settle();
+    if (state_.stopped().ok()) rounds_.add(composer_.records(), mark);
 }
 
+/// Advances the rounds of the file. After an error, which is kept, only counts what is written.
 /// @return true if there was something to do
-bool UnitWriter::settle() {
+bool UnitWriter::advance() {
     bool any = false;
-    if (!stopped().ok()) return false;
-    if (Status status = rounds_.settle(any); !status.ok()) {
-        lost_ = true;
-        fail_here(std::move(status));
-    }
-    return any;
+    const bool stopped = !state_.stopped().ok();
+    Status status = alone([&] { return rounds_.advance(any); });
+    if (!status.ok() && !stopped) state_.fail_here(std::move(status));
+    return any && (status.ok() || !stopped);
 }
 
 bool UnitWriter::settle_all() {
-    (void)settle();
-    return !rounds_.any_open() || !stopped().ok();
-}
-
-bool UnitWriter::commit() {
-    bool any = false;
-    if (!stopped().ok()) return false;
-    if (Status status = rounds_.commit(any); !status.ok()) fail_here(std::move(status));
-    return any;
-}
-
-bool UnitWriter::end_written() {
-    bool any = false;
-    const auto end = [&]() -> Status {
-        Status status = lost_ ? Status{} : rounds_.settle(any);
-        lost_ |= !status.ok();
-        return status.ok() ? rounds_.commit(any) : status;
-    };
-    return alone(end).ok() && any;
+    (void)advance();
+    return !rounds_.any_open() || !state_.stopped().ok();
 }
 
 bool UnitWriter::count_written() {
     const std::lock_guard lock(working_);
-    return end_written();
+    return advance();
 }
 
 Status UnitWriter::commit_all(bool durable) {
     const std::lock_guard lock(working_);
-    if (Status status = failure(); !status.ok()) return status;
+    if (Status status = state_.failure(); !status.ok()) return status;
     return rounds_.commit_all(composer_.records(), durable);
 }
 

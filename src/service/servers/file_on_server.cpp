@@ -103,8 +103,8 @@ Status FileOnServer::add_regions() {
 void FileOnServer::reply(const Status& status) {
     replies_.join(serial_, with_reserve([&] {
                       Answer own = place_.answer(status);
-                      if (unit_writer_) own.counts = unit_writer_->counts();
-                      if (unit_writer_) own.records = unit_writer_->records();
+                      if (unit_writer_) own.counts = unit_writer_->state().counts();
+                      if (unit_writer_) own.records = unit_writer_->rounds().records();
                       if (place_.is_first()) own.map = words_of(map_);
                       return own;
                   }));
@@ -137,7 +137,7 @@ void FileOnServer::handle(Message& message) {
         case MessageKind::failed: {
             const Status status = with_reserve([&] { return value_in<Status>(message.body); });
             spread_failure(status, message.from);
-            with_reserve([&] { unit_writer_->hear(status); });
+            with_reserve([&] { unit_writer_->state().hear(status); });
             break;
         }
         case MessageKind::meets: learn(message); break;
@@ -153,22 +153,22 @@ void FileOnServer::attend() try {
     tell_deadlock();
 } catch (const std::exception&) {
     const Status why = exception_status();
-    unit_writer_->fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
-                               OfRank{place_.transport.address()}));
+    unit_writer_->state().fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
+                                       OfRank{place_.transport.address()}));
 }
 
 /// Answers a finish_file once everything published before it is written, or has failed.
 void FileOnServer::finish() {
     if (marks_wanted_ < 0) return;
-    Status status = unit_writer_->stopped();
-    if (status.ok() && unit_writer_->marks() < marks_wanted_) return;
+    Status status = unit_writer_->state().stopped();
+    if (status.ok() && unit_writer_->rounds().marks() < marks_wanted_) return;
     if (status.ok() && durable_) {
         const auto held = unit_writer_->hold();
         status = place_.named(storage_->sync());
     }
     marks_wanted_ = -1;
     if (!status.ok()) {
-        unit_writer_->fail(status);
+        unit_writer_->state().fail(status);
         (void)unit_writer_->count_written();
     }
     reply(status);
@@ -178,10 +178,10 @@ void FileOnServer::finish() {
 /// reports of chunk places may still be in transit.
 void FileOnServer::count() {
     if (!count_wanted_) return;
-    if (unit_writer_->failure().ok() && !unit_writer_->all_have()) return;
+    if (unit_writer_->state().failure().ok() && !unit_writer_->rounds().all_have()) return;
     const Status status = place_.named(unit_writer_->commit_all(count_durable_));
     count_wanted_ = false;
-    if (!status.ok()) unit_writer_->fail(status);
+    if (!status.ok()) unit_writer_->state().fail(status);
     reply(status);
 }
 
@@ -198,7 +198,8 @@ void FileOnServer::close(const std::vector<char>& body) {
     good = good && status.ok();
     if (!good) (void)unit_writer_->count_written();
     unit_writer_->retire();
-    const std::int64_t records = good ? unit_writer_->ended_records() : unit_writer_->records();
+    const std::int64_t records =
+        good ? unit_writer_->ended_records() : unit_writer_->rounds().records();
     Status closed = alone([&] { return storage_->close(records, late); });
     if (status.ok()) status = std::move(closed);
     reply(with_reserve([&] { return place_.named(status); }));
@@ -236,7 +237,7 @@ void FileOnServer::between_pieces() {
 }
 
 void FileOnServer::report() {
-    const Status status = with_reserve([&] { return unit_writer_->failure(); });
+    const Status status = with_reserve([&] { return unit_writer_->state().failure(); });
     if (!status.ok()) spread_failure(status, -1);
     std::int64_t all = INT64_MAX;
     for (const std::int64_t its : rounds_) all = std::min(all, its);
@@ -264,7 +265,7 @@ void FileOnServer::take_places(std::vector<char> placed) {
         return;
     }
     const Status status = place_.named(storage_->placement()->add_placed(placed));
-    if (!status.ok()) unit_writer_->fail(status);
+    if (!status.ok()) unit_writer_->state().fail(status);
 }
 
 /// Handles a message about room in the file: a request, on the first server; its answer, on the

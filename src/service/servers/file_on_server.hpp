@@ -62,7 +62,7 @@ public:
     /// Does periodic work, whether or not a unit was written.
     void attend();
     void fail(const Status& status) {
-        if (unit_writer_) unit_writer_->fail(status);
+        if (unit_writer_) unit_writer_->state().fail(status);
     }
     /// Closes the file, and answers.
     void close(const std::vector<char>& body);

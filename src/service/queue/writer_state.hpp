@@ -1,0 +1,47 @@
+// What other threads tell or ask a writer while it works: errors, and the counts of its writes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+
+#include "service/queue/unit_sources.hpp"
+#include "service/queue/unit_writer_host.hpp"
+
+namespace thalweg::detail {
+
+/// Any thread may call these functions.
+class WriterState {
+public:
+    WriterState(const UnitWriterOptions& options, const UnitWriterSources& sources,
+                UnitWriterHost& host)
+        : options_(options), sources_(sources), host_(host) {}
+
+    /// Stops the writer, and informs the ranks of its node.
+    void fail(const Status& status);
+    /// Stops the writer with an error of its own, to which its rank is added.
+    void fail_here(Status status);
+    /// Informs the writer of an error elsewhere. It still writes the units that all ranks have
+    /// published.
+    void hear(const Status& status);
+    /// Returns the error for which the writer has stopped.
+    Status stopped() const;
+    /// Returns the error for which the writer has stopped, or an error elsewhere.
+    Status failure() const;
+
+    /// @param seconds  duration of the work since the last call
+    void note_counts(const WriteCounts& counts, double seconds);
+    WriteCounts counts() const;
+
+private:
+    void set(Status& error, const Status& status);
+
+    const UnitWriterOptions& options_;
+    const UnitWriterSources& sources_;
+    UnitWriterHost& host_;
+    mutable std::mutex mutex_;  ///< guards the members below
+    Status failed_;             ///< error for which the writer has stopped
+    Status heard_;              ///< error elsewhere
+    WriteCounts counts_;
+};
+
+}  // namespace thalweg::detail
