@@ -87,13 +87,13 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
     return status;
 }
 
-/// Calls body(file) to put data, and notes that the file has data that cannot be read yet.
+/// Calls put(DataMode&), and notes that the file has data that cannot be read yet.
 template <class F>
 tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
     return with_file(
         file,
         [&](File& f) {
-            Status status = put(f);
+            Status status = f.in_data_mode(put);
             if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
             return status;
         },
@@ -104,9 +104,9 @@ tw_status put_array(tw_file file, const char* var, const tw_array& array, int fl
                     const char* call = __builtin_FUNCTION()) {
     return with_put(
         file,
-        [&](File& f) -> Status {
+        [&](DataMode& mode) -> Status {
             if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-            return f.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
+            return mode.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
         },
         call);
 }
@@ -116,12 +116,12 @@ tw_status put_record(tw_file file, const char* var, tw_decomposition decompositi
                      const char* call = __builtin_FUNCTION()) {
     return with_put(
         file,
-        [&](File& f) -> Status {
+        [&](DataMode& mode) -> Status {
             std::shared_ptr<const Decomposition> held;
             if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
             if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-            return f.put_record(text_or_empty(var),
-                                {held, record, array, (flags & TW_DEFERRED) != 0});
+            return mode.put_record(text_or_empty(var),
+                                   {held, record, array, (flags & TW_DEFERRED) != 0});
         },
         call);
 }
@@ -207,8 +207,8 @@ tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t*
 tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
                              const int64_t* start, const int64_t* count, const int64_t* stride,
                              const void* data) {
-    return with_put(file, [&](File& f) {
-        return f.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
+    return with_put(file, [&](DataMode& mode) {
+        return mode.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
     });
 }
 
@@ -225,14 +225,14 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
 tw_status tw_end_step(tw_file file) {
     return with_file(file, [&](File& f) {
         file->readback->note_put();
-        return f.end_step(false);
+        return f.in_data_mode([](DataMode& mode) { return mode.end_step(false); });
     });
 }
 
 tw_status tw_end_step_apart(tw_file file) {
     return with_file(file, [&](File& f) {
         file->readback->note_put();
-        return f.end_step(true);
+        return f.in_data_mode([](DataMode& mode) { return mode.end_step(true); });
     });
 }
 

@@ -30,14 +30,13 @@ public:
     /// Tests if a storage is open, which may be true even if begin() has failed.
     bool storage_open() const { return storage_open_; }
 
-    // The following functions are described in File.
+    // The following functions are described in thalweg.h.
     Status put(const std::string& name, const tw_array& array, bool deferred);
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
     Status end_step(bool apart);
     Status sync(bool durable) { return service_->sync(durable); }
-    /// Fills variables; see Service.
-    /// @note Collective
+    /// After sync(), fills variables so that they can be read; see Service. @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }
 
     /// Does everything that the ranks must do together before the file can be completed. With a

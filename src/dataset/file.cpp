@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 Status File::check_defining(const char* what) const {
     if (Status status = file_.usable(); !status.ok()) return status;
-    if (in_data_mode())
+    if (has_data_mode())
         return failure(TW_ESTATE,
                        "{}: {} after the definitions had ended (with tw_enddef or the first "
                        "tw_put, tw_end_step or tw_sync)",
@@ -61,8 +61,8 @@ Status File::define_variable(const std::string& name, int type, const std::strin
 
 Status File::put_attribute(const std::string& variable, Attribute attribute) {
     if (Status s = file_.usable(); !s.ok()) return s;
-    return in_data_mode() ? define_.put_late_attribute(variable, std::move(attribute))
-                          : define_.put_attribute(variable, std::move(attribute));
+    return has_data_mode() ? define_.put_late_attribute(variable, std::move(attribute))
+                           : define_.put_attribute(variable, std::move(attribute));
 }
 
 Status File::define(Definitions definitions, Holdings holdings) {
@@ -96,7 +96,7 @@ Status File::set_record(std::int64_t record, int later) {
 
 Status File::end_definitions() {
     if (Status status = file_.usable(); !status.ok()) return status;
-    if (in_data_mode())
+    if (has_data_mode())
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
     const Span span("open");
@@ -135,27 +135,7 @@ Status File::begin_file(bool alike, const RankResources& resources) {
 /// Ends define mode at the first call that needs data mode.
 Status File::begin_data() {
     if (file_.closed) return file_.usable();
-    return in_data_mode() ? Status{} : end_definitions();
-}
-
-Status File::put(const std::string& name, const tw_array& array, bool deferred) {
-    Status s = begin_data();
-    return s.ok() ? data_->put(name, array, deferred) : s;
-}
-
-Status File::put_box(const std::string& name, const BoxToPut& put) {
-    Status s = begin_data();
-    return s.ok() ? data_->put_box(name, put) : s;
-}
-
-Status File::put_record(const std::string& name, const RecordToPut& put) {
-    Status s = begin_data();
-    return s.ok() ? data_->put_record(name, put) : s;
-}
-
-Status File::end_step(bool apart) {
-    Status s = begin_data();
-    return s.ok() ? data_->end_step(apart) : s;
+    return has_data_mode() ? Status{} : end_definitions();
 }
 
 Status File::sync(bool durable) {
@@ -232,12 +212,12 @@ Status File::complete(Status status) {
     if (good()) {
         Status published = publish();
         if (status.ok() || !published.ok()) status = std::move(published);
-    } else if (!in_data_mode()) {
+    } else if (!has_data_mode()) {
         names_.discard();  // the file has never contained data, so remove it
     }
     names_.release();
     (void)alone([&]() -> Status {
-        if (in_data_mode()) data_->note_end();
+        if (has_data_mode()) data_->note_end();
         file_.figures = figures();
         return {};
     });

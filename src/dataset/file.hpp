@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -58,16 +57,13 @@ public:
     /// @note Collective, as are all following functions without the word "Local"
     Status begin();
     Status end_definitions();
-    Status put(const std::string& name, const tw_array& array, bool deferred);
-    // Local.
-    Status put_box(const std::string& name, const BoxToPut& put);
-    Status put_record(const std::string& name, const RecordToPut& put);
-
-    Status end_step(bool apart);
+    /// Calls act(DataMode&), which puts data or ends a step. The first call ends define mode.
+    template <class Act>
+    Status in_data_mode(Act&& act) {
+        Status status = begin_data();
+        return status.ok() ? act(*data_) : status;
+    }
     Status sync(bool durable);
-    /// After a tw_sync, writes fill values to elements of fixed-size variables that were never put,
-    /// so that they can be read.
-    Status fill(std::span<const int> variables) { return data_->fill(variables); }
     Status close();
     /// Passes all data to the service, without waiting until they are written.
     /// @param later  receives true if complete() must follow; otherwise the file is closed. The
@@ -90,7 +86,7 @@ public:
 private:
     Status take_names();
     Status check_defining(const char* what) const;
-    bool in_data_mode() const { return data_ && data_->begun(); }
+    bool has_data_mode() const { return data_ && data_->begun(); }
     Status begin_file(bool alike, const RankResources& resources);
     Status begin_data();
     Status publish();

@@ -129,7 +129,8 @@ Status Readback::fill(std::span<const std::int64_t> wanted) {
         return {};
     }));
     if (!status.ok() || variables.empty()) return status;
-    if (status = file_.fill(variables); !status.ok()) return status;
+    if (status = file_.in_data_mode([&](DataMode& d) { return d.fill(variables); }); !status.ok())
+        return status;
     for (const int v : variables) whole_[v] = 1;
     open_ -= variables.size();
     stale_ = true;

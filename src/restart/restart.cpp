@@ -17,7 +17,8 @@ Status put_all(const Registry& registry, File& file) {
     for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
         const RegisteredArray& a = registry.arrays()[i];
         const Variable& v = registry.definitions().variables[i];
-        if (Status s = file.put(v.name, a.array, true); !s.ok()) return s;
+        const auto put = [&](DataMode& d) { return d.put(v.name, a.array, true); };
+        if (Status s = file.in_data_mode(put); !s.ok()) return s;
     }
     return {};
 }
