@@ -1,8 +1,8 @@
-// Strided copies of the elements of a list within a box.
+// Strided copies of the elements of a list, or of a held box, within a box.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "decomposition/index_list.hpp"
+#include "decomposition/decomposition.hpp"
 #include "exchange/copy.hpp"
 
 namespace thalweg::detail {
@@ -23,5 +23,13 @@ struct RunSide {
  */
 std::int64_t copy_runs(const Listing& listing, const Box& box, const RunSide<char>& to,
                        const RunSide<const char>& from, RowKernel kernel, const char* fill);
+
+/// Copies the elements of a held box that lie in a smaller box.
+inline std::int64_t copy_held(const HeldBox& held, const Box& box, const RunSide<char>& to,
+                              const RunSide<const char>& from, RowKernel kernel, const char* fill) {
+    return held.list ? copy_runs(*held.list, box, to, from, kernel, fill)
+                     : copy_box(box.nd, box.count, to.base, to.stride, from.base, from.stride,
+                                kernel, fill);
+}
 
 }  // namespace thalweg::detail

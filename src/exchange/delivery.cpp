@@ -53,11 +53,8 @@ void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const
     for (int d = 0; d < part.nd; ++d)
         if (!wanted.list || !wanted.list->covers(d))
             at += (wanted.at[d] + part.low[d] - wanted.box.low[d]) * to.stride[d];
-    delivery.misfits +=
-        wanted.list ? copy_runs(*wanted.list, part, {RunOrder::positions, at, to.stride},
-                                {RunOrder::indices, from, from_stride}, delivery.kernel, fill)
-                    : copy_box(part.nd, part.count, at, to.stride, from, from_stride,
-                               delivery.kernel, fill);
+    delivery.misfits += copy_held(wanted, part, {RunOrder::positions, at, to.stride},
+                                  {RunOrder::indices, from, from_stride}, delivery.kernel, fill);
 }
 
 }  // namespace thalweg::detail

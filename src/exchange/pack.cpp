@@ -19,9 +19,7 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
                   std::size_t at, const Box& box, char* to) {
     const HeldBox& held = part.boxes()[at];
     Strided from = part.locate(at, v.element());
-    for (int d = 0; d < box.nd; ++d)
-        if (!held.list || !held.list->covers(d))
-            from.base += (box.low[d] - held.box.low[d]) * from.stride[d];
+    from.base += offset_in(held, box, from.stride);
     Index stride{};
     dense_strides(box.nd, dense_shape(held, box), v.element(), stride);
     const RowKernel kernel = part.kernel(v.type, order);

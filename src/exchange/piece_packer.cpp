@@ -103,9 +103,7 @@ void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange
     const char* const fill = views_.fills()[variable].data();
     for_frames(share, place, range, boxes, [&](const HeldBox& held, const Box& part) {
         Strided from = put.locate(&held - boxes.data(), p.element);
-        for (int d = 0; d < part.nd; ++d)
-            if (!held.list || !held.list->covers(d))
-                from.base += (part.low[d] - held.box.low[d]) * from.stride[d];
+        from.base += offset_in(held, part, from.stride);
         const RunSide<char> to = target(held, part);
         pass_.misfits[variable] +=
             held.list ? copy_runs(*held.list, part, to,
@@ -190,11 +188,8 @@ void PiecePacker::unpack_rank(const Share& share, Extent piece, const char* from
             const std::int64_t n =
                 dense_strides(part.nd, dense_shape(held, part), p.element, stride);
             char* const to = slot + (begin + share.position(place, part.low) * p.element);
-            if (held.list)
-                copy_runs(*held.list, part, {RunOrder::indices, to, file_stride},
-                          {RunOrder::dense, from, stride}, kernel, nullptr);
-            else
-                copy_box(part.nd, part.count, to, file_stride, from, stride, kernel, nullptr);
+            copy_held(held, part, {RunOrder::indices, to, file_stride},
+                      {RunOrder::dense, from, stride}, kernel, nullptr);
             from += n;
         });
     });

@@ -31,11 +31,7 @@ void ShareWriter::copy(const Share& share, Extent piece, std::size_t place, Elem
         const char* const from = entry.data + offset_in(h, part, stride);
         char* const into =
             to + (p.offset + share.position(place, part.low) * p.element - piece.begin);
-        if (!h.list) {
-            copy_box(part.nd, part.count, into, to_stride, from, stride, kernel, nullptr);
-            return;
-        }
-        copy_runs(*h.list, part, {RunOrder::indices, into, to_stride},
+        copy_held(h, part, {RunOrder::indices, into, to_stride},
                   {RunOrder::positions, from, stride}, kernel, nullptr);
     });
 }

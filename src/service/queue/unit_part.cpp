@@ -188,11 +188,8 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
                 const Index stride = dense_strides(entry.held, size);
                 char* const to = data.data() + entry.at;
                 const char* const from = e.data + offset_in(held, box, from_stride);
-                if (held.list)
-                    copy_runs(*held.list, box, {RunOrder::dense, to, stride},
-                              {RunOrder::positions, from, from_stride}, kernel, nullptr);
-                else
-                    copy_box(box.nd, box.count, to, stride, from, from_stride, kernel, nullptr);
+                copy_held(held, box, {RunOrder::dense, to, stride},
+                          {RunOrder::positions, from, from_stride}, kernel, nullptr);
                 clipped.entries.push_back(std::move(entry));
             });
         }
