@@ -138,7 +138,7 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
 Status InlineService::write_now(const Part& part) {
     const bool record = batch_.is_record(part.variable);
     if (boxed_) {
-        const SpaceWriter::Chosen declared{part.variable, part.holding->key, part.holding};
+        const WholePut declared = together_.declared(part.variable);
         if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
     }
     writer_.begin_pass(record);

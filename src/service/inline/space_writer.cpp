@@ -45,7 +45,7 @@ Status SpaceWriter::begin(Status mine) {
 /// Makes a plan, and puts it at the front of the list.
 /// @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
-Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
+Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     std::unique_ptr<Plan> plan;
     const FileOptions& options = file_.options;
     Team& team = file_.team;
@@ -57,7 +57,7 @@ Status SpaceWriter::make_plan(std::span<const Chosen> chosen, Status mine) {
     if (arena == nullptr) arena = &nothing;
     std::vector<Space> both;
     with_reserve([&] {
-        plan = change(chosen);
+        plan = change(puts);
         both = {spaces_.fixed, spaces_.record};
         if (!direct) return;
         // Size of pieces. With plain writes, pieces are written while they are in cache. If a
@@ -95,37 +95,38 @@ void SpaceWriter::prepare() {
     used_ = false;
 }
 
-/// Makes a plan for the chosen holdings. Other variables keep their holdings of the current plan,
-/// or of the definitions.
-std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const Chosen> chosen) const {
+/// Makes a plan for the holdings of some puts. Other variables keep their holdings of the current
+/// plan, or of the definitions.
+std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const WholePut> puts) const {
     auto plan = std::make_unique<Plan>();
     plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;
-    for (const Chosen& c : chosen) {
-        std::shared_ptr<const Holding>& holding = plan->holdings[c.variable];
-        if (holding->key == c.key) continue;
-        const Variable& v = file_.variable(c.variable);
-        if (c.holding)
-            holding = c.holding;
-        else if (Holding::has_holder(c.key))
-            holding = hold_whole(file_.team.rank(), Holding::holder_of(c.key),
+    for (const WholePut& p : puts) {
+        std::shared_ptr<const Holding>& holding = plan->holdings[p.variable];
+        if (holding->key == p.key) continue;
+        const Variable& v = file_.variable(p.variable);
+        const std::shared_ptr<const Holding>& declared = file_.holdings[p.variable];
+        if (p.part != nullptr)
+            holding = p.part->holding;
+        else if (declared->key != p.key && Holding::has_holder(p.key))
+            holding = hold_whole(file_.team.rank(), Holding::holder_of(p.key),
                                  file_.definitions.fixed_dims(v), v.shape, file_.options.wording);
-        else
-            holding = file_.holdings[c.variable];
+        else  // if it is not the declared one, this rank holds nothing
+            holding = declared;
     }
     return plan;
 }
 
-Status SpaceWriter::choose(std::span<const Chosen> chosen) {
+Status SpaceWriter::choose(std::span<const WholePut> puts) {
     const auto fits = [&](const std::unique_ptr<Plan>& plan) {
-        return std::all_of(chosen.begin(), chosen.end(), [&](const Chosen& c) {
-            return plan->holdings[c.variable]->key == c.key;
+        return std::all_of(puts.begin(), puts.end(), [&](const WholePut& p) {
+            return plan->holdings[p.variable]->key == p.key;
         });
     };
     const auto found = std::find_if(plans_.begin(), plans_.end(), fits);
     if (found == plans_.begin() && !plans_.empty()) return {};
     if (found != plans_.end())
         std::rotate(plans_.begin(), found, found + 1);
-    else if (Status s = make_plan(chosen, {}); !s.ok())
+    else if (Status s = make_plan(puts, {}); !s.ok())
         return s;
     // Another plan may have overwritten the control words of this one.
     plans_.front()->stream->prepare();

@@ -10,7 +10,7 @@
 
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
-#include "service/batch.hpp"
+#include "service/inline/whole_puts.hpp"
 #include "service/service.hpp"
 #include "storage/spaces.hpp"
 
@@ -20,23 +20,15 @@ class SpaceWriter {
 public:
     SpaceWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
 
-    /// A variable with the holding that all ranks use for it in the next pass.
-    struct Chosen {
-        int variable = 0;
-        std::int64_t key = 0;  ///< key of the holding; the same on every rank
-        /// Null: the variable's defined holding is used, or this rank holds nothing.
-        std::shared_ptr<const Holding> holding;
-    };
-
     /// Makes a plan for the decompositions with which the variables were defined, if any has one.
     /// @param mine  this rank's own failure so far
     /// @note Collective; the status is the same on every rank
     Status begin(Status mine);
     /// Prepares a pass; every rank calls it before the agreement that must precede the pass.
     void prepare();
-    /// Chooses the plan for the next passes: one that is kept, or a new one.
+    /// Chooses the plan for the next passes, which write some puts: one that is kept, or a new one.
     /// @note Collective; the status is the same on every rank
-    Status choose(std::span<const Chosen> chosen);
+    Status choose(std::span<const WholePut> puts);
 
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
@@ -69,8 +61,8 @@ private:
         std::unique_ptr<Direct> direct;
     };
     void count(const Plan& plan);
-    Status make_plan(std::span<const Chosen> chosen, Status mine);
-    std::unique_ptr<Plan> change(std::span<const Chosen> chosen) const;
+    Status make_plan(std::span<const WholePut> puts, Status mine);
+    std::unique_ptr<Plan> change(std::span<const WholePut> puts) const;
     Status run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits);
 
     FileContext& file_;

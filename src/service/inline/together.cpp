@@ -12,18 +12,12 @@ namespace thalweg::detail {
 Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) {
     with_reserve([&] { puts_.reserve(batch_.parts.size() + batch_.puts.size()); });
     if (Status s = find_whole_puts(file_, batch_, agreed, puts_, rest); !s.ok()) return s;
-    with_reserve([&] {
-        puts_.reserve(puts_.size() + batch_.puts.size());
-        chosen_.reserve(puts_.capacity());
-    });
+    with_reserve([&] { puts_.reserve(puts_.size() + batch_.puts.size()); });
     add_puts(agreed, ends);
     if (!merges) return {};  // in this case, all puts are from tw_put, by the declared holdings
     rest |= keep_writable();
-    chosen_.clear();
-    for (const WholePut& p : puts_)
-        chosen_.push_back({p.variable, p.key, p.part != nullptr ? p.part->holding : nullptr});
-    if (!puts_.empty() && !writer_.choose(chosen_).ok()) {
-        rest = true;  // send all parts to the writers, which needs no plan
+    if (!puts_.empty() && !writer_.choose(puts_).ok()) {
+        rest = true;  // the remaining parts need no plan here
         puts_.clear();
     }
     return {};

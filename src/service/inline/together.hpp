@@ -55,7 +55,6 @@ private:
     SpaceWriter& writer_;
     Progress& progress_;
     std::vector<WholePut> puts_;  ///< sorted by variable and record
-    std::vector<SpaceWriter::Chosen> chosen_;
 };
 
 }  // namespace thalweg::detail
