@@ -49,7 +49,7 @@ Status RestWriter::fill(std::span<const int> variables) {
     unit.head.kind = UnitKind::fill;
     unit.put.assign((file_.definitions.variables.size() + 63) / 64, 0);
     for (const std::size_t v : variables) unit.put[v / 64] |= std::uint64_t(1) << (v % 64);
-    return composer_->boxes().fill_fixed(unit);
+    return composer_->write({&unit, 1});
 }
 
 void RestWriter::note_written(int variable, std::int64_t record) {
@@ -63,6 +63,7 @@ void RestWriter::note_records(std::int64_t records) {
 /// Makes a message to each writer whose share has some of the pieces.
 std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
     UnitPart unit_part;
+    unit_part.head.kind = UnitKind::boxes;
     unit_part.head.rank = file_.team.rank();
     for (const RestPiece& piece : pieces) {
         const Part& part = *piece.part;
@@ -127,17 +128,15 @@ Status RestWriter::merge(const std::vector<Packet>& received) {
     std::stable_sort(
         unit_parts.begin(), unit_parts.end(),
         [](const UnitPart& a, const UnitPart& b) { return a.head.rank < b.head.rank; });
-    return composer_->boxes().write(unit_parts);
+    return composer_->write(unit_parts);
 }
 
 /// Completes records, and with `last` the file.
 Status RestWriter::end(std::int64_t records, bool last) {
-    BoxComposer& boxes = composer_->boxes();
-    Status status = boxes.end_records(records);
-    if (!status.ok() || !last) return status;
     UnitPart unit;
-    unit.head.kind = UnitKind::last;
-    return boxes.fill_fixed(unit);
+    unit.head.kind = last ? UnitKind::last : UnitKind::fixed;
+    unit.head.records = records;
+    return composer_->write({&unit, 1});
 }
 
 }  // namespace thalweg::detail
