@@ -216,17 +216,8 @@ private:
 
     Status make_unit_writer(int writer, int agent, int agents,
                             const std::vector<SegmentName>& names) {
-        UnitWriterOptions options;
-        options.path = plan_.path;
-        options.piece = plan_.piece;
-        options.durable = plan_.durable;
-        options.rank = team_.rank();
-        options.agent = agent;
+        UnitWriterOptions options = plan_.for_writer(team_.rank(), agent);
         options.node_agents = agents;
-        options.own_file = plan_.layout.grid.own_files;
-        options.existing = plan_.options.existing;
-        options.whole = plan_.whole;
-        options.wording = plan_.options.wording;
         unit_writer_ =
             std::make_shared<UnitWriter>(*plan_.definitions, spaces_, make_layout(plan_.layout),
                                          writer, storage_, options, *this);

@@ -11,6 +11,7 @@
 #include "comm/team.hpp"
 #include "layout/grid.hpp"
 #include "service/queue/unit_queue.hpp"
+#include "service/queue/unit_writer_host.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
@@ -33,6 +34,19 @@ struct ServicePlan {
     std::int64_t queue_limit = INT64_MAX;  ///< bytes of published units above which a new one waits
     bool queue_grows = false;              ///< memory of the queue is allocated on first use
     bool durable = false;
+
+    /// Returns the options of a writer. @param rank, agent  see UnitWriterOptions
+    UnitWriterOptions for_writer(int rank, int agent) const {
+        return {.path = path,
+                .piece = piece,
+                .durable = durable,
+                .rank = rank,
+                .agent = agent,
+                .own_file = layout.grid.own_files,
+                .existing = options.existing,
+                .whole = whole,
+                .wording = options.wording};
+    }
 };
 
 /// The connection of a model rank to the writers of a service.

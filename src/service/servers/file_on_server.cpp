@@ -59,17 +59,10 @@ Status FileOnServer::set_up() {
     const ServerRoles& server_roles = place_.server_roles;
     spaces_ = make_spaces(description_.definitions, map_);
     const auto local = server_roles.servers_of(place_.node);
-    UnitWriterOptions options;
-    options.path = plan.path;
-    options.piece = plan.piece;
-    options.durable = plan.durable;
-    options.rank = place_.transport.address();
-    options.agent = std::find(local.begin(), local.end(), place_.writer) - local.begin();
+    UnitWriterOptions options =
+        plan.for_writer(place_.transport.address(),
+                        std::find(local.begin(), local.end(), place_.writer) - local.begin());
     options.node_agents = 0;  // servers report to the first one by messages
-    options.own_file = own_files();
-    options.existing = plan.options.existing;
-    options.whole = plan.whole;
-    options.wording = plan.options.wording;
     unit_writer_ =
         std::make_unique<UnitWriter>(description_.definitions, spaces_, make_layout(plan.layout),
                                      place_.writer, *storage_, options, *this);
