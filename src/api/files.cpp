@@ -147,7 +147,7 @@ tw_status tw_create(tw_session session, const char* path, const char* settings, 
 }
 
 tw_status tw_set_record(tw_file file, int64_t record, tw_later later) {
-    return with_file(file, [&](File& f) { return f.set_record(record, later); });
+    return with_file(file, [&](File& f) { return f.definitions().set_record(record, later); });
 }
 
 tw_status tw_def_dim(tw_file file, const char* name, int64_t length) {
@@ -160,7 +160,8 @@ tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* d
     return with_file(file, [&](File& f) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, name, decomposition, held); !s.ok()) return s;
-        return f.define_variable(text_or_empty(name), type, text_or_empty(dims), std::move(held));
+        return f.definitions().define_variable(text_or_empty(name), type, text_or_empty(dims),
+                                               std::move(held));
     });
 }
 

@@ -82,7 +82,8 @@ tw_status tw_inq(tw_file file, tw_file_info* info) {
             return failure(TW_EARG, "{}: the pointer for the information is null", file->path());
         const Definitions& d = contents.definitions();
         const int record = d.record_dim();
-        const Source* source = file->reader ? &file->reader->contents() : file->file->contents();
+        const Source* source =
+            file->reader ? &file->reader->contents() : file->file->definitions().contents();
         info->format = contents.format();
         info->unlimited = record < 0 ? "" : d.dims[record].name.c_str();
         info->ndims = d.dims.size();

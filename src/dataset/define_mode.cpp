@@ -73,12 +73,45 @@ Status DefineMode::check_whole() const {
     return {};
 }
 
+/// Checks that define mode has not ended. @param what  what the program does
+Status DefineMode::check(const char* what) const {
+    if (Status status = file_.usable(); !status.ok()) return status;
+    if (ended_)
+        return failure(TW_ESTATE,
+                       "{}: {} after the definitions had ended (with tw_enddef or the first "
+                       "tw_put, tw_end_step or tw_sync)",
+                       file_.path, what);
+    return {};
+}
+
+Status DefineMode::define(Definitions definitions, Holdings holdings) {
+    if (Status s = check("definitions were given"); !s.ok()) return s;
+    file_.definitions = std::move(definitions);
+    file_.holdings = std::move(holdings);
+    return {};
+}
+
+Status DefineMode::set_variable(const std::string& variable, const std::string& settings) {
+    if (Status s = check("tw_set_var was called"); !s.ok()) return s;
+    if (!variable.empty())
+        return detail::set_variable(file_.definitions, file_.path, variable, settings);
+    Spacing spacing = file_.options.spacing;
+    Status s = set_spacing(settings, spacing);
+    if (s.ok())
+        file_.options.spacing = spacing;
+    else
+        s.text = file_.path + ": " + s.text;
+    return s;
+}
+
 Status DefineMode::define_dimension(const std::string& name, std::int64_t length) {
+    if (Status s = check("a dimension was defined"); !s.ok()) return s;
     return detail::define_dimension(file_.definitions, file_.path, name, length);
 }
 
 Status DefineMode::define_variable(const std::string& name, int type, const std::string& dims,
                                    std::shared_ptr<const Decomposition> decomposition) {
+    if (Status s = check("a variable was defined"); !s.ok()) return s;
     if (source_) {
         // An existing file determines the name of the record dimension.
         const Definitions& its = source_->definitions();
@@ -93,6 +126,8 @@ Status DefineMode::define_variable(const std::string& name, int type, const std:
 }
 
 Status DefineMode::put_attribute(const std::string& variable, Attribute attribute) {
+    if (Status s = file_.usable(); !s.ok()) return s;
+    if (ended_) return put_late_attribute(variable, std::move(attribute));
     Definitions& definitions = file_.definitions;
     int at = -1;
     if (Status s = check_attribute(definitions, file_.path, variable, attribute, at); !s.ok())
@@ -102,6 +137,7 @@ Status DefineMode::put_attribute(const std::string& variable, Attribute attribut
     return {};
 }
 
+/// Sets an attribute after define mode has ended.
 Status DefineMode::put_late_attribute(const std::string& variable, Attribute attribute) {
     int at = -1;
     if (Status s = check_attribute(file_.definitions, file_.path, variable, attribute, at); !s.ok())
@@ -119,6 +155,7 @@ Status DefineMode::put_late_attribute(const std::string& variable, Attribute att
 }
 
 Status DefineMode::set_record(std::int64_t record, int later) {
+    if (Status s = check("tw_set_record was called"); !s.ok()) return s;
     const Wording& wording = file_.options.wording;
     if (!source_)
         return failure(

@@ -26,10 +26,15 @@ public:
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);
     Status put_attribute(const std::string& variable, Attribute attribute);
-    /// Sets an attribute after define mode has ended.
-    Status put_late_attribute(const std::string& variable, Attribute attribute);
+    /// Defines all variables by one call.
+    Status define(Definitions definitions, Holdings holdings);
+    Status set_variable(const std::string& variable, const std::string& settings);
+    /// Sets the number of the record that the first step writes in an existing file.
+    /// @param later  treatment of later records: a value of enum tw_later
     Status set_record(std::int64_t record, int later);
 
+    /// Ends define mode. After this, only attributes can be set.
+    void end() { ended_ = true; }
     /// Returns a hash of everything that must be defined alike on all ranks. Local.
     std::int64_t hash() const;
     /// Returns the first difference between the definitions of the ranks. If the setting permits
@@ -43,6 +48,8 @@ public:
     Status settle();
 
 private:
+    Status check(const char* what) const;
+    Status put_late_attribute(const std::string& variable, Attribute attribute);
     std::vector<std::string> lines() const;
     Status check_existing();
     Status check_whole() const;
@@ -51,6 +58,7 @@ private:
     FileContext& file_;
     std::unique_ptr<Source> source_;
     Definitions writable_;  ///< definitions of an existing file that a model has to repeat
+    bool ended_ = false;
 };
 
 }  // namespace thalweg::detail

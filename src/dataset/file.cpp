@@ -13,16 +13,6 @@ namespace thalweg::detail {
 
 // ---- define mode --------------------------------------------------------------------------------
 
-Status File::check_defining(const char* what) const {
-    if (Status status = file_.usable(); !status.ok()) return status;
-    if (has_data_mode())
-        return failure(TW_ESTATE,
-                       "{}: {} after the definitions had ended (with tw_enddef or the first "
-                       "tw_put, tw_end_step or tw_sync)",
-                       file_.path, what);
-    return {};
-}
-
 /// Claims the name of the file.
 /// @note Collective
 Status File::take_names() {
@@ -46,50 +36,6 @@ Status File::begin() {
         file_.closed = true;
     }
     return status;
-}
-
-Status File::define_dimension(const std::string& name, std::int64_t length) {
-    Status s = check_defining("a dimension was defined");
-    return s.ok() ? define_.define_dimension(name, length) : s;
-}
-
-Status File::define_variable(const std::string& name, int type, const std::string& dims,
-                             std::shared_ptr<const Decomposition> decomposition) {
-    Status s = check_defining("a variable was defined");
-    return s.ok() ? define_.define_variable(name, type, dims, std::move(decomposition)) : s;
-}
-
-Status File::put_attribute(const std::string& variable, Attribute attribute) {
-    if (Status s = file_.usable(); !s.ok()) return s;
-    return has_data_mode() ? define_.put_late_attribute(variable, std::move(attribute))
-                           : define_.put_attribute(variable, std::move(attribute));
-}
-
-Status File::define(Definitions definitions, Holdings holdings) {
-    Status s = check_defining("definitions were given");
-    if (!s.ok()) return s;
-    file_.definitions = std::move(definitions);
-    file_.holdings = std::move(holdings);
-    return {};
-}
-
-Status File::set_variable(const std::string& variable, const std::string& settings) {
-    Status s = check_defining("tw_set_var was called");
-    if (!s.ok()) return s;
-    if (!variable.empty())
-        return detail::set_variable(file_.definitions, file_.path, variable, settings);
-    Spacing spacing = file_.options.spacing;
-    s = set_spacing(settings, spacing);
-    if (s.ok())
-        file_.options.spacing = spacing;
-    else
-        s.text = file_.path + ": " + s.text;
-    return s;
-}
-
-Status File::set_record(std::int64_t record, int later) {
-    Status s = check_defining("tw_set_record was called");
-    return s.ok() ? define_.set_record(record, later) : s;
 }
 
 // ---- the end of define mode ---------------------------------------------------------------------
@@ -126,8 +72,10 @@ Status File::begin_file(bool alike, const RankResources& resources) {
         if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
     if (Status s = variables_.check_definitions(); !s.ok()) return s;
-    data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, contents()); });
-    return data_->begin(resources, asked_, names_);
+    data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, define_.contents()); });
+    Status status = data_->begin(resources, asked_, names_);
+    if (status.ok()) define_.end();
+    return status;
 }
 
 // ---- data mode ----------------------------------------------------------------------------------

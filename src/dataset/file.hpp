@@ -39,19 +39,7 @@ public:
         return data_ ? data_->stored(variable) : std::nullopt;
     }
 
-    // Local functions for define mode; see thalweg.h.
-    Status define_dimension(const std::string& name, std::int64_t length);
-    Status define_variable(const std::string& name, int type, const std::string& dims,
-                           std::shared_ptr<const Decomposition> decomposition);
-    Status put_attribute(const std::string& variable, Attribute attribute);
-    /// Defines all variables by one call.
-    Status define(Definitions definitions, Holdings holdings);
-    Status set_variable(const std::string& variable, const std::string& settings);
-    /// Sets the number of the record that the first step writes in an existing file.
-    /// @param later  treatment of later records: a value of enum tw_later
-    Status set_record(std::int64_t record, int later);
-    /// Returns the contents that the file had when it was opened; null for a new file.
-    const Source* contents() const { return define_.contents(); }
+    DefineMode& definitions() { return define_; }
 
     /// Creates the file, or opens the existing one.
     /// @note Collective, as are all following functions without the word "Local"
@@ -85,7 +73,6 @@ public:
 
 private:
     Status take_names();
-    Status check_defining(const char* what) const;
     bool has_data_mode() const { return data_ && data_->begun(); }
     Status begin_file(bool alike, const RankResources& resources);
     Status begin_data();

@@ -26,7 +26,8 @@ Status Readback::synced() {
         const auto& variables = file_.about().definitions.variables;
         if (whole_.empty())
             for (const Variable& v : variables) {
-                whole_.push_back(v.record || file_.contents() != nullptr || v.elements() == 0);
+                whole_.push_back(v.record || file_.definitions().contents() != nullptr ||
+                                 v.elements() == 0);
                 open_ += whole_.back() == 0 ? 1 : 0;
             }
         return tell();

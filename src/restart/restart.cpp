@@ -96,8 +96,8 @@ Status Restart::write(File& file, const std::string& path, bool first_attributes
     if (!status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
     if (status = file.begin(); !status.ok()) return status;
-    status = team_.agree(
-        alone([&] { return file.define(std::move(definitions), std::move(holdings)); }));
+    status = team_.agree(alone(
+        [&] { return file.definitions().define(std::move(definitions), std::move(holdings)); }));
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
         status = team_.agree(alone([&] { return put_all(registry_, file); }));

@@ -195,12 +195,12 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
     return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
-/// Calls body(file) if the handle belongs to a file that is being written, or to the definitions of
-/// a restart.
+/// Calls body(definitions) if the handle belongs to a file that is being written, or to a restart.
 template <class F>
 tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
     if (file == nullptr || file->restart == nullptr)
-        return with_file(file, std::forward<F>(body), call);
+        return with_file(
+            file, [&](File& f) { return body(f.definitions()); }, call);
     return guarded(
         file->session, [&] { return body(file->restart->restart); }, call);
 }
@@ -214,7 +214,8 @@ tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUN
         if (Status open = check_open(*file); !open.ok()) return open;
         if (file->readback && file->readback->contents() != nullptr)
             return body(*file->readback->contents());
-        const Source* source = file->reader ? &file->reader->contents() : file->file->contents();
+        const Source* source =
+            file->reader ? &file->reader->contents() : file->file->definitions().contents();
         if (source == nullptr)
             return failure(TW_ESTATE, "{}: the file is being written: call tw_sync first",
                            file->path());
