@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -102,15 +101,9 @@ UnitPart without_data(const UnitPart& unit_part);
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
                     const Spaces& spaces, std::span<const Variable> variables,
                     std::vector<char>& message);
-/// Calls visit(descriptor) for the unit parts of a message.
-template <class Visit>
-void for_descriptors(std::span<const char> message, Visit&& visit) {
-    for (std::size_t at = 0; at < message.size();) {
-        std::int64_t length;
-        std::memcpy(&length, message.data() + at, 8);
-        visit(reinterpret_cast<const std::int64_t*>(message.data() + at + 8));
-        at += 8 + static_cast<std::size_t>(length);
-    }
+/// Returns the head of the first unit part of a message.
+inline UnitHead head_of(std::span<const char> message) {
+    return head_of(reinterpret_cast<const std::int64_t*>(message.data() + 8));
 }
 /// Returns the unit parts of a message. They refer to its bytes.
 std::vector<UnitPart> parse_message(std::span<const char> message,

@@ -88,10 +88,8 @@ std::optional<UnitKind> UnitWriterSources::kind(const UnitSource& source) const 
     if (!has(source)) return {};
     if (source.region) return head_of(source.descriptor(source.next)).kind;
     // A message that is empty has nothing for this writer; those of boxes are not sent then.
-    UnitKind kind = UnitKind::step;
-    for_descriptors(source.messages.front(),
-                    [&](const std::int64_t* words) { kind = head_of(words).kind; });
-    return kind;
+    const std::vector<char>& message = source.messages.front();
+    return message.empty() ? UnitKind::step : head_of(message).kind;
 }
 
 UnitWriterSources::Presence UnitWriterSources::look() const {
