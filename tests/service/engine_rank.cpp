@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "service/local_transport.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
 #include "support/decompose.hpp"

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "service/local_transport.hpp"
 #include "service/queue/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"

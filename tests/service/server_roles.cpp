@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "service/servers/transport.hpp"
+#include "service/local_transport.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;

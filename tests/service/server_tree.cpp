@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "service/local_transport.hpp"
 #include "service/queue/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"

@@ -2,9 +2,7 @@
 #include "service/servers/transport.hpp"
 
 #include <cstring>
-#include <deque>
 #include <list>
-#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/reserve.hpp"
@@ -112,35 +110,6 @@ private:
     std::list<Sent> sent_;
 };
 
-struct Mailboxes {
-    std::mutex lock;
-    std::vector<std::deque<Message>> boxes;
-};
-
-class LocalTransport final : public Transport {
-public:
-    LocalTransport(std::shared_ptr<Mailboxes> mailboxes, int address)
-        : mailboxes_(std::move(mailboxes)), address_(address) {}
-    int address() const override { return address_; }
-    void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
-        const std::lock_guard lock(mailboxes_->lock);
-        mailboxes_->boxes[to].push_back({address_, kind, file, std::move(body)});
-    }
-    bool receive(Message& message) override {
-        const std::lock_guard lock(mailboxes_->lock);
-        auto& box = mailboxes_->boxes[address_];
-        if (box.empty()) return false;
-        message = std::move(box.front());
-        box.pop_front();
-        return true;
-    }
-    bool idle() override { return true; }
-
-private:
-    std::shared_ptr<Mailboxes> mailboxes_;
-    int address_;
-};
-
 }  // namespace
 
 void Transport::finish() {
@@ -151,14 +120,6 @@ void Transport::finish() {
 
 std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) {
     return std::make_unique<MpiTransport>(comm);
-}
-
-std::vector<std::unique_ptr<Transport>> make_local_transports(int n) {
-    auto mailboxes = std::make_shared<Mailboxes>();
-    mailboxes->boxes.resize(n);
-    std::vector<std::unique_ptr<Transport>> ends;
-    for (int i = 0; i < n; ++i) ends.push_back(std::make_unique<LocalTransport>(mailboxes, i));
-    return ends;
 }
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// Messages between model ranks and servers: by MPI, or within one process for tests.
+// Messages between model ranks and servers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -69,8 +69,5 @@ public:
 
 /// @param comm  must outlive the transport
 std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm);
-
-/// Makes `n` connected ends within one process. Any thread may use them.
-std::vector<std::unique_ptr<Transport>> make_local_transports(int n);
 
 }  // namespace thalweg::detail
