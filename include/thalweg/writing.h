@@ -92,12 +92,11 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
 
 /**
  * Puts any section of a variable, independent of its decomposition: for programs that do not know
- * beforehand what a rank will write. The counterpart of tw_get_box. Records and steps have the same
- * rules as for tw_put_record. After an error except TW_ERANGE nothing of the section has been put,
- * with one exception: TW_ENOMEM for a section that does not fit into memory with the rest of the
- * step. With service servers, or background on one node, a rank that puts a section (also one with
- * a count of 0) before its first tw_end_step may end any number of steps, whatever the other ranks
- * do.
+ * beforehand what a rank will write. The counterpart of tw_get_box. Records and steps as for
+ * tw_put_record. After an error except TW_ERANGE nothing of the section has been put, with one
+ * exception: TW_ENOMEM for a section that does not fit into memory with the rest of the step. With
+ * service servers, or background on one node, writers take sections before the step ends, so that
+ * it may have any number of them.
  * @param start, count, stride  [dimensions of the variable] in elements, the record dimension
  *                      included, slowest first: count elements from start on, stride apart. stride
  *                      NULL: 1 along all dimensions. A count of 0 puts nothing, and start may then
