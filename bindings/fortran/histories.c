@@ -53,8 +53,6 @@ void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
 void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
                     const double* weight, int* ierr) {
     const struct view view = thalweg_f_view(array);
-    const int status = weight == NULL
-                           ? tw_send_array(field->handle, thalweg_f_array(&view))
-                           : tw_send_weighted(field->handle, *weight, thalweg_f_array(&view));
+    const int status = tw_send_array(field->handle, thalweg_f_array(&view), weight);
     thalweg_f_check(status, field->session, "tw_send", ierr);
 }

@@ -105,12 +105,11 @@ int tw_wants(tw_field field);
  */
 tw_status tw_send(tw_field field, tw_type type, const void* data, int64_t n);
 
-/** Sends an array with any strides; otherwise as tw_send. Local. */
-tw_status tw_send_array(tw_field field, tw_array array);
-
-/** Sends as tw_send does, with a weight of its own instead of the step's length: 0 adds nothing.
- *  It is the same on every rank. @return as tw_send; TW_EARG (negative or not finite). Local. */
-tw_status tw_send_weighted(tw_field field, double weight, tw_array array);
+/** Sends an array with any strides; otherwise as tw_send. Local.
+ *  @param weight  weight of the sample, the same on every rank: 0 adds nothing. NULL: the step's
+ *                 length
+ *  @return as tw_send; TW_EARG (the weight is negative or not finite) */
+tw_status tw_send_array(tw_field field, tw_array array, const double* weight);
 
 /** Sends one box of the field's decomposition, as dense as in a whole array: for models that work
  *  on one block at a time. Every rank sends each of its boxes once a step. Local.

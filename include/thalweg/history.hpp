@@ -16,15 +16,10 @@ public:
 
     /// Calls tw_wants.
     bool wanted() const noexcept { return tw_wants(field_) != 0; }
-    /// Calls tw_send or tw_send_array.
+    /// tw_send_array
     template <AnyArray A>
-    void send(const A& array) const {
-        check(tw_send_array(field_, handles::array_of(array)));
-    }
-    /// Calls tw_send_weighted.
-    template <AnyArray A>
-    void send_weighted(double weight, const A& array) const {
-        check(tw_send_weighted(field_, weight, handles::array_of(array)));
+    void send(const A& array, std::optional<double> weight = {}) const {
+        check(tw_send_array(field_, handles::array_of(array), weight ? &*weight : nullptr));
     }
     /// Calls tw_send_block.
     template <Array A>

@@ -367,12 +367,8 @@ tw_status tw_send(tw_field field, tw_type type, const void* data, int64_t n) {
     return with_field(field, [&] { return send(field, tw_dense(type, data, n), nullptr); });
 }
 
-tw_status tw_send_array(tw_field field, tw_array array) {
-    return with_field(field, [&] { return send(field, array, nullptr); });
-}
-
-tw_status tw_send_weighted(tw_field field, double weight, tw_array array) {
-    return with_field(field, [&] { return send(field, array, &weight); });
+tw_status tw_send_array(tw_field field, tw_array array, const double* weight) {
+    return with_field(field, [&] { return send(field, array, weight); });
 }
 
 tw_status tw_send_block(tw_field field, int block, tw_type type, const void* data, int64_t n) {

@@ -18,11 +18,8 @@ public:
     void send(nb::handle values, std::optional<double> weight) {
         tw_session s = session_->get();
         const Array a = array_of(values, Access::read);
-        check(without_gil(s,
-                          [&] {
-                              return weight ? tw_send_weighted(field_, *weight, a.view())
-                                            : tw_send_array(field_, a.view());
-                          }),
+        const double* const own = weight ? &*weight : nullptr;
+        check(without_gil(s, [&] { return tw_send_array(field_, a.view(), own); }),
               {{}, name_, false});
     }
     void send_block(int block, nb::handle values) {

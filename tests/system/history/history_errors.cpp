@@ -110,11 +110,11 @@ void stepping() {
     OK(Fields::send(f.t));
     CHECK(Fields::send(f.t) == TW_ESTATE);
     const float single = 1;
-    const double two[2] = {1, 2};
+    const double two[2] = {1, 2}, negative = -1;
     CHECK(tw_send(f.u, TW_FLOAT, &single, 1) == TW_ETYPE);
     CHECK(tw_send(f.u, TW_DOUBLE, two, 2) == TW_ESHAPE);
     CHECK(tw_send(f.u, TW_DOUBLE, nullptr, 1) == TW_EARG);
-    CHECK(tw_send_weighted(f.u, -1, tw_dense(TW_DOUBLE, two, 1)) == TW_EARG);
+    CHECK(tw_send_array(f.u, tw_dense(TW_DOUBLE, two, 1), &negative) == TW_EARG);
     CHECK(tw_send_block(f.u, 1, TW_DOUBLE, two, 1) == TW_EBOUNDS);
     OK(tw_send_block(f.u, 0, TW_DOUBLE, two, 1));
     CHECK(tw_send_block(f.u, 0, TW_DOUBLE, two, 1) == TW_ESTATE);
@@ -186,8 +186,8 @@ void not_alike() {
     if (rank != 1) OK(Fields::send(f.u));
     REFUSED(tw_history_end_step(f.history), TW_EMISSING, "'U'");
     OK(f.time(2));
-    const double value = 1;
-    OK(tw_send_weighted(f.t, rank == 1 ? 1 : 2, tw_dense(TW_DOUBLE, &value, 1)));
+    const double value = 1, weight = rank == 1 ? 1 : 2;
+    OK(tw_send_array(f.t, tw_dense(TW_DOUBLE, &value, 1), &weight));
     OK(Fields::send(f.u));
     REFUSED(tw_history_end_step(f.history), TW_EMISMATCH, "'T'");
     // after the error, the model can continue

@@ -168,7 +168,8 @@ void boxes(bool strided) {
                         value_of(step, z, 2 * rank + y, x);
         const std::int64_t stride[3] = {8 * apart * 5 * (nz + 1), 8 * apart * 5, 8 * apart};
         if (strided)
-            OK(tw_send_array(layout.field, tw_strided(TW_DOUBLE, all.data(), 3, extent, stride)));
+            OK(tw_send_array(layout.field, tw_strided(TW_DOUBLE, all.data(), 3, extent, stride),
+                             nullptr));
         else
             OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
     });
