@@ -1,4 +1,4 @@
-// Makes maps of the data in a file, with the variables one after another, and broadcasts maps.
+// Maps of the data in a file: made in plain order, or broadcast.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -54,16 +54,9 @@ FileMap map_of(std::span<const std::int64_t> words) {
 
 void broadcast(Comm& comm, FileMap& map, int root) {
     std::vector<char> bytes;
-    const Status mine = alone([&]() -> Status {
-        if (comm.rank() == root) bytes = to_bytes(words_of(map));
-        return {};
-    });
-    if (!broadcast_outcome(comm, mine, bytes, root).ok()) throw NoMemoryAnywhere();
-    const Status taken = alone([&]() -> Status {
-        map = map_of(to_words(bytes));
-        return {};
-    });
-    if (!comm.all_have(taken.ok())) throw NoMemoryAnywhere();
+    if (comm.rank() == root) with_reserve([&] { bytes = to_bytes(words_of(map)); });
+    comm.broadcast(bytes, root);
+    with_reserve([&] { map = map_of(to_words(bytes)); });
 }
 
 }  // namespace thalweg::detail

@@ -3,18 +3,14 @@
 
 namespace thalweg::detail {
 
-std::int64_t ChunkWriters::count(Comm& comm, const StorageOptions& options, bool writer,
-                                 bool whole) {
+void ChunkWriters::choose(int rank, const StorageOptions& options, bool writer, bool whole) {
     root_ = options.keeper;
-    keeper_ = comm.rank() == root_;
+    keeper_ = rank == root_;
     apart_ = options.apart;
-    several_ = whole && !options.one_writer;
-    writer_ = options.one_writer ? keeper_ : writer;
+    several_ = whole && options.writers > 1;
+    writer_ = options.writers > 1 ? writer : keeper_;
     beside_ = writer_ && !keeper_ && options.beside_keeper;
-    std::int64_t sums[] = {writer_ ? 1 : 0, beside_ ? 1 : 0};
-    comm.all_reduce(sums, Reduce::sum);
-    all_beside_ = sums[1];
-    return sums[0];
+    all_beside_ = options.all_beside;
 }
 
 Status ChunkWriters::join(Comm& comm, ChunkPlacer& placer, ChunkStore& store) {

@@ -11,12 +11,10 @@ namespace thalweg::detail {
 
 class ChunkWriters {
 public:
-    /// Counts the writers, and those that share memory with the keeper.
+    /// @param rank    this rank
     /// @param writer  this rank writes
     /// @param whole   some variables are written in whole chunks
-    /// @return number of writers
-    /// @note Collective
-    std::int64_t count(Comm& comm, const StorageOptions& options, bool writer, bool whole);
+    void choose(int rank, const StorageOptions& options, bool writer, bool whole);
 
     bool keeper() const { return keeper_; }
     /// Tests if the writers do not wait for each other.

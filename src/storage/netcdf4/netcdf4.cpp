@@ -2,8 +2,8 @@
 //
 // Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
 // go to the end of the file, where the keeper hands out room (Placement). It enters them in HDF5's
-// index when their records are counted. After begin_boxes(), data are kept unpacked until they are
-// counted, as any part of them may come later, and packed then.
+// index when their records are counted. With boxes, data are kept unpacked until they are counted,
+// as any part of them may come later, and packed then.
 //
 // In an existing file, all chunks are written whole: their shapes and filters are given, and the
 // places of new ones cannot be computed.
@@ -36,49 +36,39 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
-    bool collective() const override { return meets() && !store_->boxes(); }
+    bool collective() const override { return writers_.meet() && !store_->boxes(); }
     bool opens_alone() const override { return true; }
-    bool takes_boxes() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        const bool whole = needs_whole_chunks(definitions);
-        note_writers(options, writer, whole);
-        const std::int64_t target = chunk_target(definitions, whole, options.writers);
+        writers_.choose(comm.rank(), options, writer, needs_whole_chunks(definitions));
         const auto make = [&]() -> Status {
-            path_ = path;
             if (options.inspects)
                 if (Status s = check_identity(path, options.claimed); !s.ok()) return s;
-            for (const Variable& v : definitions.variables) {
-                layout_.grids.push_back(choose_grid(v, target));
-                layout_.filters.push_back(filters_of(v.packing, v.element()));
-                layout_.whole.push_back(whole && layout_.grids.back().chunked);
-                layout_.fills.push_back(v.fill_value());
-            }
-            places_ = Netcdf4Map(definitions, layout_.grids, layout_.whole);
+            begin(path, definitions, options);
+            layout_.choose(definitions, options.writers);
             make_store();
             if (!writers_.keeper()) return {};
             NoSizeSignal guard;
             return make_file();
         };
         const Status made = alone(make);
-        std::int64_t told[] = {made.ok() ? 0 : 1, definitions_bytes_};
+        std::int64_t told[] = {made.ok() ? 0 : 1, layout_.definitions_bytes};
         comm.all_reduce(told, Reduce::max);
         if (told[0] != 0) return agree(comm, made);
-        definitions_bytes_ = told[1];
+        layout_.definitions_bytes = told[1];
         Status opened = alone([&]() -> Status {
-            map = map_ =
-                places_.file_map(definitions, layout_.grids, layout_.whole, definitions_bytes_);
-            placer_->set_end(map_.record_begin > 0 ? map_.record_begin : map_.fixed_end);
+            map = layout_.map = layout_.rooms.file_map(
+                definitions, layout_.chunks.grids, layout_.chunks.whole, layout_.definitions_bytes);
+            placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
             return {};
         });
-        if (Status status = join(comm); !status.ok()) return status;
-        if (opened.ok() && (writer || first_))
+        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
+        if (opened.ok() && (writer || index_))
             opened = alone([&]() -> Status {
-                Status status = open_file();
-                if (status.ok()) status = begin_sums(options);
-                return status.ok() && first_ ? open_new_index() : status;
+                Status status = open_both();
+                return status.ok() && index_ ? index_->open_new() : status;
             });
         return options.alone ? opened : agree(comm, opened);
     }
@@ -105,7 +95,7 @@ public:
             return {};
         };
         if (Status status = agree(comm, alone(take)); !status.ok()) return status;
-        note_writers(options, writer, layout_.any_whole());
+        writers_.choose(comm.rank(), options, writer, layout_.chunks.any_whole());
         std::vector<PlacedChunk> chunks;
         const auto open_all = [&]() -> Status {
             make_store();
@@ -118,8 +108,8 @@ public:
             return index_->open_existing(options.existing.kept, unwritten, contents.size, chunks);
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        if (Status status = join(comm); !status.ok()) return status;
-        const Status known = writer || first_ ? store_->know(std::move(chunks)) : Status{};
+        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
+        const Status known = writer || index_ ? store_->know(std::move(chunks)) : Status{};
         return options.alone ? known : agree(comm, known);
     }
 
@@ -181,26 +171,7 @@ public:
     }
 
 private:
-    // ---- opening ----
-
-    void begin(Comm& comm, const Definitions& definitions, const StorageOptions& options) {
-        definitions_ = &definitions;
-        format_ = options.format;
-        wording_ = options.wording;
-        throttle_ = Throttle(options.rate);
-        first_ = comm.rank() == options.keeper;
-        later_ = options.behind;
-        apart_ = options.apart;
-        sync_close_ = options.durable;
-        keeper_ = options.keeper;
-    }
-
-    void note_writers(const StorageOptions& options, bool writer, bool whole) {
-        several_ = whole && options.writers > 1;
-        writer_ = options.writers > 1 ? writer : first_;
-        beside_ = writer_ && !first_ && options.beside_keeper;
-        all_beside_ = options.all_beside;
-    }
+    std::int64_t in_file(std::int64_t offset) const override { return layout_.in_file(offset); }
 
     void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
@@ -224,7 +195,7 @@ private:
         if (!status.ok()) return status;
         struct stat info {};
         if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
-        definitions_bytes_ = info.st_size;
+        layout_.definitions_bytes = info.st_size;
         return {};
     }
 

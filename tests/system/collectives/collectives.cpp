@@ -65,7 +65,7 @@ tw_decomposition decompose(std::int64_t depth) {
     return made;
 }
 
-/// Makes a list of every `step`-th point of this rank's rows.
+/// Makes a list of every `step`-th point of the rows.
 tw_decomposition decompose_list(int step) {
     const Rows rows;
     const std::int64_t shape[] = {ny, nx};
@@ -113,7 +113,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
 void run(const std::string& folder, const std::string& settings, const Limits& limit) {
     begin_part("session");
     OK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session));
-    // Dividing the ranks into nodes of the test's size takes one more communicator.
+    // Dividing the nodes for the test takes one more communicator.
     end_part("session", limit(4, 8), limit(2, 5));
     begin_part("decompose");
     tw_decomposition held = decompose(nz);
