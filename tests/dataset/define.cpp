@@ -43,7 +43,7 @@ protected:
     }
     int var(const std::string& name, const std::string& dims,
             std::shared_ptr<const Decomposition> d = nullptr, int type = TW_FLOAT) {
-        return file_->define_variable(name, type, dims, std::move(d)).code;
+        return file_->definitions().define_variable(name, type, dims, std::move(d)).code;
     }
     const Definitions& made() const { return file_->about().definitions; }
 
@@ -70,12 +70,12 @@ TEST_F(Define, DimensionsFollowFromTheDecomposition) {
 }
 
 TEST_F(Define, ReplicatedVariables) {
-    ASSERT_TRUE(file_->define_dimension("x", 4).ok());
+    ASSERT_TRUE(file_->definitions().define_dimension("x", 4).ok());
     ASSERT_EQ(var("x", "x"), TW_OK);
     ASSERT_EQ(var("scalar", ""), TW_OK);
     // Only a variable with a decomposition can create the record dimension.
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_ENOTFOUND);
-    ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
+    ASSERT_TRUE(file_->definitions().define_dimension("time", TW_UNLIMITED).ok());
     ASSERT_EQ(var("time", "time", nullptr, TW_DOUBLE), TW_OK);
     EXPECT_TRUE(file_->about().holdings[0]->decomposition->replicated);
     EXPECT_EQ(made().variables[0].elements(), 4);
@@ -87,14 +87,14 @@ TEST_F(Define, ReplicatedVariables) {
 }
 
 TEST_F(Define, BadDimensions) {
-    EXPECT_EQ(file_->define_dimension("", 3).code, TW_EARG);
-    EXPECT_EQ(file_->define_dimension("a/b", 3).code, TW_EARG);
-    EXPECT_EQ(file_->define_dimension("a b", 3).code, TW_OK);
-    EXPECT_EQ(file_->define_dimension("x", -1).code, TW_ESHAPE);
-    EXPECT_EQ(file_->define_dimension("x", 3).code, TW_OK);
-    EXPECT_EQ(file_->define_dimension("x", 3).code, TW_EEXISTS);
-    EXPECT_EQ(file_->define_dimension("time", TW_UNLIMITED).code, TW_OK);
-    EXPECT_EQ(file_->define_dimension("t2", TW_UNLIMITED).code, TW_EFORMAT);
+    EXPECT_EQ(file_->definitions().define_dimension("", 3).code, TW_EARG);
+    EXPECT_EQ(file_->definitions().define_dimension("a/b", 3).code, TW_EARG);
+    EXPECT_EQ(file_->definitions().define_dimension("a b", 3).code, TW_OK);
+    EXPECT_EQ(file_->definitions().define_dimension("x", -1).code, TW_ESHAPE);
+    EXPECT_EQ(file_->definitions().define_dimension("x", 3).code, TW_OK);
+    EXPECT_EQ(file_->definitions().define_dimension("x", 3).code, TW_EEXISTS);
+    EXPECT_EQ(file_->definitions().define_dimension("time", TW_UNLIMITED).code, TW_OK);
+    EXPECT_EQ(file_->definitions().define_dimension("t2", TW_UNLIMITED).code, TW_EFORMAT);
 }
 
 TEST_F(Define, BadVariablesLeaveNothingBehind) {
@@ -111,9 +111,9 @@ TEST_F(Define, BadVariablesLeaveNothingBehind) {
     EXPECT_TRUE(made().dims.empty());
     EXPECT_TRUE(made().variables.empty());
 
-    ASSERT_TRUE(file_->define_dimension("x", 5).ok());
+    ASSERT_TRUE(file_->definitions().define_dimension("x", 5).ok());
     EXPECT_EQ(var("v", "y x", xy), TW_ESHAPE);  // x has another length
-    ASSERT_TRUE(file_->define_dimension("time", TW_UNLIMITED).ok());
+    ASSERT_TRUE(file_->definitions().define_dimension("time", TW_UNLIMITED).ok());
     EXPECT_EQ(var("v", "x time"), TW_EFORMAT);     // the record dimension is not the first
     EXPECT_EQ(var("v", "other x"), TW_ENOTFOUND);  // there is a record dimension already
     EXPECT_EQ(var("v", "time x"), TW_OK);
@@ -132,7 +132,7 @@ TEST_F(Define, DescribeTellsAllDifferences) {
     auto attribute = [&](const std::string& var, tw_type type, float value) {
         Attribute a{"a", type, 1, std::vector<char>(4)};
         std::memcpy(a.values.data(), &value, 4);
-        EXPECT_TRUE(file_->put_attribute(var, a).ok());
+        EXPECT_TRUE(file_->definitions().put_attribute(var, a).ok());
     };
     std::vector<std::vector<std::string>> all;
     all.push_back(described([&] { var("v", "y x", xy); }));
@@ -146,8 +146,8 @@ TEST_F(Define, DescribeTellsAllDifferences) {
     all.push_back(described([&] { var("v", "y x", xy), attribute("v", TW_INT, 1.0f); }));
     all.push_back(described([&] { var("v", "y x", xy), attribute("", TW_FLOAT, 1.0f); }));
     all.push_back(described([&] {
-        EXPECT_TRUE(file_->define_dimension("y", 4).ok());
-        EXPECT_TRUE(file_->define_dimension("x", 6).ok());
+        EXPECT_TRUE(file_->definitions().define_dimension("y", 4).ok());
+        EXPECT_TRUE(file_->definitions().define_dimension("x", 6).ok());
         var("v", "y x");
     }));
     for (std::size_t a = 0; a < all.size(); ++a)
