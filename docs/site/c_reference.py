@@ -13,6 +13,7 @@ PARTS = (
     "decomposition",
     "definitions",
     "writing",
+    "alone",
     "reading",
     "restart",
     "history",
@@ -129,13 +130,15 @@ def c_page(include: Path) -> str:
     anchors = {e.name.lower() for e in entries}
     anchors |= set(re.findall(r"X\((TW_\w+)", headers[0].read_text()))
     lines = ["# C reference", "", markdown(conventions(include / "thalweg.h"), anchors)]
+    included = (include / "thalweg.h").read_text()
     for header, part in parts.items():
         title = "Types and status codes" if header.stem == "base" else header.stem.capitalize()
         lines += [
             "",
             f"## {title}",
             "",
-            f"`#include <thalweg/{header.name}>`, a part of `thalweg.h`",
+            f"`#include <thalweg/{header.name}>`"
+            + (", a part of `thalweg.h`" if f"/{header.name}" in included else ""),
         ]
         for entry in part:
             if isinstance(entry, str):

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <thalweg/alone.h>
+
 #include "api/attributes.hpp"
 #include "api/end_step_apart.h"
 #include "api/new_handle.hpp"
@@ -210,6 +212,13 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
                              const void* data) {
     return with_put(file, [&](DataMode& mode) {
         return mode.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
+    });
+}
+
+tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
+                           const int64_t* count, const void* data) {
+    return with_put(file, [&](File& f) {
+        return f.put_box(text_or_empty(var), {type, start, count, nullptr, data, -1, true});
     });
 }
 

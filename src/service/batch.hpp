@@ -18,7 +18,8 @@ namespace thalweg::detail {
 struct Agreed {
     std::vector<char> put;  ///< for each variable: some rank has put it by tw_put
     bool any_record = false;
-    bool boxed = false;  ///< some rank has put sections or records, in this batch or before
+    bool boxed = false;      ///< some rank has put sections or records, in this batch or before
+    bool by_itself = false;  ///< some rank has written sections by itself, in this batch or before
     /// With service inline: all ranks have put parts of the same records, with equal keys.
     bool same_parts = false;
     /// While a file is closed: all ranks have given the same late attributes.
@@ -113,7 +114,8 @@ public:
     /// Sections or records were put: by this rank or, if the ranks agree before they publish, by
     /// any rank.
     bool boxed = false;
-    bool given = false;  ///< this rank has put sections or records whose numbers it chose itself
+    bool given = false;      ///< this rank has named the records of its puts
+    bool by_itself = false;  ///< this rank has written sections by itself (Service::write_alone)
     /// Number of records that the file has, as far as this rank knows, once its puts are written.
     /// After tw_sync, if records or sections were put, at least one rank knows the true number.
     std::int64_t file_records = 0;

@@ -7,7 +7,9 @@
 
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "definitions/fill.hpp"
 #include "exchange/pack.hpp"
+#include "service/inline/box_writer.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
@@ -49,6 +51,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     writer_.prepare();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     if (agreed.boxed && !boxed_) begin_records();
+    if (agreed.by_itself && !alone_) note_written_alone();
     return status;
 }
 
@@ -57,6 +60,16 @@ void InlineService::begin_records() {
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
     progress_.records = std::max(batch_.record, file_.existing.kept);
+}
+
+/// Treats all variables that a rank can write by itself as written, so that nothing overwrites
+/// their elements with fill values.
+void InlineService::note_written_alone() {
+    alone_ = batch_.by_itself = true;
+    for (std::size_t v = 0; v < progress_.filled.size(); ++v) {
+        if (!stays_hole(file_.variable(v)) || std::exchange(progress_.filled[v], 1)) continue;
+        if (rest_) rest_->note_written(v, 0);
+    }
 }
 
 // ---- puts ---------------------------------------------------------------------------------------
@@ -231,6 +244,30 @@ Status InlineService::put_parts(const PartsToPut& put) {
         batch_.for_parts(put, [&](const Part& part) { return put_part(part, put.deferred); });
     if (!status.ok()) return status;
     status = batch_.take_misfits(true);
+    if (misfit_.ok()) misfit_ = status;
+    return status;
+}
+
+/// Tests if the place of a part in the file is known, and if no other data or fill values are
+/// written there without a look at the file.
+bool InlineService::can_write_alone(const Part& part) const {
+    return target_.storage->opens_alone() && !file_.options.checksums && !file_.several_files() &&
+           !file_.existing.is && stays_hole(file_.variable(part.variable)) &&
+           part.boxes().size() == 1 && part.boxes().front().list == nullptr &&
+           batch_.parts.find({part.variable, part.record}) == batch_.parts.end();
+}
+
+Status InlineService::write_alone(const Part& part) {
+    if (!can_write_alone(part))
+        return failure(
+            TW_EUNSUPPORTED, "{}: variable '{}' cannot be written by one rank alone (rank {})",
+            file_.path, OfVariable{file_.variable(part.variable).name}, OfRank{file_.team.rank()});
+    batch_.boxed = batch_.by_itself = true;
+    batch_[part.variable].boxed = true;
+    std::int64_t& misfits = batch_.misfits[part.variable];
+    if (Status s = write_box(file_, target_, part, misfits); !s.ok())
+        return file_.keep(std::move(s));
+    Status status = batch_.take_misfits(true);
     if (misfit_.ok()) misfit_ = status;
     return status;
 }

@@ -23,7 +23,9 @@ public:
     Status begin(Status mine);
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status end_step(bool apart) override;
+    Status write_alone(const Part& part) override;
+    Status agree_to_close(Agreed& agreed) override;
+    Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
     Status hand_over(Agreed& agreed) override;
@@ -40,6 +42,8 @@ public:
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     void begin_records();
+    void note_written_alone();
+    bool can_write_alone(const Part& part) const;
     Status put_in_step(const Status& checked, const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
     Status put_now(const Status& checked, const Part& part);
@@ -77,6 +81,7 @@ private:
     Status misfit_;
     bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;      ///< sections or records were put, on some rank
+    bool alone_ = false;      ///< some rank has written sections by itself
 };
 
 }  // namespace thalweg::detail

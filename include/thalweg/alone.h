@@ -1,0 +1,35 @@
+/* Thalweg: puts of one rank alone, for interfaces whose ranks write independently of each other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * thalweg.h, which states the conventions, does not include it.
+ */
+#ifndef THALWEG_ALONE_H
+#define THALWEG_ALONE_H
+
+#include "thalweg/thalweg.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Writes a section of a fixed-size variable at once, without the other ranks and without a copy of
+ * the whole section. It works in a new classic file with service inline and storage posix, without
+ * checksums, in one file, if the variable has the setting fill=none and this rank has no other put
+ * of it waiting for the end of the step. The variable's elements that no rank writes remain a hole.
+ * The order of this write and of other ranks' puts of the same elements is not defined until the
+ * next collective call.
+ * @param start  first index along each dimension
+ * @param count  number of elements along each dimension
+ * @param data   the values, dense in memory
+ * @return as tw_put_box; TW_EUNSUPPORTED: nothing was written, use tw_put_box
+ * @note Local, except the first call in define mode (see tw_enddef)
+ */
+tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
+                           const int64_t* count, const void* data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
