@@ -29,6 +29,7 @@ struct Slot {
     Index most_pieces = 0;  // largest number of boxes of a put on any rank; 0: all puts are single
                             // boxes
     bool empty = true, plain = true, whole = true, same_records = true;
+    bool single = false;  // one rank has all elements
     int step = 0;
 };
 
@@ -177,6 +178,8 @@ std::vector<Index> Maker::words_of_slots() {
             words.push_back(before);
             words.push_back(e.empty ? 0 : -1);
             words.push_back(e.pieces == nullptr ? 0 : -e.pieces->n);
+            words.push_back(e.empty ? none : session_.rank());
+            words.push_back(e.empty ? none : -session_.rank());
             before = 0;
         }
         words.push_back(before);
@@ -201,7 +204,8 @@ void Maker::take_bounds(const Index* w) {
             slot.plain = w[3] != 0;
             slot.before = w[4] != 0;
             slot.most_pieces = -w[6];
-            w += 7;
+            slot.single = w[7] == -w[8];
+            w += 9;
         }
         s.after = *w++ != 0;
     }
@@ -324,6 +328,11 @@ PutCall Maker::call_of(const Slot& slot) {
     call.entry = slot.entry;
     call.step = slot.step;
     if (boxes_ || !slot.plain || !slot.same_records) return call;
+    Index bytes = static_cast<Index>(size_of(v.type));
+    for (std::size_t d = 0; d < slot.low.size(); d++) bytes *= slot.high[d] - slot.low[d];
+    // A rank can write a large section of a variable that is not filled by itself.
+    if (slot.single && !record && v.storage.no_fill && session_.ranks() > 1 && bytes >= small)
+        return call;
     const Shape shape = inner_lengths(v);
     if (record) {
         call.record = slot.low[0];

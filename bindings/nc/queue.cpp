@@ -62,7 +62,16 @@ char* Queue::take(Index bytes, std::size_t alignment) {
     char* const taken =
         bytes_ + bytes <= staging_limit() ? copies_.take(size, alignment) : take_mapped(size);
     bytes_ += bytes;
+    taken_ = taken;
     return taken;
+}
+
+void Queue::own_last(Index bytes, std::size_t alignment) {
+    Entry& last = entries_.back();
+    if (last.empty || last.values == taken_) return;
+    char* const own = take(bytes, alignment);
+    std::memcpy(own, last.values, static_cast<std::size_t>(bytes));
+    last.values = own;
 }
 
 // Takes memory in the mapped file. The file is extended before it is mapped, so that a full disk is
@@ -100,6 +109,7 @@ void Queue::clear() {
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();
     bytes_ = 0;
+    taken_ = nullptr;
     used_ = 0;
 }
 

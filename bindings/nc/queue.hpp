@@ -83,6 +83,9 @@ public:
     // @param element  size of an element in bytes if the entry may be joined with the previous one;
     //                 otherwise 0
     void push(Entry entry, std::size_t element = 0);
+    // Copies the values of the last entry if they are in the program's memory. Throws as take()
+    // does.
+    void own_last(Index bytes, std::size_t alignment);
     void clear();
 
 private:
@@ -95,7 +98,8 @@ private:
     std::vector<Entry> entries_;
     bool has_values_ = false, has_independent_ = false;
     Copies copies_;
-    Index bytes_ = 0;  // number of bytes that were taken
+    Index bytes_ = 0;              // number of bytes that were taken
+    const char* taken_ = nullptr;  // memory that was taken last
     std::vector<Mapping> mappings_;
     std::size_t used_ = 0;  // number of bytes used in the last mapping
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "queued.hpp"
 
+#include <thalweg/alone.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ Index QueuedFile::records() {
 
 // ---- joint calls --------------------------------------------------------------------------------
 
-int QueuedFile::join(Reason reason, int varid) {
+int QueuedFile::join(Reason reason, int varid, bool much) {
     constexpr Index none = std::numeric_limits<Index>::max();
     const bool full = reason == Reason::full;
     for (;;) {
@@ -87,7 +88,9 @@ int QueuedFile::join(Reason reason, int varid) {
         const auto why = static_cast<Index>(reason);
         std::array<Index, 15> least{full ? none : why,
                                     full ? none : -why,
-                                    full ? 0 : 1,
+                                    !full  ? 2
+                                    : much ? 0
+                                           : 1,
                                     queue_.has_values() ? -1 : 0,
                                     dims,
                                     -dims,
@@ -105,7 +108,6 @@ int QueuedFile::join(Reason reason, int varid) {
         if (mixed_)
             throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
         reductions_.catch_up(-least[8]);
-        handed_over_ = reductions_.posted();
         const int unlimited = table_.unlimited();
         if (unlimited >= 0) {
             Index& length = table_.dimension(unlimited).length;
@@ -114,6 +116,11 @@ int QueuedFile::join(Reason reason, int varid) {
         apart_ = least[0] != none && least[0] != -least[1];
         if (apart_)
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
+        if (least[2] == 1) {
+            if (full) return -1;
+            continue;
+        }
+        handed_over_ = reductions_.posted();
         const bool failed = least[11] != 0;
         if (!failed) settle_definitions(&least[4], least[3] < 0);
         if (least[3] < 0 && !failed) {
@@ -122,7 +129,7 @@ int QueuedFile::join(Reason reason, int varid) {
         } else {
             queue_.clear();
         }
-        if (full || least[2] == 1) return least[10] == none ? -1 : static_cast<int>(least[10]);
+        if (full || least[2] == 2) return least[10] == none ? -1 : static_cast<int>(least[10]);
     }
 }
 
@@ -227,6 +234,35 @@ std::vector<const char*> QueuedFile::shared_arrays() const {
     return shared;
 }
 
+// Puts a box. A large one is written at once, if possible, without a copy in the library.
+int QueuedFile::put_box(const Variable& v, const Shape& start, const Shape& count,
+                        const Shape& stride, const char* values) {
+    constexpr Index large = 64 << 10;  // bytes
+    const auto type = static_cast<tw_type>(v.type);
+    const char* const name = v.name.c_str();
+    const bool tries = stride.empty() && !table_.is_record(v) && !is_netcdf4() &&
+                       volume(count) * static_cast<Index>(size_of(v.type)) >= large;
+    const int status = tries
+                           ? tw_put_box_alone(file_, name, type, start.data(), count.data(), values)
+                           : TW_EUNSUPPORTED;
+    if (status != TW_EUNSUPPORTED) return status;
+    return tw_put_box(file_, name, type, start.data(), count.data(),
+                      stride.empty() ? nullptr : stride.data(), values);
+}
+
+bool QueuedFile::put_at_once(const Entry& entry) {
+    const auto same = [&](const Entry& e) { return e.varid == entry.varid && !e.empty; };
+    const auto& queued = queue_.entries();
+    if (state_ != State::writing || has_failed_ || std::any_of(queued.begin(), queued.end(), same))
+        return false;
+    const Variable& v = table_.variable(entry.varid);
+    const int status = tw_put_box_alone(file_, v.name.c_str(), static_cast<tw_type>(v.type),
+                                        entry.start.data(), entry.count.data(), entry.values);
+    if (status == TW_EUNSUPPORTED) return false;
+    Dataset::check(status);
+    return true;
+}
+
 Error QueuedFile::put_call(const PutCall& call, const std::vector<const char*>& shared) try {
     const Variable& v = table_.variable(call.varid);
     const Entry* const e =
@@ -235,10 +271,9 @@ Error QueuedFile::put_call(const PutCall& call, const std::vector<const char*>& 
     int status = TW_OK;
     if (call.form == Form::box) {
         e->for_boxes([&](const Shape& start, const Shape& count, Index first) {
-            if (status != TW_OK) return;
-            status = tw_put_box(file_, v.name.c_str(), type, start.data(), count.data(),
-                                e->stride.empty() ? nullptr : e->stride.data(),
-                                e->values + static_cast<std::size_t>(first) * size_of(v.type));
+            if (status == TW_OK)
+                status = put_box(v, start, count, e->stride,
+                                 e->values + static_cast<std::size_t>(first) * size_of(v.type));
         });
     } else {
         const Index n = e == nullptr ? 0 : e->elements() / call.records;
@@ -353,14 +388,18 @@ void QueuedFile::put(Entry entry) {
     const auto one = [](Index step) { return step == 1; };
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
         entry.stride.clear();
-    const std::size_t element = session_.ranks() == 1 || !collective ? size_of(v.type) : 0;
+    const std::size_t element = session_.ranks() == 1 ? size_of(v.type) : 0;
+    const std::size_t size = size_of(v.type);
+    const Index bytes = entry.elements() * static_cast<Index>(size);
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
-    after_put(collective, at_once);
+    after_put(collective, at_once, bytes);
     if (error.code != 0) throw error;
+    if (collective && at_once && !queue_.entries().empty()) queue_.own_last(bytes, size);
 }
 
 void QueuedFile::put_nothing(int varid) {
     const Variable& v = table_.variable(varid);
+    if (has_failed_) return;  // the same on all ranks
     (void)error_of([&] {
         queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
     });
@@ -375,7 +414,8 @@ void QueuedFile::make_room(const Variable& v, const Section& section) {
 }
 
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
-void QueuedFile::after_put(bool collective, bool at_once) {
+// @param bytes  size of this rank's put
+void QueuedFile::after_put(bool collective, bool at_once, Index bytes) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
     const bool since = reductions_.posted() - handed_over_ > 8;
@@ -383,7 +423,10 @@ void QueuedFile::after_put(bool collective, bool at_once) {
                         : since && before     ? before->bytes
                                               : 0;
     const bool many = session_.ranks() == 1 && queue_.entries().size() >= most_entries;
-    if (at_once || many || bytes > staging_limit() / 2) join(Reason::full);
+    if (many || (since && before && before->bytes > staging_limit() / 2))
+        join(Reason::full);
+    else if (at_once)
+        join(Reason::full, -1, bytes > staging_limit() / 4);
 }
 
 // ---- sync, close, definitions -------------------------------------------------------------------

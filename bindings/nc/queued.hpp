@@ -57,6 +57,8 @@ public:
     bool is_writable() const { return writable_; }
     bool in_define_mode() const { return define_; }
     bool is_new() const { return state_ == State::defining; }
+    // Tests if define mode has ended at least once.
+    bool has_ended_definitions() const { return ended_once_; }
 
     // Returns the number of records that this rank knows of: its own, and those of earlier
     // collective puts.
@@ -70,6 +72,8 @@ protected:
         check_section(v, section.start.data(), section.count.data(), section.steps(), reading);
     }
     void leave_define_mode();  // ends define mode of a netCDF-4 file; local
+    void remember_definitions();
+    void close_alone();
 
     // Prepares a put of a file that has a single rank.
     void make_room(const Variable& v, const Section& section);
@@ -79,12 +83,16 @@ protected:
     // join().
     void put(int varid, bool collective, Section section, const void* values);
     void put(Entry entry);
+    // Writes a section at once, if neither other ranks nor earlier puts are concerned.
+    // @param entry  a single box without strides, with values of the variable's type
+    // @return false if it has to wait in the queue
+    bool put_at_once(const Entry& entry);
     // Takes part in a collective put although this rank's arguments are wrong.
     void put_nothing(int varid);
     // Takes part in a collective put although this rank does not know the variable.
     void put_nowhere() { after_put(true, false); }
-    // Tests if a collective put of this variable writes at once. Its values can then stay in the
-    // program's own array.
+    // Tests if a collective put of this variable writes at once if some rank puts much. Its values
+    // can then stay in the program's own array during the call.
     bool writes_at_once(const Variable& v) const;
 
     // Begins a collective get: from then on this rank knows the records of all. Returns the
@@ -128,7 +136,8 @@ private:
     // @note Collective. As long as some rank calls this because its queue is full, the ranks with
     //     another reason wait again after the write; the rank with the full queue returns after
     //     each write.
-    int join(Reason reason, int varid = -1);
+    // @param much  with Reason::full: if it is false on all ranks, nothing is written
+    int join(Reason reason, int varid = -1, bool much = true);
     void hash_definitions();
     // In a new file, replaces definitions that differ between ranks by those of the root, if only
     // names differ or if there are no data yet. Otherwise throws PnetCDF's code for the difference.
@@ -142,14 +151,18 @@ private:
     // them
     Error put_call(const PutCall& call, const std::vector<const char*>& shared);
     std::vector<const char*> shared_arrays() const;
+    int put_box(const Variable& v, const Shape& start, const Shape& count, const Shape& stride,
+                const char* values);
     void write_by_root(const Batch& batch);
-    void edits_begin() override { close_alone(); }
-    void after_put(bool collective, bool at_once);
+    // If another id of the file is in define mode, its definitions so far are kept, too.
+    void edits_begin() override {
+        close_alone();
+        remember_definitions();
+    }
+    void after_put(bool collective, bool at_once, Index bytes = 0);
     template <class Rename>
     void rename(const std::string& old, std::string name, bool taken, Rename action);
-    void remember_definitions();
     void open_alone();
-    void close_alone();
     Index own_records() const;
 };
 
