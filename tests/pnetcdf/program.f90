@@ -35,6 +35,7 @@ program program90
                               start=[1_MPI_OFFSET_KIND, 2_MPI_OFFSET_KIND * rank + 1], &
                               count=[3_MPI_OFFSET_KIND, 2_MPI_OFFSET_KIND]))
     call say(nf90mpi_wait_all(id, 1, request, status))
+    call say(request(1))
     call say(nf90mpi_get_var_all(id, v, back, start=[1_MPI_OFFSET_KIND, 2_MPI_OFFSET_KIND * rank + 1, &
                                                     2_MPI_OFFSET_KIND], &
                                  count=[3_MPI_OFFSET_KIND, 2_MPI_OFFSET_KIND, 1_MPI_OFFSET_KIND]))

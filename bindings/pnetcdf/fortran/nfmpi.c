@@ -38,6 +38,12 @@ static int* c_dims(const MPI_Fint* dims, int n) {
     return copy;
 }
 
+static int* copy_of(const MPI_Fint* requests, int n) {
+    int* const copy = n > 0 ? malloc((size_t)n * sizeof *copy) : NULL;
+    for (int i = 0; copy != NULL && i < n; ++i) copy[i] = requests[i];
+    return copy;
+}
+
 static int rank_of(int ncid, int varid) {
     int n = 0;
     return ncmpi_inq_varndims(ncid, varid, &n) == NC_NOERR ? n : 0;

@@ -9,6 +9,8 @@ from table import (
     KINDS,
     OPENING,
     OPTIONS,
+    OTHER_C_CONSTANTS,
+    OTHER_CODES,
     SECTIONS,
     TEXTS,
     TYPES,
@@ -101,6 +103,22 @@ def names():
     return lines + [f"#undef {macro}" for macro in (*macros, "NAME")]
 
 
+# Macros that have no prefix NC_, or are texts.
+OTHER_TEXTS = [
+    ("NC2_ERR", "(-1)"),
+    ("NC4_FIRST_ERROR", "(-100)"),
+    ("NC4_LAST_ERROR", "(-142)"),
+    ("NC_FILL_STRING", '((char *)"")'),
+    ("NC_QUANTIZE_BITGROOM_ATT_NAME", '"_QuantizeBitgroomNumberOfSignificantDigits"'),
+    ("NC_QUANTIZE_GRANULARBR_ATT_NAME", '"_QuantizeGranularBitRoundNumberOfSignificantDigits"'),
+    ("DIM_WITHOUT_VARIABLE", '"This is a netCDF dimension but not a netCDF variable."'),
+]
+
+
+def others():
+    return constants(OTHER_CODES) + constants(OTHER_C_CONSTANTS)
+
+
 def define(name, value):
     return f"#define NC_{name} {f'({value})' if value.startswith('-') else value}"
 
@@ -140,6 +158,8 @@ def header():
         "",
         *[f"#ifndef NC_{c[0]}\n{define(*c)}\n#endif" for c in extra],
         *[define(name, number) for number, name, _ in own],
+        *[f"#ifndef NC_{c[0]}\n{define(*c)}\n#endif" for c in others()],
+        *[f"#ifndef {name}\n#define {name} {value}\n#endif" for name, value in OTHER_TEXTS],
         "",
         "#ifdef __cplusplus",
         'extern "C" {',
@@ -162,7 +182,7 @@ def texts():
 
 def check():
     """Returns a program that is compiled if another pnetcdf.h has the same interface."""
-    values = constants(CONSTANTS) + [(name, number) for number, name, _ in codes()]
+    values = constants(CONSTANTS) + others() + [(name, number) for number, name, _ in codes()]
     lines = ["#include <pnetcdf.h>"]
     lines += [f'_Static_assert(NC_{name} == {value}, "NC_{name}");' for name, value in values]
     for name, value in constants(C_CONSTANTS):

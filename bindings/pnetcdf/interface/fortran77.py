@@ -7,6 +7,7 @@ from table import (
     FORTRAN_NAMES,
     FORTRAN_TYPES,
     OPTIONS,
+    OTHER_CODES,
     SECTIONS,
     TEXTS,
     TYPES,
@@ -42,6 +43,13 @@ ARGUMENTS = {
     "dims": ("const MPI_Fint *{x}", "int *c_{x} = c_dims({x}, *{n});", "c_{x}", "free(c_{x});"),
     "value": ("const void *{x}", "", "{x}", ""),
     "ints": PASSED,
+    # In Fortran, PnetCDF leaves the ids of requests as they are.
+    "requests": (
+        "const MPI_Fint *{x}",
+        "int *c_{x} = copy_of({x}, *count);",
+        "c_{x}",
+        "free(c_{x});",
+    ),
     "out_int": PASSED,
     "out_type": PASSED,
     "out_varid": COUNTED_OUT,
@@ -165,11 +173,14 @@ def function_names():
 def fortran_constants(prefix):
     """Yields type, name and value of each constant."""
     values = dict(constants(CONSTANTS)) | {"GLOBAL": "0", "CDF2": "512", "ALIGN_CHUNK": "-1"}
+    values |= {"FATAL": "1", "VERBOSE": "2"}
     values |= dict(FORTRAN_TYPES)
     for name, value in values.items():
         yield "integer", f"{prefix}_{name}", str(int(value, 0))
     for number, name, _ in codes():
         yield "integer", f"{prefix}_{name}", number
+    for name, value in constants(OTHER_CODES):
+        yield "integer", f"{prefix}_{name}", value
     for kind, name, value in FORTRAN_FILLS:
         yield kind, f"{prefix}_{name}", value
 

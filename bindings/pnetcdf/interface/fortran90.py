@@ -98,7 +98,7 @@ KINDS_77 = {
     "name": KINDS_90["t"],
     "out_name": KINDS_90["T"],
     "dims": "integer, intent(in) :: {}(*)",
-    "ints": "integer, intent(inout) :: {}(*)",
+    **dict.fromkeys(("ints", "requests"), "integer, intent(inout) :: {}(*)"),
     "out_dims": "integer, intent(inout) :: {}(*)",
 }
 

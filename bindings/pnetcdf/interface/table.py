@@ -57,6 +57,32 @@ MAX_INT64 (9223372036854775807LL), MIN_INT64 (-9223372036854775807LL-1LL),
 MAX_UINT64 (18446744073709551615ULL)
 """
 
+# Codes that no call of this library returns: older names of others, and those of netCDF.
+OTHER_CODES = """
+ECMODE -251, ECURL -67, EDAP -66, EDAPCONSTRAINT -75, EDAPSVC -70, EDAPURL -74, EDAS -71,
+EDATADAP -73, EDATADDS -73, EDDS -72, EDIMS_NAME_MULTIDEFINE -254, EDIMS_NELEMS_MULTIDEFINE -252,
+EDIMS_SIZE_MULTIDEFINE -253, EDMR -72, EEMPTY -139, EFILTER -132, EINMEMORY -135, ENCZARR -137,
+ENOFILTER -136, ENOOBJECT -141, ENUMRECS_MULTIDEFINE -261, EOBJECT -140, EPLUGIN -142, ERCFILE -133,
+ES3 -138, ETRANSLATION -76, EVARS_BEGIN_MULTIDEFINE -262, EVARS_DIMIDS_MULTIDEFINE -258,
+EVARS_LEN_MULTIDEFINE -260, EVARS_NAME_MULTIDEFINE -256, EVARS_NDIMS_MULTIDEFINE -257,
+EVARS_NELEMS_MULTIDEFINE -255, EVARS_TYPE_MULTIDEFINE -259
+"""
+
+# Names of netCDF that PnetCDF repeats in C.
+OTHER_C_CONSTANTS = """
+ALIGN_CHUNK -1, CHUNKED 0, COMPACT 2, COMPOUND 16, CONTIGUOUS 1, ECONSTRAINT -75,
+EMULTIDEFINE_FIRST -250, EMULTIDEFINE_LAST -273, ENDIAN_BIG 2, ENDIAN_LITTLE 1, ENDIAN_NATIVE 0,
+ENUM 15, EURL -74, FIRSTUSERTYPEID 32, FLETCHER32 1, FORMATX_DAP2 5, FORMATX_DAP4 6, FORMATX_NC3 1,
+FORMATX_NC4 2, FORMATX_NCZARR 10, FORMATX_NC_HDF4 3, FORMATX_NC_HDF5 2, FORMATX_PNETCDF 4,
+FORMATX_UDF0 8, FORMATX_UDF1 9, FORMATX_UNDEFINED 0, FORMAT_ALL 5088, FORMAT_DAP2 5, FORMAT_DAP4 6,
+FORMAT_NC3 1, FORMAT_NC4 2, FORMAT_NC_HDF4 3, FORMAT_NC_HDF5 2, FORMAT_PNETCDF 4,
+FORMAT_UNDEFINED 0, HAVE_NEW_CHUNKING_API 1, MAX_ATOMIC_TYPE 12, MAX_DEFLATE_LEVEL 9,
+MAX_HDF4_NAME 256, MAX_MAGIC_NUMBER_LEN 8, MIN_DEFLATE_LEVEL 0, NOATTCREORD 131072, NOCHECKSUM 0,
+NOQUANTIZE 0, NOSHUFFLE 0, OPAQUE 14, QUANTIZE_BITGROOM 1, QUANTIZE_GRANULARBR 2,
+QUANTIZE_MAX_DOUBLE_NSD 15, QUANTIZE_MAX_FLOAT_NSD 7, SHUFFLE 1, UDF0 64, UDF1 128,
+UNKNOWN_STORAGE 3, VIRTUAL 4, VLEN 13
+"""
+
 # Types of Fortran: those in memory, by their names in C; synonyms of the constants; fill values.
 FORTRAN_NAMES = {
     "text": "text",
@@ -246,6 +272,7 @@ KINDS = {
     "dims": "const int *",
     "value": "const void *",
     "ints": "int *",
+    "requests": "int *",
     "out_name": "char *",
     "out_int": "int *",
     "out_varid": "int *",
@@ -329,9 +356,9 @@ inq_attname ncid:ncid varid:varid number:attnum out_name:name
 copy_att ncid:ncid_in varid:varid_in name:name ncid:ncid_out varid:varid_out
 rename_att ncid:ncid varid:varid name:name name:newname
 del_att ncid:ncid varid:varid name:name
-wait ncid:ncid int:count ints:requests ints:statuses
-wait_all ncid:ncid int:count ints:requests ints:statuses
-cancel ncid:ncid int:count ints:requests ints:statuses
+wait ncid:ncid int:count requests:requests ints:statuses
+wait_all ncid:ncid int:count requests:requests ints:statuses
+cancel ncid:ncid int:count requests:requests ints:statuses
 buffer_attach ncid:ncid offset:bufsize
 buffer_detach ncid:ncid
 inq_buffer_usage ncid:ncid out_offset:usage
