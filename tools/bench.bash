@@ -55,7 +55,8 @@ bench_pnetcdf() {
     build release pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
     find_launcher
     python3 apps/pnetcdf-bench/pnetcdf_bench.py --program "$root/$release/bin/pnetcdf-bench" \
-        --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]} -n $ranks" "$@"
+        --own "$root/$release/bin/pnetcdf-own-bench" --tool "$root/$release/bin/thalweg" \
+        --launch "${mpi_launch[*]} -n $ranks" "$@"
 }
 
 # bench_model: measures the whole example model.

@@ -95,8 +95,7 @@ void write_e3sm(char which, const char* map, const char* path, int records) {
         else
             values[i] = rank + i;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
+    const double begin = begin_file(path);
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &id));
     CHECK(ncmpi_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
     for (int m = 0; m < maps; m++) {

@@ -9,6 +9,10 @@ void check(int code, const char* what);
 
 extern int rank, ranks;
 
+/* Removes a file that is there, because replacing it takes longer than writing a new one. Returns
+ * the time. */
+double begin_file(const char* path);
+
 /* Writes records of E3SM's case F or G. Prints the seconds of the first record, the mean seconds of
  * a later record, and the seconds from create to close.
  * @param which  'f' or 'g'

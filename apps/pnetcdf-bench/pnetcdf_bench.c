@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "grids.h"
 #include "maps.h"
 
 int rank, ranks;
@@ -20,38 +22,24 @@ void check(int code, const char* what) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-typedef enum { blocking, nonblocking, reading } Calls;
-
-/* Variables of the same grid: levels, rows, columns. */
-typedef struct {
-    const char* name;
-    int vars, records, length[3];
-    int cut[2]; /* dimensions along which the ranks divide it */
-} Grid;
-
-static const Grid grids[] = {{"t85", 36, 2, {26, 128, 256}, {1, 1}},
-                             {"fv-b", 36, 4, {26, 91, 144}, {0, 1}},
-                             {"fv-d", 36, 1, {26, 361, 576}, {0, 1}},
-                             {"cmaq-ca", 146, 1, {35, 134, 89}, {1, 2}},
-                             {"wrf", 202, 4, {27, 61, 74}, {1, 2}}};
+double begin_file(const char* path) {
+    if (rank == 0 && path != NULL) unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Wtime();
+}
 
 static void write_grid(const Grid* g, const char* path, Calls calls) {
-    int id = 0, dims[4], parts[2] = {0, 0}, variable = 0;
-    MPI_Offset start[4] = {0}, count[4] = {1, g->length[0], g->length[1], g->length[2]};
-    MPI_Dims_create(ranks, g->cut[0] == g->cut[1] ? 1 : 2, parts);
-    if (parts[1] == 0) parts[1] = 1;
-    for (int c = g->cut[0] == g->cut[1] ? 1 : 0; c < 2; c++) {
-        const int n = g->cut[0] == g->cut[1] ? ranks : parts[c];
-        const int mine = g->cut[0] == g->cut[1] ? rank : c == 0 ? rank / parts[1] : rank % parts[1];
-        const MPI_Offset all = g->length[g->cut[c]];
-        start[1 + g->cut[c]] = all * mine / n;
-        count[1 + g->cut[c]] = all * (mine + 1) / n - all * mine / n;
+    int id = 0, dims[4], variable = 0;
+    int64_t first[4], n[4];
+    const size_t elements = (size_t)cut_grid(g, rank, ranks, first, n);
+    MPI_Offset start[4], count[4];
+    for (int d = 0; d < 4; d++) {
+        start[d] = first[d];
+        count[d] = n[d];
     }
-    const size_t elements = (size_t)(count[1] * count[2] * count[3]);
     float* const values = malloc((size_t)g->vars * elements * sizeof *values);
     for (size_t i = 0; i < (size_t)g->vars * elements; i++) values[i] = (float)rank + (float)i;
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
+    const double begin = begin_file(calls == reading ? NULL : path);
     if (calls == reading) {
         CHECK(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &id));
     } else {
@@ -85,23 +73,25 @@ static void write_grid(const Grid* g, const char* path, Calls calls) {
     free(values);
 }
 
-/* Measures one rank that writes 256 MB in pieces of 1 MiB, while the others do nothing. */
-static void write_alone(const char* path) {
+/* One rank writes 256 MB in pieces of 1 MiB, while the others do nothing or put nothing. */
+static void write_alone(const char* path, int together) {
     enum { piece = 1 << 18, pieces = 244 };
     int id = 0, dim = 0, variable = 0;
     float* const values = calloc(piece, sizeof *values);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
+    const double begin = begin_file(path);
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &id));
     CHECK(ncmpi_def_dim(id, "x", (MPI_Offset)piece * pieces, &dim));
     CHECK(ncmpi_def_var(id, "v", NC_FLOAT, 1, &dim, &variable));
     CHECK(ncmpi_enddef(id));
-    CHECK(ncmpi_begin_indep_data(id));
-    for (MPI_Offset i = 0; i < pieces && rank == 0; i++) {
-        const MPI_Offset start = i * piece, count = piece;
-        CHECK(ncmpi_put_vara_float(id, variable, &start, &count, values));
+    if (!together) CHECK(ncmpi_begin_indep_data(id));
+    for (MPI_Offset i = 0; i < pieces && (together || rank == 0); i++) {
+        const MPI_Offset start = i * piece, count = rank == 0 ? piece : 0;
+        if (together)
+            CHECK(ncmpi_put_vara_float_all(id, variable, &start, &count, values));
+        else
+            CHECK(ncmpi_put_vara_float(id, variable, &start, &count, values));
     }
-    CHECK(ncmpi_end_indep_data(id));
+    if (!together) CHECK(ncmpi_end_indep_data(id));
     CHECK(ncmpi_close(id));
     if (rank == 0) printf("%.4f s\n", MPI_Wtime() - begin);
     free(values);
@@ -126,29 +116,43 @@ static void ask(const char* path) {
     CHECK(ncmpi_close(id));
 }
 
+/* Posts a small put and waits for it, again and again. */
+static void write_pairs(const char* path) {
+    enum { pairs = 200, each = 1000 };
+    int id = 0, dims[2], variable = 0;
+    float values[each] = {0};
+    CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &id));
+    CHECK(ncmpi_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+    CHECK(ncmpi_def_dim(id, "x", (MPI_Offset)each * ranks, &dims[1]));
+    CHECK(ncmpi_def_var(id, "v", NC_FLOAT, 2, dims, &variable));
+    CHECK(ncmpi_enddef(id));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < pairs; i++) {
+        const MPI_Offset start[2] = {i, (MPI_Offset)each * rank}, count[2] = {1, each};
+        CHECK(ncmpi_iput_vara_float(id, variable, start, count, values, NULL));
+        CHECK(ncmpi_wait_all(id, NC_REQ_ALL, NULL, NULL));
+    }
+    if (rank == 0) printf("%.4f s\n", MPI_Wtime() - begin);
+    CHECK(ncmpi_close(id));
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char* const which = argc > 2 ? argv[1] : "";
     const char* const path = argc > 2 ? argv[2] : "";
-    const char* const end = strrchr(which, '/');
     int done = 0;
-    for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) {
-        const size_t n = strlen(grids[g].name);
-        if (end == NULL || (size_t)(end - which) != n || strncmp(which, grids[g].name, n) != 0)
-            continue;
-        if (strcmp(end, "/reading") == 0) write_grid(&grids[g], path, nonblocking);
-        /* The first file of a process loads libraries and begins a session. */
-        for (int i = 0; i < 2; i++)
-            write_grid(&grids[g], path,
-                       strcmp(end, "/reading") == 0    ? reading
-                       : strcmp(end, "/blocking") == 0 ? blocking
-                                                       : nonblocking);
-        done = 1;
-    }
+    Calls calls = blocking;
+    const Grid* const grid = find_grid(which, &calls);
+    if (grid != NULL && calls == reading) write_grid(grid, path, nonblocking);
+    /* The first file of a process loads libraries and begins a session. */
+    for (int i = 0; i < 2 && grid != NULL; i++) write_grid(grid, path, calls), done = 1;
     for (int i = 0; i < 2; i++) {
-        if (strcmp(which, "alone") == 0) write_alone(path), done = 1;
+        if (strcmp(which, "alone") == 0) write_alone(path, 0), done = 1;
+        if (strcmp(which, "alone-together") == 0) write_alone(path, 1), done = 1;
+        if (strcmp(which, "pairs") == 0) write_pairs(path), done = 1;
         if (strcmp(which, "ask") == 0) ask(path), done = 1;
         if (argc > 3 && (strcmp(which, "e3sm-f") == 0 || strcmp(which, "e3sm-g") == 0))
             write_e3sm(which[5], argv[3], path, which[5] == 'f' ? 3 : 8), done = 1;
@@ -156,7 +160,8 @@ int main(int argc, char** argv) {
     if (!done && rank == 0)
         fprintf(stderr,
                 "usage: pnetcdf-bench CASE PATH [MAP]; cases: t85, fv-b, fv-d, cmaq-ca or "
-                "wrf with /blocking, /nonblocking or /reading, e3sm-f, e3sm-g, alone, ask\n");
+                "wrf with /blocking, /nonblocking or /reading, e3sm-f, e3sm-g, alone, "
+                "alone-together, pairs, ask\n");
     MPI_Finalize();
     return done ? 0 : 2;
 }
