@@ -53,10 +53,14 @@ def taken_files(err):
     return int(found[1])
 
 
-def compare(name, arguments=(), way="plain", **how):
-    """Compares a program's output and files plain and through Thalweg."""
+def compare(name, arguments=(), way="plain", settings=None, **how):
+    """Compares what a program says plain and through Thalweg, and the files.
+
+    settings: variables of the environment of both.
+    """
+    how = {**(settings or {}), **how}
     with tempfile.TemporaryDirectory() as folder:
-        plain, _ = run([program(name), *arguments, "plain.nc"], folder)
+        plain, _ = run([program(name), *arguments, "plain.nc"], folder, **(settings or {}))
         taken, err = run([program(name, way), *arguments, "taken.nc"], folder, **how)
         same(plain, taken, f"{name} {arguments}")
         taken_files(err)
@@ -71,7 +75,10 @@ def compare_all(way, seeds, **how):
     for seed in seeds:
         compare("property", [str(seed)], way, **how)
     check_without_file(way, **how)
-    for name in ("fortran77", "fortran90"):
+    names = ["fortran77", "fortran90"]
+    if way == "first":  # this project's library has no C++ interface
+        names.append("cpp")
+    for name in names:
         if Path(program(name, way)).exists():
             compare(name, (), way, **how)
 
@@ -84,6 +91,7 @@ def check_without_file(way="plain", **how):
 
 
 VALIDATOR = shutil.which("ncvalidator")
+SAFE = {"PNETCDF_SAFE_MODE": "1"}
 FILES = ("plain.nc", "taken.nc")
 
 # Lines that differ on purpose (docs/pnetcdf.md): PnetCDF prints its own warning to standard output,
@@ -91,9 +99,10 @@ FILES = ("plain.nc", "taken.nc")
 CHANGED = ("PnetCDF warning", "ncmpi_abort")
 
 
-def check_rows(way="plain", **how):
+def check_rows(way="plain", settings=None, **how):
+    how = {**(settings or {}), **how}
     with tempfile.TemporaryDirectory() as folder:
-        plain, _ = run([program("rows")], folder)
+        plain, _ = run([program("rows")], folder, **(settings or {}))
         taken, err = run([program("rows", way)], folder, **how)
         kept = [
             "\n".join(line for line in text.splitlines() if not any(c in line for c in CHANGED))
@@ -179,9 +188,26 @@ def check_choices():
         run([OWN], folder, LD_LIBRARY_PATH=LIBRARIES, THALWEG_STORAGE="pnetcdf")
 
 
+def check_static():
+    """Tests that programs with a static PnetCDF keep it, are told so, and can be linked first."""
+    static = program("property", "static")
+    with tempfile.TemporaryDirectory() as folder:
+        plain, _ = run([program("property"), "25", "plain.nc"], folder)
+        left, err = run([TOOL, "run", static, "25", "taken.nc"], folder)
+        same(plain, left, "static")
+        assert "linked statically" in err and "by Thalweg" not in err, err
+        told = subprocess.run([TOOL, "doctor", static], capture_output=True, text=True, check=False)
+        assert "calls of it are not taken" in told.stdout, told.stdout
+    compare("property", ["25"], "first_static")
+
+
 OWN = str(Path(FOLDER) / "pnetcdf_own")
 
-if CASE == "property":
+if CASE.startswith("seeds_"):
+    first, last = map(int, CASE.split("_")[1:])
+    for seed in range(first, last + 1):
+        compare("property", [str(seed)], preload=True)
+elif CASE == "property":
     for seed in range(1, 12):
         service = {"THALWEG_SERVICE": "background"} if seed % 3 == 0 else {}
         compare("property", [str(seed)], preload=True, **service)
@@ -191,6 +217,8 @@ elif CASE == "killed":
     check_killed()
 elif CASE == "places":
     check_places()
+elif CASE == "static":
+    check_static()
 elif CASE == "choices":
     check_choices()
 elif CASE == "first":
@@ -199,6 +227,10 @@ elif CASE == "first":
 elif CASE == "alone":
     compare_all("alone", range(15, 18))
     check_rows("alone")
+    compare("mixed", (), "alone")
+    check_rows("alone", SAFE)
+    for seed in (22, 23, 24):
+        compare("property", [str(seed)], "alone", SAFE)
 elif CASE == "path":  # programs that were linked with PnetCDF find this project's library
     compare_all("plain", range(18, 21), LD_LIBRARY_PATH=LIBRARIES)
 else:

@@ -120,6 +120,16 @@ static void define(const char* path, int mode) {
     }
 }
 
+/* An order in memory in which the first dimension is the fastest. */
+static MPI_Offset map[3];
+static void make_map(void) {
+    MPI_Offset step = 1;
+    for (int k = 0; k < n_dims; k++) {
+        map[k] = step;
+        step *= count[k] > 0 ? count[k] : 1;
+    }
+}
+
 static int pick(void) { return all(variables); }
 
 static void put_blocking(int together) {
@@ -136,12 +146,7 @@ static void put_blocking(int together) {
         code = together ? ncmpi_put_vars_double_all(id, v, start, count, stride, values)
                         : ncmpi_put_vars_double(id, v, start, count, stride, values);
     } else if (form == 2) { /* the order in memory has columns first */
-        MPI_Offset map[3];
-        MPI_Offset step = 1;
-        for (int d = 0; d < n_dims; d++) {
-            map[d] = step;
-            step *= count[d] > 0 ? count[d] : 1;
-        }
+        make_map();
         code = together ? ncmpi_put_varm_double_all(id, v, start, count, NULL, map, values)
                         : ncmpi_put_varm_double(id, v, start, count, NULL, map, values);
     } else if (form == 3) {
@@ -209,6 +214,51 @@ static void get_blocking(int together) {
     say("sum", sum_of(values, n < 8 ? 8 : n));
 }
 
+/* Forms of requests. */
+enum { of_box, of_strides, of_pieces, of_map, forms };
+
+/* The rows of the section as pieces. */
+static MPI_Offset piece_start[16][3], piece_count[16][3];
+static MPI_Offset *piece_starts[16], *piece_counts[16];
+static int make_pieces(void) {
+    const int records = n_dims == 3 ? (int)count[0] : 1, lines = (int)count[n_dims - 2];
+    for (int i = 0; i < records * lines; i++) {
+        memcpy(piece_start[i], start, sizeof start);
+        if (n_dims == 3) piece_start[i][0] += i / lines;
+        piece_start[i][n_dims - 2] += i % lines;
+        for (int k = 0; k < n_dims; k++) piece_count[i][k] = k == n_dims - 1 ? count[k] : 1;
+        piece_starts[i] = piece_start[i];
+        piece_counts[i] = piece_count[i];
+    }
+    return records * lines;
+}
+
+static int post_put(int v, int form, int buffered, const double* x, int* request) {
+    make_map();
+    if (form == of_strides)
+        return buffered ? ncmpi_bput_vars_double(id, v, start, count, stride, x, request)
+                        : ncmpi_iput_vars_double(id, v, start, count, stride, x, request);
+    if (form == of_pieces) {
+        const int n = make_pieces();
+        return buffered ? ncmpi_bput_varn_double(id, v, n, piece_starts, piece_counts, x, request)
+                        : ncmpi_iput_varn_double(id, v, n, piece_starts, piece_counts, x, request);
+    }
+    if (form == of_map)
+        return buffered ? ncmpi_bput_varm_double(id, v, start, count, NULL, map, x, request)
+                        : ncmpi_iput_varm_double(id, v, start, count, NULL, map, x, request);
+    return buffered ? ncmpi_bput_vara_double(id, v, start, count, x, request)
+                    : ncmpi_iput_vara_double(id, v, start, count, x, request);
+}
+
+static int post_get(int v, int form, double* x, int* request) {
+    make_map();
+    if (form == of_strides) return ncmpi_iget_vars_double(id, v, start, count, stride, x, request);
+    if (form == of_pieces)
+        return ncmpi_iget_varn_double(id, v, make_pieces(), piece_starts, piece_counts, x, request);
+    if (form == of_map) return ncmpi_iget_varm_double(id, v, start, count, NULL, map, x, request);
+    return ncmpi_iget_vara_double(id, v, start, count, x, request);
+}
+
 /* Posts requests, at most one for each variable, so that their order does not matter. */
 static void requests(int together) {
     enum { most = 8, size = most_records * rows_each * columns };
@@ -219,18 +269,17 @@ static void requests(int together) {
     if (buffered) say("attach", ncmpi_buffer_attach(id, 4000));
     for (int i = 0; i < most; i++) ids[i] = NC_REQ_NULL;
     for (int i = 0; i < 4; i++) {
-        const int v = (first + i) % variables;
-        lengths[i] = make_section(v, 0);
-        make_values(lengths[i]);
+        const int v = (first + i) % variables, form = all(forms);
+        lengths[i] = make_section(v, form == of_strides);
+        if (form == of_pieces)
+            make_fitting_values(lengths[i]);
+        else
+            make_values(lengths[i]);
         if (i >= n) continue;
         memcpy(x[i], values, sizeof x[i]);
-        codes = codes * 100 +
-                (buffered ? ncmpi_bput_vara_double(id, v, start, count, x[i], &ids[2 * i])
-                          : ncmpi_iput_vara_double(id, v, start, count, x[i], &ids[2 * i]));
+        codes = codes * 100 + post_put(v, form, buffered, x[i], &ids[2 * i]);
         memset(y[i], 0, sizeof y[i]);
-        if (gets)
-            codes =
-                codes * 100 + ncmpi_iget_vara_double(id, v, start, count, y[i], &ids[2 * i + 1]);
+        if (gets) codes = codes * 100 + post_get(v, form, y[i], &ids[2 * i + 1]);
     }
     say("posted", codes);
     for (int i = 0; i < 2 * n; i++) codes = codes * 7 + ids[i];

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "pnetcdf/engine/calls.hpp"
+#include "pnetcdf/engine/safe_mode.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -62,10 +63,27 @@ const char* checked(const char* name) {
 
 }  // namespace
 
+namespace {
+
+// @param memory  type of the values; NC_NAT: that of the attribute
+int put_attribute(File& file, int varid, const char* name, nc_type type, MPI_Offset n,
+                  const void* values, int memory) {
+    const auto list = [&](Arguments& all) {
+        all.add(other_attribute_name, name);
+        all.add(other_arguments, varid);
+        all.add(other_attribute_type, type);
+        all.add(other_attribute_length, n);
+        all.add(other_attribute_values, values, n, size_of(memory == NC_NAT ? type : memory));
+    };
+    return on_alike(file, list, [&] { return file.put_att(varid, name, type, n, values, memory); });
+}
+
+}  // namespace
+
 #define X(suffix, in_memory, number)                                                               \
     int ncmpi_put_att##suffix(File& file, int varid, const char* name, nc_type type, MPI_Offset n, \
                               const in_memory* values) {                                           \
-        return on(file, [&] { return file.put_att(varid, name, type, n, values, number); });       \
+        return put_attribute(file, varid, name, type, n, values, number);                          \
     }                                                                                              \
     int ncmpi_get_att##suffix(File& file, int varid, const char* name, in_memory* values) {        \
         return on(file, [&] { return file.get_att(varid, name, values, number); });                \
@@ -75,7 +93,7 @@ X(, void, NC_NAT)
 #undef X
 
 int ncmpi_put_att_text(File& file, int varid, const char* name, MPI_Offset n, const char* values) {
-    return on(file, [&] { return file.put_att(varid, name, NC_CHAR, n, values, NC_CHAR); });
+    return put_attribute(file, varid, name, NC_CHAR, n, values, NC_CHAR);
 }
 
 int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
@@ -83,7 +101,11 @@ int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
 }
 
 int ncmpi_del_att(File& file, int varid, const char* name) {
-    return on(file, [&] {
+    const auto list = [&](Arguments& all) {
+        all.add(other_attribute_name, name);
+        all.add(other_arguments, varid);
+    };
+    return on_alike(file, list, [&] {
         file.need_define();
         file.table().attributes_of(varid);
         file.del_att(varid, checked(name));
@@ -91,7 +113,12 @@ int ncmpi_del_att(File& file, int varid, const char* name) {
 }
 
 int ncmpi_rename_att(File& file, int varid, const char* name, const char* new_name) {
-    return on(file, [&] {
+    const auto list = [&](Arguments& all) {
+        all.add(other_attribute_name, name);
+        all.add(other_attribute_name, new_name);
+        all.add(other_arguments, varid);
+    };
+    return on_alike(file, list, [&] {
         file.need_write();
         file.table().attributes_of(varid);
         file.rename_att(varid, checked(name), checked(new_name));

@@ -18,6 +18,11 @@ namespace thalweg::pnetcdf::engine {
 // @note Collective over the communicator of the call
 int begin(Call& call, std::shared_ptr<File>* file);
 
+// Prepares a file that the program writes for another id, or for a new file of its name.
+// @return PnetCDF's code
+// @note Collective
+int use_again(const Call& call, const std::shared_ptr<File>& file);
+
 // Closes or aborts an id of a file. @return PnetCDF's code
 // @note Collective
 int end(std::shared_ptr<File>& file, Handle& handle, bool abort);

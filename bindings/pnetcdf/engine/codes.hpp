@@ -35,7 +35,21 @@ enum {
     strict_cdf2 = -232,
     no_record_variable = -233,
     not_filled = -234,
-    requests_pending = -236
+    requests_pending = -236,
+    other_dimension_length = -253,
+    other_dimension_name = -254,
+    other_variable_name = -256,
+    other_variable_rank = -257,
+    other_variable_dimensions = -258,
+    other_variable_type = -259,
+    other_attribute_name = -265,
+    other_attribute_type = -266,
+    other_attribute_length = -267,
+    other_attribute_values = -268,
+    other_arguments = -269,
+    other_fill_mode = -270,
+    other_variable_fill_mode = -271,
+    other_variable_fill_value = -272
 };
 
 // Returns PnetCDF's code for an error of netCDF or of the system. Logs the error's text at level

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pnetcdf/engine/file.hpp"
+#include "pnetcdf/engine/safe_mode.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -62,7 +63,8 @@ int File::data(const SeveralCall& call) {
             if (code == NC_NOERR) code = result;
         });
     }
-    if (error.code != 0 && (!each.together || session_.ranks() == 1)) {
+    if (safe_ && each.together) error = safe_error(error);
+    if (error.code != 0 && (!each.together || safe_ || session_.ranks() == 1)) {
         handle_->requests.resize(before);
         throw error;
     }
@@ -103,12 +105,29 @@ void File::push(const Selection& s, const char* values, bool together) {
     handle_->put += s.elements * bytes;
 }
 
+// Returns the error of all ranks in safe mode, given that of this rank.
+Error File::safe_error(const Error& mine) const {
+    const int code = mine.code == 0 ? 0 : code_for_program(mine);
+    const int least = smallest_code(session_.comm(), code);
+    if (least == 0 || least == code) return mine;
+    return {least, path_ + ": wrong arguments on another rank"};
+}
+
+// Returns the section of a collective call in safe mode: an error of one rank is thrown on all.
+Selection File::select_together(const DataCall& call) {
+    Selection s;
+    const Error error = safe_error(error_of([&] { s = select(call); }));
+    if (error.code != 0) throw error;
+    return s;
+}
+
 int File::put_together(const DataCall& call) {
     Selection s;
     int code = NC_NOERR;
     const char* values = nullptr;
+    if (safe_) s = select_together(call);
     try {
-        s = select(call);
+        if (!safe_) s = select(call);
         const Variable& v = variable_of(s.varid);
         const bool same = s.array.is_dense() && s.array.type() == v.type;
         values = static_cast<const char*>(s.array.at());
@@ -131,7 +150,31 @@ int File::put_together(const DataCall& call) {
     return code;
 }
 
+// Writes a large box of a fixed-size variable by this rank alone. Smaller ones are cheaper
+// together.
+// @return false if that is not possible
+bool File::write_alone(const Selection& s, int& code) {
+    constexpr Index large = 64 << 10;  // bytes
+    const Variable& v = variable_of(s.varid);
+    const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
+    if (bytes < large || table_.is_record(v) || !v.storage.no_fill || !s.is_one()) return false;
+    Entry box = s.parts.front();
+    if (box.pieces != nullptr || !box.stride.empty()) return false;
+    std::unique_ptr<char[]> converted;
+    box.values = static_cast<const char*>(s.array.at());
+    if (!s.array.is_dense() || s.array.type() != v.type) {
+        converted.reset(new char[static_cast<std::size_t>(bytes)]);
+        code = convert_to(s, converted.get());
+        box.values = converted.get();
+    }
+    if (!put_at_once(box)) return false;
+    handle_->put += bytes;
+    return true;
+}
+
 int File::put_alone(const Selection& s) {
+    int written = NC_NOERR;
+    if (write_alone(s, written)) return written;
     const auto bytes = static_cast<Index>(size_of(variable_of(s.varid).type));
     char* const own = QueuedFile::take(s.elements * bytes, static_cast<std::size_t>(bytes));
     const int code = convert_to(s, own);
@@ -157,10 +200,11 @@ int File::deliver(const Selection& s, const char* read) {
 int File::get_together(const DataCall& call) {
     begin_get(-1);
     Selection s;
+    if (safe_) s = select_together(call);
     std::string read;
     std::vector<Reading> readings;
     const Error error = error_of([&] {
-        s = select(call);
+        if (!safe_) s = select(call);
         const std::size_t bytes = size_of(variable_of(s.varid).type);
         read.resize(static_cast<std::size_t>(s.elements) * bytes);
         char* to = read.data();

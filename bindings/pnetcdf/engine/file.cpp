@@ -139,6 +139,11 @@ bool File::is_strict() {
     return relax != nullptr && *relax == '0';
 }
 
+bool File::asks_safe_mode() {
+    const char* const safe = std::getenv("PNETCDF_SAFE_MODE");
+    return safe != nullptr && *safe != '0';
+}
+
 void File::need_write() const {
     if (!handle_->writable) throw Error{NC_EPERM, path_ + " is open for reading"};
 }
@@ -158,13 +163,24 @@ Index File::length_of(int dimid) {
     return dimid == table_.unlimited() ? records() : length;
 }
 
+namespace {
+
+// Returns a setting that keeps the places of data from being those of PnetCDF; null if there is
+// none.
+const char* setting_of_places() {
+    for (const char* const setting : {"THALWEG_FORMAT", "THALWEG_FILES"})
+        if (std::getenv(setting) != nullptr) return setting;
+    return nullptr;
+}
+
+}  // namespace
+
 Places File::places() {
     if (placed_by_program_) {
-        for (const char* const setting : {"THALWEG_FORMAT", "THALWEG_FILES"})
-            if (std::getenv(setting) != nullptr)
-                throw Error{not_supported, path_ + ": " + setting +
-                                               " is set, so that the places of the data are not "
-                                               "those of PnetCDF"};
+        if (const char* const setting = setting_of_places())
+            throw Error{not_supported, path_ + ": " + setting +
+                                           " is set, so that the places of the data are not those "
+                                           "of PnetCDF"};
         return is_new() || places_.begin.empty() ? places_of(table_, format(), spacing()) : places_;
     }
     return read_places(access(path_.c_str(), R_OK) == 0 ? path_ : path_ + ".part");
@@ -174,9 +190,24 @@ Places File::places() {
 // the root, which may be longer than those of this rank.
 // @note Collective
 void File::laid_out() {
+    remember_definitions();
     places_ = places_of(table_, format(), spacing());
     share(comm(), root_, &places_.extent, 1);
     share(comm(), root_, places_.begin.data(), places_.begin.size());
+}
+
+// Extends a new file to the end of its fixed-size variables, so that a rank can read them before
+// all ranks have written.
+void File::extend() {
+    if (state_ != State::writing || places_.begin.empty() || setting_of_places() != nullptr) return;
+    on_rank(comm(), root_, [&] {
+        const std::string part = path_ + ".part";
+        const std::string& path = access(part.c_str(), W_OK) == 0 ? part : path_;
+        struct stat now {};
+        if (stat(path.c_str(), &now) == 0 && now.st_size < places_.fixed_end &&
+            truncate(path.c_str(), places_.fixed_end) != 0)
+            throw Error{errno, path + ": " + std::strerror(errno)};
+    });
 }
 
 // ---- modes --------------------------------------------------------------------------------------
@@ -223,14 +254,17 @@ void File::enddef(const detail::Spacing& asked) {
     handle_->defines = handle_->independent = false;
 }
 
-// Enters independent data mode, in which gets see all data that any rank has put before.
+// After this call, independent gets see all data that any rank has put before, and each rank can
+// write large sections at once.
 void File::begin_independent() {
     if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     if (handle_->independent) return;
     handle_->independent = true;
     if (!writable_) return;
     write_puts();
-    if (!is_new()) Dataset::sync();
+    if (is_new()) begin_writing();  // then a rank can write by itself
+    Dataset::sync();
+    extend();
 }
 
 void File::end_independent() {
@@ -261,10 +295,31 @@ int File::end(bool abort, bool last) {
             if (handle_->defines) set_places(usual_spacing());
         });
         const Error closing = error_of([&] { QueuedFile::close(); });
+        if (is_replaced_) on_rank(comm(), root_, [&] { unlink(path_.c_str()); });
         if (places.code != 0) throw places;
         if (closing.code != 0) throw closing;
     }
     return left && !abort ? requests_pending : NC_NOERR;
+}
+
+void File::give_up_name() {
+    define_ = false;
+    if (writable_) {
+        write_puts();
+        begin_reading();
+    }
+    close_alone();
+    complete();
+    const std::string name = path_ + "." + std::to_string(number()) + ".replaced";
+    on_rank(comm(), root_, [&] {
+        // Other ids may have opened the file by its name, too.
+        if (link(path_.c_str(), name.c_str()) != 0)
+            throw Error{errno, path_ + ": " + std::strerror(errno)};
+    });
+    path_ = name;
+    is_replaced_ = true;
+    open_for_reading();
+    dirty_ = false;
 }
 
 // ---- calls --------------------------------------------------------------------------------------
@@ -274,6 +329,15 @@ int begin(Call& call, std::shared_ptr<File>* file) {
     return attempt([&] {
         *file = call.create ? File::create(call) : File::open(call);
         (*file)->opened = opened++;
+    });
+}
+
+int use_again(const Call& call, const std::shared_ptr<File>& file) {
+    if (call.create && (call.mode & NC_NOCLOBBER) != 0) return NC_EEXIST;
+    return on(*file, [&] {
+        if (call.create) file->give_up_name();
+        const bool has_header = !file->is_new() || file->has_ended_definitions();
+        return has_header ? NC_NOERR : bad_file;
     });
 }
 

@@ -66,10 +66,15 @@ public:
     static std::shared_ptr<File> open(Call& call);
 
     // Sets the id through which the following calls are made. It must exist until another id is
-    // set.
-    void use(Handle& handle) { handle_ = &handle; }
+    // set. Each id is in define mode by itself.
+    void use(Handle& handle) {
+        handle_ = &handle;
+        define_ = handle.defines;
+    }
     const Handle& handle() const { return *handle_; }
     long number() const { return number_; }
+    // Tests if the ranks compare their arguments (PNETCDF_SAFE_MODE).
+    bool is_safe() const { return safe_; }
     bool is_first() const { return session_.rank() == 0; }
     std::recursive_mutex& mutex() { return session_.mutex; }
     bool is_written() const { return writable_; }
@@ -112,6 +117,10 @@ public:
     // Ends an id, and also the file if it is the file's last id.
     // @return NC_EPENDING if requests were left, else 0
     int end(bool abort, bool last);
+    // Gives up the file's name, because the program creates another file with it. The ids stay
+    // valid; the file is removed when the last one ends.
+    // @note Collective
+    void give_up_name();
 
     // The functions for data.
     // @return NC_ERANGE if values do not fit, otherwise 0. They throw other errors.
@@ -133,11 +142,22 @@ private:
     Handle* handle_ = nullptr;
     // A start index must lie in the dimension even if the count is 0 (PNETCDF_RELAX_COORD_BOUND).
     bool strict_bounds_ = is_strict();
+    bool safe_ = asks_safe_mode();
     bool placed_by_program_ = true;  // the places of data follow from the definitions
     Places places_;                  // places in a new file whose header was written
+    // Boxes of varn calls, without the record dimension.
+    struct KnownPieces {
+        Session::Key key{};
+        Entry part;
+    };
+    std::vector<KnownPieces> known_pieces_;
+    Shape numbers_;             // lengths, starts and counts of the last such call
+    bool is_replaced_ = false;  // the file has given up its name
 
     void laid_out() override;
+    void extend();
     static bool is_strict();
+    static bool asks_safe_mode();
     void set_places(const detail::Spacing& asked);
     // Leaves room for late attributes, except in CDF-1, where a file of nearly 2 GiB may have none.
     detail::Spacing usual_spacing() const { return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0}; }
@@ -145,11 +165,17 @@ private:
     Selection select(const DataCall& call);
     void add_section(const Variable& v, const DataCall& call, Selection& s);
     void add_pieces(const Variable& v, const DataCall& call, Selection& s);
+    void add_new_pieces(const Variable& v, const DataCall& call, Selection& s);
+    bool find_pieces(const Variable& v, const DataCall& call, Session::Key& key, Selection& s);
+    void keep_pieces(const Variable& v, const Session::Key& key, const Selection& s);
     void add_places(const Variable& v, const DataCall& call, Selection& s);
     void check_bounds(const Variable& v, bool reading, bool whole, const MPI_Offset* start,
                       const MPI_Offset* count, const MPI_Offset* stride);
+    Error safe_error(const Error& mine) const;
+    Selection select_together(const DataCall& call);
     int put_together(const DataCall& call);
     int put_alone(const Selection& s);
+    bool write_alone(const Selection& s, int& code);
     int get_together(const DataCall& call);
     int post(const DataCall& call, bool small_too);
     int convert_to(const Selection& s, char* to);

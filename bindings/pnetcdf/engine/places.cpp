@@ -115,7 +115,10 @@ Places places_of(const Table& table, int format, const detail::Spacing& spacing)
     p.begin.resize(table.variables.size());
     Index next = aligned(p.header + spacing.header_pad, spacing.var_align);
     for (const bool record : {false, true}) {
-        if (record) next = aligned(next + spacing.var_pad, spacing.record_align);
+        if (record) {
+            p.fixed_end = next;
+            next = aligned(next + spacing.var_pad, spacing.record_align);
+        }
         for (std::size_t i = 0; i < p.begin.size(); i++) {
             const Variable& v = table.variables[i];
             if (table.is_record(v) != record) continue;

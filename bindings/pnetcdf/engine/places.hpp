@@ -13,6 +13,7 @@ namespace thalweg::pnetcdf::engine {
 
 struct Places {
     nc::Index header = 0, extent = 0, record_bytes = 0;
+    nc::Index fixed_end = 0;       // end of the fixed-size variables; set by places_of()
     std::vector<nc::Index> begin;  // address of each variable's data
 };
 

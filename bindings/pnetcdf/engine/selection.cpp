@@ -152,7 +152,67 @@ private:
 
 }  // namespace
 
+// Finds the boxes of a varn call among those of earlier calls, because programs pass the same boxes
+// for many variables and in each record. Those of a record variable must be in one record.
+// @param key  receives the key of the boxes; 0: they cannot be found again
+// @return false if they are new
+bool File::find_pieces(const Variable& v, const DataCall& call, Session::Key& key, Selection& s) {
+    const std::size_t dims = v.dims.size(), outer = table_.is_record(v) ? 1 : 0;
+    if (call.pieces < 2 || dims == outer || call.starts == nullptr) return false;
+    numbers_.resize(static_cast<std::size_t>(2 * call.pieces + 1) * (dims - outer));
+    Index* to = numbers_.data();
+    for (std::size_t d = outer; d < dims; d++) *to++ = table_.length(v.dims[d]);
+    for (int i = 0; i < call.pieces; i++) {
+        const MPI_Offset* const start = call.starts[i];
+        const MPI_Offset* const count = call.counts == nullptr ? nullptr : call.counts[i];
+        if (start == nullptr) return false;
+        if (outer == 1 && (start[0] != call.starts[0][0] || (count != nullptr && count[0] != 1)))
+            return false;
+        to = std::copy(start + outer, start + dims, to);
+        to = count == nullptr ? std::fill_n(to, dims - outer, 1)
+                              : std::copy(count + outer, count + dims, to);
+    }
+    key = hash_of(numbers_, static_cast<std::uint64_t>(call.pieces));
+    for (const KnownPieces& known : known_pieces_) {
+        if (known.key != key) continue;
+        // The other indices were checked when the boxes were new.
+        check_bounds(v, !call.puts(), false, call.starts[0],
+                     call.counts == nullptr ? nullptr : call.counts[0], nullptr);
+        Entry part = known.part;
+        part.varid = call.varid;
+        if (outer == 1) {
+            part.start.insert(part.start.begin(), call.starts[0][0]);
+            part.count.insert(part.count.begin(), 1);
+        }
+        s.elements = part.elements();
+        s.parts.push_back(std::move(part));
+        return true;
+    }
+    return false;
+}
+
+void File::keep_pieces(const Variable& v, const Session::Key& key, const Selection& s) {
+    constexpr std::size_t most = 8;
+    if (key == Session::Key{} || s.parts.size() != 1 || s.parts.front().pieces == nullptr) return;
+    if (known_pieces_.size() == most) known_pieces_.clear();
+    Entry part = s.parts.front();
+    if (table_.is_record(v)) {
+        part.start.erase(part.start.begin());
+        part.count.erase(part.count.begin());
+    }
+    known_pieces_.push_back({key, std::move(part)});
+}
+
 void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
+    Session::Key key{};
+    if (!find_pieces(v, call, key, s)) {
+        add_new_pieces(v, call, s);
+        keep_pieces(v, key, s);
+    }
+    s.array = Array(call, v.type, {}, s.elements);
+}
+
+void File::add_new_pieces(const Variable& v, const DataCall& call, Selection& s) {
     const std::size_t dims = v.dims.size();
     const auto refuse = [&](int code, const char* what) {
         throw Error{code, path_ + ": variable " + v.name + ": " + what};
@@ -177,7 +237,6 @@ void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
         if (n > 0) collector.add(std::move(box));
     }
     collector.finish();
-    s.array = Array(call, v.type, {}, s.elements);
 }
 
 namespace {
@@ -219,10 +278,11 @@ void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
             Index at = offset - p.begin[i];
             shape = table_.lengths(other);
             if (record) shape.erase(shape.begin());
-            if (at < 0 || (!record && at >= volume(shape) * size)) continue;
+            const Index bytes = volume(shape) * static_cast<Index>(size_of(other.type));
+            if (at < 0 || (!record && at >= bytes)) continue;
             const Index number = record ? at / p.record_bytes : 0;
             if (record) at %= p.record_bytes;
-            if (at >= volume(shape) * size || at % size != 0) continue;
+            if (at >= bytes || at % static_cast<Index>(size_of(other.type)) != 0) continue;
             if (other.type != v.type) refuse(not_supported, "places of a variable of another type");
             if (record && !call.puts() && number >= records())
                 refuse(NC_EINVALCOORDS, "a record that is not there");

@@ -61,7 +61,7 @@ template <class Test>
 std::shared_ptr<engine::File> find_if(MPI_Comm comm, Test test) {
     const std::lock_guard lock(slots().mutex);
     for (const auto& open : slots().files) {
-        if (open == nullptr || open->file == nullptr || !open->file->is_written()) continue;
+        if (open == nullptr || open->file == nullptr) continue;
         int same = MPI_UNEQUAL;
         MPI_Comm_compare(comm, open->file->comm(), &same);
         const bool ranks = same == MPI_IDENT || same == MPI_CONGRUENT;
@@ -77,14 +77,15 @@ std::filesystem::path real_path(const std::string& path) {
 
 }  // namespace
 
-long find_written(const std::string& path, MPI_Comm comm) {
+long find_open(const std::string& path, MPI_Comm comm, bool writing) {
     const std::filesystem::path wanted = real_path(path);
-    const auto found =
-        find_if(comm, [&](const engine::File& file) { return real_path(file.path()) == wanted; });
+    const auto found = find_if(comm, [&](const engine::File& file) {
+        return (file.is_written() || !writing) && real_path(file.path()) == wanted;
+    });
     return found == nullptr ? -1 : found->number();
 }
 
-std::shared_ptr<engine::File> written_file(long number, MPI_Comm comm) {
+std::shared_ptr<engine::File> open_file(long number, MPI_Comm comm) {
     return find_if(comm, [&](const engine::File& file) { return file.number() == number; });
 }
 

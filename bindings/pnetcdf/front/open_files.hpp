@@ -31,12 +31,12 @@ OpenFile remove_file(int id);
 
 std::vector<int> open_ids();
 
-/// Returns the number in its session of the file that is open with this path for writing; -1 if
-/// there is none.
-long find_written(const std::string& path, MPI_Comm comm);
+/// Returns the number in its session of a file that is open with this path; -1 if there is none.
+/// @param writing  find only files that are open for writing
+long find_open(const std::string& path, MPI_Comm comm, bool writing);
 
-/// Returns the file whose number find_written() has returned.
-std::shared_ptr<engine::File> written_file(long number, MPI_Comm comm);
+/// Returns the file whose number find_open() has returned.
+std::shared_ptr<engine::File> open_file(long number, MPI_Comm comm);
 
 /// While an object of this class exists, calls of this thread go to the real PnetCDF, not to the
 /// shim.

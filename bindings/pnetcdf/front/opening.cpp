@@ -17,6 +17,7 @@
 #include "front/account.hpp"
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
+#include "pnetcdf/engine/safe_mode.hpp"
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/table.hpp"
@@ -71,7 +72,8 @@ int format_of(int mode) {
 /// The arguments that the first rank has passed to a call.
 struct Said {
     int mode, format, taken;
-    int written;  // number of the file that the program writes by this name; -1: none
+    int open;  // number of a file that the program has open by this name and that the call
+               // concerns; -1: none
 };
 
 Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
@@ -83,10 +85,28 @@ Said agree_on_call(MPI_Comm comm, const char* path, int mode, bool create) {
         const bool classic =
             said.format != NC_FORMAT_NETCDF4 && said.format != NC_FORMAT_NETCDF4_CLASSIC;
         said.taken = classic && the_shim()->takes_pnetcdf(path, mode) != 0 ? 1 : 0;
-        if (!create && said.taken != 0) said.written = static_cast<int>(find_written(path, comm));
+        const bool replaces = create && (mode & NC_NOCLOBBER) == 0;
+        if (said.taken != 0) said.open = static_cast<int>(find_open(path, comm, !replaces));
     }
     MPI_Bcast(&said, 4, MPI_INT, 0, comm);
     return said;
+}
+
+/// Finds the open file that a call concerns. If the call creates a file, takes the name from all
+/// files that are open by it.
+/// @return 0, also if there is none; otherwise PnetCDF's code
+/// @note Collective
+int use_open_file(const netcdf::Call& call, int number, std::shared_ptr<engine::File>& file) {
+    while (number >= 0) {
+        file = open_file(number, call.comm);
+        if (file == nullptr) return 0;
+        const int code = engine::use_again(call, file);
+        if (code != 0 || !call.create) return code;
+        file.reset();
+        number = static_cast<int>(find_open(call.path, call.comm, false));
+        MPI_Bcast(&number, 1, MPI_INT, 0, call.comm);
+    }
+    return 0;
 }
 
 int open_really(const netcdf::Call& call, const char* path, int mode, int* id) {
@@ -141,8 +161,8 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
     OpenFile made;
     int code = netcdf::step_aside;
     if (said.taken != 0 && call.reason.empty()) {
-        if (said.written >= 0) made.file = written_file(said.written, comm);
-        code = made.file != nullptr ? 0 : engine::begin(call, &made.file);
+        code = use_open_file(call, said.open, made.file);
+        if (code == 0 && made.file == nullptr) code = engine::begin(call, &made.file);
     }
     if (code == netcdf::step_aside) {
         code = open_really(call, path, mode, id);
@@ -153,12 +173,14 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
     if (code != 0) return code;
     nc::at_end(close_open_files);
     made.handle = std::make_unique<engine::Handle>(call);
+    const bool safe = made.file->is_safe();
     const int added = add_file(std::move(made));
     if (added < 0) return NC_ENFILE;
     netcdf::account(call, "");
     if (id != nullptr) *id = added;
-    if (said.mode == mode) return 0;
-    return create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE;
+    const int differs = create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE;
+    const int own = said.mode == mode ? 0 : differs;
+    return safe ? engine::smallest_code(comm, own) : own;
 } catch (const std::bad_alloc&) {
     return NC_ENOMEM;
 }
