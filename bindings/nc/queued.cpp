@@ -388,8 +388,8 @@ void QueuedFile::put(Entry entry) {
     const auto one = [](Index step) { return step == 1; };
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
         entry.stride.clear();
-    const std::size_t element = session_.ranks() == 1 ? size_of(v.type) : 0;
     const std::size_t size = size_of(v.type);
+    const std::size_t element = session_.ranks() == 1 || !collective ? size : 0;
     const Index bytes = entry.elements() * static_cast<Index>(size);
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
     after_put(collective, at_once, bytes);
@@ -419,11 +419,11 @@ void QueuedFile::after_put(bool collective, bool at_once, Index bytes) {
     if (!collective) return;
     const auto before = reductions_.post({own_records(), queue_.bytes()});
     const bool since = reductions_.posted() - handed_over_ > 8;
-    const Index bytes = session_.ranks() == 1 ? queue_.bytes()
-                        : since && before     ? before->bytes
-                                              : 0;
+    const Index queued = session_.ranks() == 1 ? queue_.bytes()
+                         : since && before     ? before->bytes
+                                               : 0;
     const bool many = session_.ranks() == 1 && queue_.entries().size() >= most_entries;
-    if (many || (since && before && before->bytes > staging_limit() / 2))
+    if (many || queued > staging_limit() / 2)
         join(Reason::full);
     else if (at_once)
         join(Reason::full, -1, bytes > staging_limit() / 4);

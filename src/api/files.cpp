@@ -217,8 +217,8 @@ tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int nd
 
 tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
                            const int64_t* count, const void* data) {
-    return with_put(file, [&](File& f) {
-        return f.put_box(text_or_empty(var), {type, start, count, nullptr, data, -1, true});
+    return with_put(file, [&](DataMode& mode) {
+        return mode.put_box(text_or_empty(var), {type, start, count, nullptr, data, -1, true});
     });
 }
 

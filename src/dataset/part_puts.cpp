@@ -89,7 +89,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;
         puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
-        return put.alone ? service_.write_alone(part) : put_parts(puts);
+        puts.alone = put.alone;
+        return put.alone ? service_.put({}, puts) : put_parts(puts);
     });
 }
 

@@ -44,6 +44,9 @@ struct PartsToPut {
     bool deferred = false;     ///< the arrays do not change until they are written
     /// Put by tw_put: one part with the declared holding, of the record of the open step.
     bool by_put = false;
+    /// Written at once by this rank alone, or refused with TW_EUNSUPPORTED: then nothing is
+    /// written.
+    bool alone = false;
 
     std::int64_t last() const { return part.record + (records - 1) * step; }
 };

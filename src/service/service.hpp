@@ -34,14 +34,6 @@ public:
     ///     that did not fit, which the next agreement returns on all ranks
     virtual Status put(const Status& checked, const PartsToPut& put) = 0;
 
-    /// Writes a section of a fixed-size variable at once, without the other ranks. Local.
-    /// @return TW_EUNSUPPORTED if it has to wait for them; then nothing is written
-    virtual Status write_alone(const Part& part) {
-        (void)part;
-        return Status(TW_EUNSUPPORTED, "only service inline writes for one rank alone");
-    }
-
-    /// Agrees with all ranks before a close; see agree_on().
     /// @note Collective, as are the functions up to close()
     /// @param apart  the other ranks need not end the step, and boxes of later steps need not
     ///               overwrite those of this one. Local with a queue, unless the parts are by_put

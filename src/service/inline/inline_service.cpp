@@ -103,7 +103,8 @@ Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memo
 
 Status InlineService::put(const Status& checked, const PartsToPut& put) {
     if (put.by_put) return put_in_step(checked, put.part, put.deferred);
-    return checked.ok() ? put_parts(put) : checked;
+    if (!checked.ok()) return checked;
+    return put.alone ? write_alone(put.part) : put_parts(put);
 }
 
 Status InlineService::put_in_step(const Status& checked, const Part& part, bool deferred) {
@@ -251,9 +252,10 @@ Status InlineService::put_parts(const PartsToPut& put) {
 /// Tests if the place of a part in the file is known, and if no other data or fill values are
 /// written there without a look at the file.
 bool InlineService::can_write_alone(const Part& part) const {
-    return target_.storage->opens_alone() && !file_.options.checksums && !file_.several_files() &&
-           !file_.existing.is && stays_hole(file_.variable(part.variable)) &&
-           part.boxes().size() == 1 && part.boxes().front().list == nullptr &&
+    return target_.storage->opens_alone() && !is_netcdf4(file_.format) &&
+           !file_.options.checksums && !file_.several_files() && !file_.existing.is &&
+           stays_hole(file_.variable(part.variable)) && part.boxes().size() == 1 &&
+           part.boxes().front().list == nullptr &&
            batch_.parts.find({part.variable, part.record}) == batch_.parts.end();
 }
 

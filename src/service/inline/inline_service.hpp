@@ -23,9 +23,7 @@ public:
     Status begin(Status mine);
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status write_alone(const Part& part) override;
-    Status agree_to_close(Agreed& agreed) override;
-    Status end_step() override;
+    Status end_step(bool apart) override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
     Status hand_over(Agreed& agreed) override;
@@ -44,6 +42,7 @@ private:
     void begin_records();
     void note_written_alone();
     bool can_write_alone(const Part& part) const;
+    Status write_alone(const Part& part);
     Status put_in_step(const Status& checked, const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
     Status put_now(const Status& checked, const Part& part);

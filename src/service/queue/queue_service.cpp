@@ -49,6 +49,10 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
 
 Status QueueService::put(const Status& checked, const PartsToPut& put) {
     if (put.by_put) return put_in_step(checked, put.part, put.deferred);
+    if (put.alone)
+        return failure(TW_EUNSUPPORTED,
+                       "{}: only service inline writes for one rank alone (rank {})", file_.path,
+                       OfRank{file_.team.rank()});
     return checked.ok() ? put_parts(put) : checked;
 }
 
