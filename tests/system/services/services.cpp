@@ -277,7 +277,7 @@ void too_many_servers() {
 }  // namespace services
 
 int main(int argc, char** argv) {
-    check::begin(&argc, &argv, 40);
+    check::begin(&argc, &argv, 180);
     const std::string only = check::option(argc, argv, "--only", "");
     services::folder = check::make_folder("services");
     const std::vector<std::pair<const char*, void (*)()>> all{
