@@ -1,4 +1,4 @@
-// What other threads tell or ask a writer while it works: errors, and the counts of its writes.
+// Messages between a writer and other threads while it works: errors, and the counts of its writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
