@@ -14,7 +14,7 @@ SOURCE = ROOT / "src/session/settings.cpp"
 PAGE = ROOT / "docs/settings.md"
 BEGIN, END = "<!-- table: tools/settings_page.py -->\n", "<!-- end of the table -->\n"
 
-# Where the names of settings lead.
+# The page of each setting, to which its name links.
 SEE = {
     "mode": "appending.md",
     "method": "methods.md",
