@@ -9,20 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "say.h"
+
 enum { rows = 8, columns = 20011 };
 
-static int rank, ranks, id, plain, filled, shorts;
+static int id, plain, filled, shorts;
 static double x[rows * columns], back[rows * columns];
-
-static void say(const char* what, long long value) {
-    long long values[64];
-    MPI_Gather(&value, 1, MPI_LONG_LONG, values, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-    if (rank != 0) return;
-    printf("%s", what);
-    for (int r = 0; r < ranks; r++) printf(" %lld", values[r]);
-    printf("\n");
-}
-#define SAY(call) say(#call, call)
 
 static const int* variables[] = {&plain, &filled, &shorts};
 enum { n = 3 };

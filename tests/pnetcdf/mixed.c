@@ -9,25 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "say.h"
+
 enum { columns = 30, rows = 8, levels = 5, plane = rows * columns, records = 3 };
 
-static int rank, ranks, id;
+static int id;
 static int temp, salt, land, grid, row; /* variables */
 static float levels_of[levels * plane];
 static long long salts[plane];
 static double points[plane];
 static unsigned char lands[plane];
 static short shorts[plane];
-
-static void say(const char* what, long long value) {
-    long long values[64];
-    MPI_Gather(&value, 1, MPI_LONG_LONG, values, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-    if (rank != 0) return;
-    printf("%s", what);
-    for (int r = 0; r < ranks; r++) printf(" %lld", values[r]);
-    printf("\n");
-}
-#define SAY(call) say(#call, call)
 
 static void define(const char* path) {
     int dims[4];

@@ -9,17 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks;
-
-static void say(const char* what, long long value) {
-    long long values[64];
-    MPI_Gather(&value, 1, MPI_LONG_LONG, values, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-    if (rank != 0) return;
-    printf("%s", what);
-    for (int r = 0; r < ranks; r++) printf(" %lld", values[r]);
-    printf("\n");
-}
-#define SAY(call) say(#call, call)
+#include "say.h"
 
 static int id, d, t, v, w;
 static float x[64];

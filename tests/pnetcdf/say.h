@@ -1,0 +1,22 @@
+/* Prints what each rank got from a call.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THALWEG_TESTS_PNETCDF_SAY_H
+#define THALWEG_TESTS_PNETCDF_SAY_H
+
+#include <mpi.h>
+#include <stdio.h>
+
+static int rank, ranks;
+
+static void say(const char* what, long long value) {
+    long long values[64];
+    MPI_Gather(&value, 1, MPI_LONG_LONG, values, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+    if (rank != 0) return;
+    printf("%s", what);
+    for (int r = 0; r < ranks; r++) printf(" %lld", values[r]);
+    printf("\n");
+}
+#define SAY(call) say(#call, call)
+
+#endif
