@@ -50,24 +50,22 @@ inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>
     return intersect(share.extents(), extents_of(share.space(), wanted));
 }
 
-/// Returns the extents of a share's space that hold the elements of a place in the given ascending
-/// ranges. With the last element, the padding after it is included.
-inline std::vector<Extent> wanted_of(const Share& share, std::size_t place,
-                                     std::span<const ElementRange> ranges) {
+/// Adds the extents of a share's space that hold the elements of a place in the given ascending
+/// ranges. With the last element, the padding after it is included. Adjacent extents are joined.
+inline void add_wanted(const Share& share, std::size_t place, std::span<const ElementRange> ranges,
+                       std::vector<Extent>& wanted) {
     const Place& p = share.space().places[place];
-    std::vector<Extent> wanted;
     for (const ElementRange& range : ranges) {
         const ElementRange own = share.within(place, range);
         if (own.begin >= own.end) continue;
         const bool last = own.end == p.bytes / p.element;
-        wanted.push_back(
-            {p.offset + own.begin * p.element, p.offset + (last ? p.padded : own.end * p.element)});
+        const Extent extent{p.offset + own.begin * p.element,
+                            p.offset + (last ? p.padded : own.end * p.element)};
+        if (!wanted.empty() && wanted.back().end == extent.begin)
+            wanted.back().end = extent.end;
+        else
+            wanted.push_back(extent);
     }
-    return intersect(share.extents(), wanted);
-}
-
-inline std::vector<Extent> wanted_of(const Share& share, std::size_t place, ElementRange range) {
-    return wanted_of(share, place, {&range, 1});
 }
 
 /// Returns the chunks to write for a piece that lies at `from` in memory. `whole` is the space that

@@ -9,16 +9,11 @@
 #include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "service/batch.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-std::int64_t bit(int i) { return std::uint64_t(1) << (i % 64); }
-
-bool has_bit(std::span<const std::int64_t> words, std::size_t i) {
-    return (static_cast<std::uint64_t>(words[i / 64]) >> (i % 64)) & 1;
-}
 
 /// The words that the ranks combine: a bit for each variable and question, whether there are boxes,
 /// and hashes that show whether the ranks' records and late attributes are the same.
@@ -68,14 +63,13 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     Words words(batch.puts.size());
     for (std::size_t i = 0; i < batch.puts.size(); ++i) {
         const Batch::Put& p = batch.puts[i];
-        const int s = i;
         if (p.put)
-            words.put[i / 64] |= bit(s);
+            set_bit(words.put, i);
         else if (file.holdings[i]->decomposition->has_part())
-            words.lacking[i / 64] |= bit(s);
-        if (call == Call::put ? s != variable : !p.put) continue;
-        if (p.form == Form::without_halo) words.bare[i / 64] |= bit(s);
-        if (p.form == Form::with_halo) words.with_halo[i / 64] |= bit(s);
+            set_bit(words.lacking, i);
+        if (call == Call::put ? static_cast<int>(i) != variable : !p.put) continue;
+        if (p.form == Form::without_halo) set_bit(words.bare, i);
+        if (p.form == Form::with_halo) set_bit(words.with_halo, i);
     }
     const std::int64_t records = hash_of_records(batch);
     const std::int64_t late = call == Call::close ? hash_of_late(file) : 0;

@@ -210,13 +210,13 @@ TEST(Composer, BoxesInAnyOrder) {
             EXPECT_TRUE(writers.composers[0]->boxed());
             if (random.percent(30)) {
                 ended = std::min<std::int64_t>(6, ended + random.below(3));
-                writers.each([&](Composer& c) { return c.boxes().end_records(ended); });
+                writers.each([&](Composer& c) { return c.end_records(ended); });
             }
         }
-        writers.each([&](Composer& c) { return c.boxes().end_records(6); });
+        writers.each([&](Composer& c) { return c.end_records(6); });
         UnitPart last;
         last.head.kind = UnitKind::last;
-        writers.each([&](Composer& c) { return c.boxes().fill_fixed(last); });
+        writers.each([&](Composer& c) { return c.write({&last, 1}); });
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
     }
 }
@@ -250,7 +250,7 @@ struct Stripes {
         const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(unit_parts).ok());
-        EXPECT_TRUE(composer.boxes().end_records(1).ok());
+        EXPECT_TRUE(composer.end_records(1).ok());
         return now() - begin;
     }
 };

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "service/bits.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -37,10 +39,8 @@ RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces)
                       file.existing);
 }
 
-void RestWriter::begin(std::int64_t records, std::vector<char> filled) {
-    if (!composer_) return;
-    composer_->go_on(records, std::move(filled));
-    (void)composer_->boxes();
+void RestWriter::begin(std::int64_t records, std::span<const char> filled) {
+    if (composer_) composer_->go_on(records, filled);
 }
 
 Status RestWriter::fill(std::span<const int> variables) {
@@ -48,16 +48,16 @@ Status RestWriter::fill(std::span<const int> variables) {
     UnitPart unit;
     unit.head.kind = UnitKind::fill;
     unit.put.assign((file_.definitions.variables.size() + 63) / 64, 0);
-    for (const std::size_t v : variables) unit.put[v / 64] |= std::uint64_t(1) << (v % 64);
+    for (const int v : variables) set_bit(unit.put, v);
     return composer_->write({&unit, 1});
 }
 
 void RestWriter::note_written(int variable, std::int64_t record) {
-    if (composer_) composer_->boxes().note_written(variable, record);
+    if (composer_) composer_->note_written(variable, record);
 }
 
 void RestWriter::note_records(std::int64_t records) {
-    if (composer_) composer_->boxes().note_records(records);
+    if (composer_) composer_->note_records(records);
 }
 
 /// Makes a message to each writer whose share has some of the pieces.

@@ -24,7 +24,7 @@ public:
     RestWriter(FileContext& file, Target& target, const Spaces& spaces);
 
     /// Continues a file with the given contents. Local. @param filled  see Composer::go_on
-    void begin(std::int64_t records, std::vector<char> filled);
+    void begin(std::int64_t records, std::span<const char> filled);
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
     /// Notes that all of a variable (of a record) was written by other means.

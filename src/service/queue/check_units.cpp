@@ -4,30 +4,18 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-using Mask = std::vector<std::int64_t> UnitPart::*;
-
-/// Returns the bits of the variables whose bit is set on any rank.
-std::vector<std::int64_t> any_of(std::span<const UnitPart> unit_parts, Mask mask) {
-    std::vector<std::int64_t> all((unit_parts.front().*mask).size(), 0);
-    for (const UnitPart& p : unit_parts)
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] |= (p.*mask)[i];
-    return all;
-}
-
-bool has(const std::vector<std::int64_t>& mask, std::size_t variable) {
-    return ((static_cast<std::uint64_t>(mask[variable / 64]) >> (variable % 64)) & 1) != 0;
-}
-
 /// Returns the ranks whose `mask` contains the variable, in ascending order.
-std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, Mask mask, std::size_t variable) {
+std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, UnitPart::Mask UnitPart::*mask,
+                            std::size_t variable) {
     std::vector<int> ranks;
     for (const UnitPart& p : unit_parts)
-        if (has(p.*mask, variable)) ranks.push_back(p.head.rank);
+        if (has_bit(p.*mask, variable)) ranks.push_back(p.head.rank);
     std::sort(ranks.begin(), ranks.end());
     return ranks;
 }
@@ -61,12 +49,12 @@ Status check_units(std::span<const UnitPart> unit_parts, std::span<const Variabl
     if (Status status = check_calls(unit_parts, variables, path); !status.ok()) return status;
     const UnitHead& first = unit_parts.front().head;
     if (first.kind == UnitKind::part) return {};
-    const auto put = any_of(unit_parts, &UnitPart::put),
-               lacking = any_of(unit_parts, &UnitPart::lacking);
-    const auto bare = any_of(unit_parts, &UnitPart::bare);
-    const auto with_halo = any_of(unit_parts, &UnitPart::with_halo);
+    const auto put = combined(unit_parts, &UnitPart::put),
+               lacking = combined(unit_parts, &UnitPart::lacking);
+    const auto bare = combined(unit_parts, &UnitPart::bare);
+    const auto with_halo = combined(unit_parts, &UnitPart::with_halo);
     for (std::size_t v = 0; v < variables.size(); ++v) {
-        if (has(bare, v) && has(with_halo, v))
+        if (has_bit(bare, v) && has_bit(with_halo, v))
             return failure(
                 TW_EMISMATCH,
                 "{}: variable '{}' of record {}: the ranks pass arrays of different forms: without "
@@ -75,7 +63,7 @@ Status check_units(std::span<const UnitPart> unit_parts, std::span<const Variabl
                 path, OfVariable{variables[v].name}, OfRecord{wording.index(first.record)},
                 OfRank{ranks_with(unit_parts, &UnitPart::bare, v).front()},
                 ranks_with(unit_parts, &UnitPart::with_halo, v).front());
-        if (has(put, v) && has(lacking, v)) {
+        if (has_bit(put, v) && has_bit(lacking, v)) {
             const auto ranks = ranks_with(unit_parts, &UnitPart::lacking, v);
             return about(
                 failure(TW_EMISSING,

@@ -6,79 +6,205 @@
 
 #include "base/trace.hpp"
 #include "definitions/fill.hpp"
+#include "exchange/copy_runs.hpp"
+#include "exchange/delivery.hpp"
+#include "exchange/dense.hpp"
+#include "index/runs.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
+
+namespace {
+
+/// Runs of a box shorter than this many bytes are not written one by one.
+constexpr std::int64_t shortest_write = 4 << 10;
+/// Gaps between runs of at most this many bytes are written together with the runs.
+constexpr std::int64_t longest_gap = 64 << 10;
+
+/// Adds row-major ranges of elements (stretches) that together contain a box. If the box's runs are
+/// shorter than `shortest` elements, the fastest dimensions are taken whole, and a stretch also has
+/// elements outside the box.
+void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
+                   std::vector<ElementRange>& stretches) {
+    Runs runs = runs_of(box, shape);
+    for (int d = box.nd - 1; runs.count > 1 && runs.length < shortest; --d) {
+        box.low[d] = 0;
+        box.count[d] = shape[d];
+        runs = runs_of(box, shape);
+    }
+    for_runs(box, shape, runs, each_element, [&](std::int64_t begin) {
+        stretches.push_back({begin, begin + runs.length});
+        return true;
+    });
+}
+
+/// Sorts stretches, and joins those that touch.
+std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
+    std::sort(stretches.begin(), stretches.end(),
+              [](const ElementRange& a, const ElementRange& b) { return a.begin < b.begin; });
+    std::size_t n = 0;
+    for (const ElementRange& s : stretches) {
+        if (n > 0 && s.begin <= stretches[n - 1].end)
+            stretches[n - 1].end = std::max(stretches[n - 1].end, s.end);
+        else
+            stretches[n++] = s;
+    }
+    stretches.resize(n);
+    return stretches;
+}
+
+/// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
+/// few of them.
+class Sweep {
+public:
+    explicit Sweep(std::span<const UnitPart::Entry* const> boxes) : boxes_(boxes) {
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
+        if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
+    }
+
+    /// Calls visit(box) for the boxes that may overlap a range, in the order in which they were
+    /// put. Ranges must ascend from call to call.
+    template <class Visit>
+    void meet(ElementRange range, Visit&& visit) {
+        const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
+        std::erase_if(met_, ended);
+        for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
+            if (const int box = order_[next_].second; !ended(box)) met_.push_back(box);
+        std::sort(met_.begin(), met_.end());
+        for (const int box : met_) visit(*boxes_[box]);
+    }
+
+private:
+    std::span<const UnitPart::Entry* const> boxes_;
+    std::vector<std::pair<std::int64_t, int>> order_;  ///< first element and number of each box
+    std::size_t next_ = 0;
+    std::vector<int> met_;
+};
+
+}  // namespace
 
 Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
                    const Layout& layout, int writer, Storage& storage, std::int64_t piece,
                    BetweenPieces* pause, Existing existing)
-    : out_(definitions, spaces, layout, writer, storage, piece, pause),
+    : definitions_(definitions),
       whole_(std::move(whole)),
+      spaces_(spaces),
+      layout_(layout),
+      writer_(writer),
+      storage_(storage),
+      piece_(piece),
+      pause_(pause),
       existing_(existing),
-      filled_(definitions.variables.size(), existing.is),
-      parted_(definitions.variables.size(), 0),
-      records_(existing.first) {}
-
-/// Makes the box composer at the first call, and tells it which variables steps have written so
-/// far, because it must not overwrite their data with fill values.
-BoxComposer& Composer::boxes() {
-    if (boxes_) return *boxes_;
-    out_.storage().begin_boxes();
-    boxes_.emplace(out_, existing_, records_);
-    for (const bool records : {false, true})
-        for (const Place& p : out_.spaces().of(records).places)
-            if ((records ? parted_ : filled_)[p.variable] != 0)
-                boxes_->note_part(p.variable, records ? records_ : 0);
-    return *boxes_;
+      records_(existing.first) {
+    for (const Variable& v : definitions.variables) fill_.push_back(v.fill_value(storage.order()));
 }
 
-/// Sorts the boxes of the unit parts by variable and position, and records which variables each
-/// rank put.
-void Composer::collect(std::span<const UnitPart> unit_parts) {
-    put_.assign((out_.variables().size() + 63) / 64, 0);
-    entries_.clear();
-    held_.assign(out_.variables().size(), {});
-    for (const UnitPart& p : unit_parts) {
-        for (std::size_t i = 0; i < put_.size() && i < p.put.size(); ++i) put_[i] |= p.put[i];
-        for (const UnitPart::Entry& e : p.entries) {
-            HeldBox held = e.held;
-            held.block = entries_.size();
-            entries_.push_back(&e);
-            held_[e.variable].push_back(held);
-        }
-    }
-    for (auto& held : held_)
-        std::sort(held.begin(), held.end(),
-                  [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
+// ---- progress -----------------------------------------------------------------------------------
+
+/// Writes by boxes from now on. Counts all records that the file keeps, as boxes may change any of
+/// them: steps begin at the record set by tw_set_record, which may be an earlier one.
+void Composer::begin_boxes() {
+    if (std::exchange(boxed_, true)) return;
+    storage_.begin_boxes();
+    records_ = std::max(records_, existing_.kept);
 }
 
-bool Composer::was_put(int variable) const {
-    const std::size_t v = variable;
-    return (static_cast<std::uint64_t>(put_[v / 64]) >> (v % 64)) & 1;
+void Composer::go_on(std::int64_t records, std::span<const char> filled) {
+    records_ = records;
+    for (const Place& p : spaces_.fixed.places)
+        if (filled[p.variable] != 0) note_written(p.variable, 0);
+    begin_boxes();
 }
+
+/// Tests if a variable (of a record) has no elements that were never written: records that have
+/// ended are complete, and so are the fixed-size variables of an existing file.
+bool Composer::is_complete(const Group& group) const {
+    return definitions_.variables[group.variable].record ? group.record < records_ : existing_.is;
+}
+
+void Composer::note_written(int variable, std::int64_t record) {
+    if (!is_complete({variable, record}))
+        touched_[{variable, record}].add(0, definitions_.variables[variable].elements());
+}
+
+void Composer::note_records(std::int64_t records) {
+    while (records_ < records) end_record();
+}
+
+/// Ends a record. From now on, nothing is remembered of it.
+void Composer::end_record() {
+    for (const Place& p : spaces_.record.places) touched_.erase({p.variable, records_});
+    ++records_;
+}
+
+/// Returns the elements that were never written, and marks them as written.
+std::vector<ElementRange> Composer::take_untouched(const Group& group) {
+    std::vector<ElementRange> rest;
+    if (is_complete(group)) return rest;
+    const std::int64_t elements = definitions_.variables[group.variable].elements();
+    Ranges& touched = touched_[group];
+    touched.split(0, elements, [&](std::int64_t begin, std::int64_t end, bool inside) {
+        if (!inside) rest.push_back({begin, end});
+    });
+    touched.add(0, elements);
+    return rest;
+}
+
+// ---- units --------------------------------------------------------------------------------------
 
 Status Composer::write(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return {};
-    if (boxes_ || std::any_of(unit_parts.begin(), unit_parts.end(),
-                              [](const UnitPart& p) { return p.head.boxed; }))
-        return write_boxed(unit_parts);
-    switch (unit_parts.front().head.kind) {
-        case UnitKind::step: return write_step(unit_parts);
-        case UnitKind::fixed:
-        case UnitKind::last:
-        case UnitKind::fill: return write_fixed(unit_parts, unit_parts.front().head.kind);
-        case UnitKind::part: return write_part(unit_parts);
-        case UnitKind::boxes: break;
-    }
-    return write_boxed(unit_parts);
+    const UnitHead& head = unit_parts.front().head;
+    if (std::any_of(unit_parts.begin(), unit_parts.end(), [](const UnitPart& p) {
+            return p.head.boxed || p.head.kind == UnitKind::boxes;
+        }))
+        begin_boxes();
+    const Groups groups = group(unit_parts);
+    if (!boxed_ && head.kind == UnitKind::part) return write_range(head, groups);
+    if (boxed_)
+        for (const auto& [group, boxes] : groups)
+            if (Status s = write_boxes(group, boxes); !s.ok()) return s;
+    if (head.kind == UnitKind::part || head.kind == UnitKind::boxes) return {};
+    const std::vector<Action> actions = this->actions(unit_parts);
+    Status status = write_space(false, actions, groups);
+    return status.ok() ? end_records(records_after(unit_parts), actions, groups) : status;
 }
 
-/// Writes the boxes of a unit into their records, and completes the records that it ends.
-Status Composer::write_boxed(std::span<const UnitPart> unit_parts) {
-    BoxComposer& boxes = this->boxes();
+/// Collects the boxes by variable and record, in the order in which they were put.
+Composer::Groups Composer::group(std::span<const UnitPart> unit_parts) const {
+    Groups groups;
+    for (const UnitPart& p : unit_parts)
+        for (const UnitPart::Entry& e : p.entries) {
+            const std::int64_t record = boxed_ ? e.record : records_;
+            const bool has_records = definitions_.variables[e.variable].record;
+            if (elements_of(e.held) > 0)
+                groups[{e.variable, has_records ? record : 0}].push_back(&e);
+        }
+    return groups;
+}
+
+/// Returns what the end of a unit does with each variable: replaces those that were put, if the
+/// file is not written by boxes, and fills what was never written of others.
+std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) const {
+    const UnitKind kind = unit_parts.front().head.kind;
+    const std::vector<std::int64_t> put = combined(unit_parts, &UnitPart::put);
+    std::vector<Action> actions;
+    for (const Variable& v : definitions_.variables) {
+        const bool named = has_bit(put, actions.size());
+        const bool fills =
+            v.record || (kind == UnitKind::fill ? named : kind == UnitKind::last && !stays_hole(v));
+        const bool data = named && !boxed_ && kind != UnitKind::fill;
+        actions.push_back(data ? Action::data : fills ? Action::fill : Action::skip);
+    }
+    return actions;
+}
+
+/// Returns the number of records after a unit.
+std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const {
     const UnitHead& first = unit_parts.front().head;
-    Status status = boxes.write(unit_parts);
-    if (first.kind == UnitKind::boxes || first.kind == UnitKind::part) return status;
+    const bool step = first.kind == UnitKind::step && !spaces_.record.places.empty();
+    if (!boxed_) return records_ + (step ? 1 : 0);
     std::int64_t records = 0;
     bool given = false;
     for (const UnitPart& p : unit_parts) {
@@ -86,92 +212,155 @@ Status Composer::write_boxed(std::span<const UnitPart> unit_parts) {
         given |= p.head.given;
     }
     // In a file that only tw_put writes, each step is a record.
-    if (first.kind == UnitKind::step && !given && !out_.spaces().record.places.empty())
-        records = std::max(records, first.record + 1);
-    if (status.ok()) status = boxes.end_records(records);
-    if (status.ok() && (first.kind == UnitKind::last || first.kind == UnitKind::fill))
-        status = boxes.fill_fixed(unit_parts.front());
-    return status;
+    return step && !given ? std::max(records, first.record + 1) : records;
 }
 
-void Composer::go_on(std::int64_t records, std::vector<char> filled) {
-    records_ = records;
-    filled_ = std::move(filled);
-}
-
-Status Composer::write_step(std::span<const UnitPart> unit_parts) {
-    const std::span<const Place> places = out_.spaces().record.places;
-    Status status = write_fixed(unit_parts, UnitKind::fixed);
-    if (!status.ok() || places.empty()) return status;
-    std::vector<Action> actions;
-    std::vector<char> wanted;
-    for (const Place& p : places) {
-        actions.push_back(was_put(p.variable)        ? Action::data
-                          : parted_[p.variable] != 0 ? Action::skip
-                                                     : Action::fill);
-        wanted.push_back(actions.back() != Action::skip);
+/// Writes the boxes of one variable and record. A stretch that was written before is read first;
+/// otherwise elements that no box covers are filled.
+Status Composer::write_boxes(const Group& group, const Boxes& boxes) {
+    const auto [variable, record] = group;
+    const Variable& v = definitions_.variables[variable];
+    const std::int64_t element = v.element();
+    const std::int64_t shortest = std::min(shortest_write, piece_) / element;
+    const std::int64_t gap = std::min(longest_gap, piece_) / element;
+    std::vector<ElementRange> stretches;
+    for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
+    stretches = joined(std::move(stretches));
+    Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
+    Work known = fresh;
+    if (is_complete(group)) {
+        known.ranges = std::move(stretches);
+        return pass(v.record, record, {&known, 1}, false);
     }
-    const Share share = out_.share(true, records_);
-    status = pass(true, actions, share, wanted_of(share, wanted));
-    for (const Place& p : places) parted_[p.variable] = 0;
-    ++records_;
-    return status;
-}
-
-Status Composer::write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind) {
-    collect(unit_parts);
-    std::vector<Action> actions;
-    std::vector<char> wanted;
-    for (const Place& p : out_.spaces().fixed.places) {
-        const std::size_t v = p.variable;
-        const bool named = was_put(p.variable), data = named && kind != UnitKind::fill;
-        const bool fills = (kind == UnitKind::last && !stays_hole(out_.variable(p.variable))) ||
-                           (named && kind == UnitKind::fill);
-        actions.push_back(data ? Action::data : fills && !filled_[v] ? Action::fill : Action::skip);
-        wanted.push_back(actions.back() != Action::skip);
-        if (wanted.back()) filled_[v] = 1;
-    }
-    const Share share = out_.share(false, 0);
-    return pass(false, actions, share, wanted_of(share, wanted));
-}
-
-Status Composer::write_part(std::span<const UnitPart> unit_parts) {
-    collect(unit_parts);
-    const UnitHead& head = unit_parts.front().head;
-    const bool records = out_.variable(head.variable).record;
-    const Space& space = out_.spaces().of(records);
-    const std::size_t at = space.place_of(head.variable);
-    std::vector<Action> actions(space.places.size(), Action::skip);
-    actions[at] = Action::data;
-    (records ? parted_ : filled_)[head.variable] = 1;
-    const Share share = out_.share(records, records_);
-    return pass(records, actions, share, wanted_of(share, at, {head.begin, head.end}));
-}
-
-/// Packs a piece into the buffer.
-void Composer::pack(std::span<const Action> actions, const Share& share, Extent piece,
-                    char* to) const {
-    const std::span<const Place> places = share.space().places;
-    out_.fill(share, piece, to, [&](std::size_t place) {
-        return actions[place] == Action::data && whole_[places[place].variable] != 0;
-    });
-    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-        if (actions[place] != Action::data) return;
-        out_.copy(share, piece, place, range, held_[places[place].variable], entries_, to);
-    });
-}
-
-/// Writes the wanted bytes of this writer's share of one space: the record variables of the current
-/// record, or the fixed-size variables.
-Status Composer::pass(bool records, std::span<const Action> actions, const Share& share,
-                      std::vector<Extent> wanted) {
-    return out_.write(share, records, records ? records_ : 0, std::move(wanted),
-                      [&](Extent piece, std::span<const Chunk>, char* buffer) -> Status {
-                          Span span("pack");
-                          span.record(records ? records_ : -1).bytes(piece.size());
-                          pack(actions, share, piece, buffer);
-                          return {};
+    Ranges& touched = touched_[group];
+    for (const ElementRange& stretch : stretches)
+        touched.split(stretch.begin, stretch.end,
+                      [&](std::int64_t begin, std::int64_t end, bool inside) {
+                          std::vector<ElementRange>& ranges = fresh.ranges;
+                          if (!inside && !ranges.empty() && begin - ranges.back().end <= gap &&
+                              !touched.meets(ranges.back().end, begin))
+                              ranges.back().end = end;
+                          else
+                              (inside ? known.ranges : ranges).push_back({begin, end});
                       });
+    for (const ElementRange& f : fresh.ranges) touched.add(f.begin, f.end);
+    Status status = pass(v.record, record, {&fresh, 1}, true);
+    return status.ok() ? pass(v.record, record, {&known, 1}, false) : status;
+}
+
+/// Writes a range of a variable, which replaces its data.
+Status Composer::write_range(const UnitHead& head, const Groups& groups) {
+    const bool records = definitions_.variables[head.variable].record;
+    const Group group{head.variable, records ? records_ : 0};
+    const auto boxes = groups.find(group);
+    Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
+    if (boxes != groups.end()) work.boxes = boxes->second;
+    work.covered = whole_[head.variable] != 0;
+    touched_[group].add(head.begin, head.end);
+    return pass(records, group.record, {&work, 1}, true);
+}
+
+/// Writes the fixed-size variables, or the open record.
+Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
+    const std::int64_t record = records ? records_ : 0;
+    const std::span<const Place> places = spaces_.of(records).places;
+    std::vector<Work> work;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const int variable = places[i].variable;
+        const Group group{variable, record};
+        if (actions[variable] == Action::fill) work.push_back({i, take_untouched(group)});
+        if (actions[variable] != Action::data) continue;
+        note_written(variable, record);
+        const std::int64_t elements = definitions_.variables[variable].elements();
+        work.push_back({i, {{0, elements}}, {}, whole_[variable] != 0});
+        if (const auto boxes = groups.find(group); boxes != groups.end())
+            work.back().boxes = boxes->second;
+    }
+    return pass(records, record, work, true);
+}
+
+Status Composer::end_records(std::int64_t records, std::span<const Action> actions,
+                             const Groups& groups) {
+    for (; records_ < records; end_record())
+        if (Status s = write_space(true, actions, groups); !s.ok()) return s;
+    return {};
+}
+
+Status Composer::end_records(std::int64_t records) {
+    begin_boxes();
+    return end_records(records, std::vector(definitions_.variables.size(), Action::fill), {});
+}
+
+// ---- pieces -------------------------------------------------------------------------------------
+
+/// Writes ranges of some variables of one space, which boxes need not cover.
+/// @param fresh  the rest of the ranges is filled; otherwise it stays as it is in the file
+Status Composer::pass(bool records, std::int64_t record, std::span<const Work> work, bool fresh) {
+    if (std::all_of(work.begin(), work.end(), [](const Work& w) { return w.ranges.empty(); }))
+        return {};
+    const Space& space = spaces_.of(records);
+    const std::int64_t base = spaces_.base(records, record);
+    const Share share = layout_.share(writer_, space, base);
+    std::vector<char> covered(space.places.size(), 0);
+    std::map<std::size_t, Sweep> sweeps;
+    std::vector<Extent> wanted;
+    for (const Work& w : work) {
+        add_wanted(share, w.place, w.ranges, wanted);
+        if (!w.boxes.empty()) sweeps.emplace(w.place, w.boxes);
+        covered[w.place] = w.covered;
+    }
+    PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
+    for (Extent piece; cursor.next(piece);) {
+        const std::size_t bytes = piece.size();
+        buffer_.resize(std::max(buffer_.size(), bytes));
+        char* const to = buffer_.data();
+        std::deque<Box> boxes;
+        const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);
+        if (!fresh)
+            if (Status s = read_before(chunks); !s.ok()) return s;
+        {
+            Span span("pack");
+            span.record(records ? record : -1).bytes(piece.size());
+            if (fresh)
+                prefill_piece(share.space(), piece, to, fill_,
+                              [&](std::size_t place) { return covered[place] != 0; });
+            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+                const auto sweep = sweeps.find(place);
+                if (sweep == sweeps.end()) return;
+                sweep->second.meet(share.reach(place, range), [&](const UnitPart::Entry& e) {
+                    copy(share, piece, place, range, e);
+                });
+            });
+        }
+        if (Status s = storage_.write(chunks); !s.ok()) return s;
+        if (pause_ != nullptr) pause_->between_pieces();
+    }
+    return {};
+}
+
+/// Reads the present data of a piece from the file into the buffer.
+Status Composer::read_before(std::span<const Chunk> chunks) {
+    for (const Chunk& chunk : chunks)
+        if (Status s = storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
+            !s.ok())
+            return s;
+    return {};
+}
+
+/// Copies into the buffer the elements of a box that lie in a range of a place.
+void Composer::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
+                    const UnitPart::Entry& entry) {
+    const Place& p = share.space().places[place];
+    const Index to_stride = byte_strides(p);
+    const RowKernel kernel = move_kernel(p.element);
+    for_frames(share, place, range, {&entry.held, 1}, [&](const HeldBox& h, const Box& part) {
+        const Index stride = dense_strides(h, p.element);
+        const char* const from = entry.data + offset_in(h, part, stride);
+        char* const into =
+            buffer_.data() + (p.offset + share.position(place, part.low) * p.element - piece.begin);
+        copy_held(h, part, {RunOrder::indices, into, to_stride},
+                  {RunOrder::positions, from, stride}, kernel, nullptr);
+    });
 }
 
 }  // namespace thalweg::detail

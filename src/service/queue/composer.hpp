@@ -1,16 +1,28 @@
-// A writer's work on one unit: puts its share of the unit parts' data into the file, piece by
-// piece. Knows neither threads nor messages.
+// A writer's work on units: puts its share of the unit parts' data into the file, piece by piece.
+// Knows neither threads nor messages.
+//
+// At first, each step replaces the variables that were put, and fills the others. Once a file is
+// written by boxes (see unit_part.hpp), data stay wherever no box covers them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <map>
 #include <span>
 #include <vector>
 
-#include "service/queue/box_composer.hpp"
-#include "service/queue/share_writer.hpp"
+#include "exchange/pieces.hpp"
+#include "index/ranges.hpp"
+#include "service/queue/unit_part.hpp"
+#include "storage/spaces.hpp"
 
 namespace thalweg::detail {
+
+/// A callback that writers call between two pieces.
+class BetweenPieces {
+public:
+    virtual ~BetweenPieces() = default;
+    virtual void between_pieces() {}
+};
 
 class Composer {
 public:
@@ -23,40 +35,69 @@ public:
     Composer& operator=(const Composer&) = delete;
 
     /// Writes this writer's share of a unit, given the unit parts of all ranks; with kind `boxes`,
-    /// of some. A unit that ends a step advances the record.
+    /// of some. A unit that ends a step advances the record. Later boxes overwrite earlier ones.
     Status write(std::span<const UnitPart> unit_parts);
-    /// Continues a file that has `records` records and in which the fixed-size variables in
-    /// `filled` were written.
-    void go_on(std::int64_t records, std::vector<char> filled);
-    std::int64_t records() const { return boxes_ ? boxes_->records() : records_; }
+    /// Continues a file by boxes that has `records` records and in which the fixed-size variables
+    /// in `filled` were written.
+    void go_on(std::int64_t records, std::span<const char> filled);
+    std::int64_t records() const { return records_; }
+    /// Tests if the file is written by boxes.
+    bool boxed() const { return boxed_; }
 
-    /// Returns the box composer; after the first call, units are written by boxes (see
-    /// unit_part.hpp).
-    BoxComposer& boxes();
-    bool boxed() const { return boxes_.has_value(); }
+    /// Notes that all of a variable (of a record) was written by other means.
+    void note_written(int variable, std::int64_t record);
+    /// Notes that all records before this one were completed by other means.
+    void note_records(std::int64_t records);
+    /// Completes the records before number `records`: fills what was never written.
+    Status end_records(std::int64_t records);
 
 private:
-    Status write_step(std::span<const UnitPart> unit_parts);
-    Status write_fixed(std::span<const UnitPart> unit_parts, UnitKind kind);
-    Status write_part(std::span<const UnitPart> unit_parts);
-    Status write_boxed(std::span<const UnitPart> unit_parts);
-    Status pass(bool records, std::span<const Action> actions, const Share& share,
-                std::vector<Extent> wanted);
-    void pack(std::span<const Action> actions, const Share& share, Extent piece, char* to) const;
-    void collect(std::span<const UnitPart> unit_parts);
-    bool was_put(int variable) const;
+    struct Group {
+        int variable;
+        std::int64_t record;
+        auto operator<=>(const Group&) const = default;
+    };
+    using Boxes = std::vector<const UnitPart::Entry*>;
+    using Groups = std::map<Group, Boxes>;
+    /// The part of a pass that concerns one place of the space.
+    struct Work {
+        std::size_t place = 0;
+        std::vector<ElementRange> ranges;                    ///< elements to write, ascending
+        std::span<const UnitPart::Entry* const> boxes = {};  ///< data, in the order of the puts
+        bool covered = false;                                ///< the boxes cover all elements
+    };
 
-    ShareWriter out_;
+    void begin_boxes();
+    void end_record();
+    bool is_complete(const Group& group) const;
+    std::vector<ElementRange> take_untouched(const Group& group);
+    Groups group(std::span<const UnitPart> unit_parts) const;
+    std::vector<Action> actions(std::span<const UnitPart> unit_parts) const;
+    std::int64_t records_after(std::span<const UnitPart> unit_parts) const;
+    Status write_boxes(const Group& group, const Boxes& boxes);
+    Status write_range(const UnitHead& head, const Groups& groups);
+    Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
+    Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
+    Status pass(bool records, std::int64_t record, std::span<const Work> work, bool fresh);
+    Status read_before(std::span<const Chunk> chunks);
+    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
+              const UnitPart::Entry& entry);
+
+    const Definitions& definitions_;
     std::vector<char> whole_;
+    const Spaces& spaces_;
+    const Layout& layout_;
+    int writer_;
+    Storage& storage_;
+    std::int64_t piece_;
+    BetweenPieces* pause_;
     Existing existing_;
-    std::vector<char> filled_;  ///< fixed-size variables that were written, or existed before
-    std::vector<char> parted_;  ///< variables of the current record that were put in several units
-    std::vector<std::int64_t> put_;
-    std::vector<const UnitPart::Entry*> entries_;
-    /// Boxes of each variable; HeldBox::block is an index of entries_.
-    std::vector<std::vector<HeldBox>> held_;
+    std::vector<FillValue> fill_;  ///< fill value of each variable
+    std::vector<char> buffer_;     ///< the piece that is written
     std::int64_t records_;
-    std::optional<BoxComposer> boxes_;
+    /// Elements that were written or filled, by variable and record.
+    std::map<Group, Ranges> touched_;
+    bool boxed_ = false;
 };
 
 }  // namespace thalweg::detail

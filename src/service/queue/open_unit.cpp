@@ -6,16 +6,9 @@
 #include <utility>
 
 #include "base/reserve.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-void set_bit(std::vector<std::int64_t>& words, std::size_t i) {
-    words[i / 64] |= std::uint64_t(1) << (i % 64);
-}
-
-}  // namespace
 
 OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
     : file_(file), batch_(batch), publisher_(publisher), queued_(batch.puts.size()) {}

@@ -18,6 +18,13 @@ std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
+UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask UnitPart::*mask) {
+    UnitPart::Mask all(unit_parts.front().*mask);
+    for (const UnitPart& p : unit_parts)
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] |= (p.*mask)[i];
+    return all;
+}
+
 std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part) {
     const UnitHead& h = unit_part.head;
     std::vector<std::int64_t> words{0,

@@ -69,12 +69,16 @@ struct UnitPart {
         std::int64_t at = 0;  ///< offset of the data, in bytes from the base
     };
     UnitHead head;
+    using Mask = std::vector<std::int64_t>;
     /// Bit masks of variables: put; held but not put; put from an array without a halo; put from an
     /// array with one.
-    std::vector<std::int64_t> put, lacking, bare, with_halo;
+    Mask put, lacking, bare, with_halo;
     std::vector<Whole> whole;
     std::vector<Entry> entries;
 };
+
+/// Returns the bits that are set in a mask of any unit part.
+UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask UnitPart::*mask);
 
 /// Returns the descriptor of a unit part.
 std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part);

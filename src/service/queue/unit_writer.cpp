@@ -155,7 +155,7 @@ bool UnitWriter::end_apart() {
     for (UnitSource& s : sources_)
         if (!s.ended.empty()) s.ended.pop_front();
     sent_apart_ = false;
-    Status status = composer_.boxes().end_records(records);
+    Status status = composer_.end_records(records);
     if (status.ok()) status = storage_.end_unit(composer_.records(), false);
     finish_write(std::move(status));
     finish_round(false);

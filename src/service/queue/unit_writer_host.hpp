@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "service/queue/share_writer.hpp"
+#include "service/queue/composer.hpp"
 
 namespace thalweg::detail {
 
