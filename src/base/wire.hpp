@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -70,7 +71,7 @@ public:
     template <class T>
     using Value = T;
 
-    explicit WireReader(const std::vector<char>& bytes) : bytes_(bytes) {}
+    explicit WireReader(std::span<const char> bytes) : bytes_(bytes) {}
 
     template <class... T>
     void operator()(T&... values) {
@@ -93,9 +94,6 @@ public:
         at_ += n;
         return values;
     }
-    std::string get_text() { return get_many<std::string>(); }
-    /// Returns the bytes that have not been read yet.
-    std::vector<char> rest() const { return {bytes_.begin() + at_, bytes_.end()}; }
 
 private:
     template <class T>
@@ -112,13 +110,13 @@ private:
         }
     }
 
-    const std::vector<char>& bytes_;
+    std::span<const char> bytes_;
     std::size_t at_ = 0;
 };
 
 /// Returns the value in a message that contains nothing else.
 template <class T>
-T value_in(const std::vector<char>& bytes) {
+T value_in(std::span<const char> bytes) {
     WireReader in(bytes);
     T value;
     in(value);

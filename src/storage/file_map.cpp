@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/reserve.hpp"
-#include "base/words.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -30,33 +29,11 @@ FileMap plain_map(const Definitions& definitions, bool padded) {
     return map;
 }
 
-std::vector<std::int64_t> words_of(const FileMap& map) {
-    std::vector<std::int64_t> words{map.record_begin, map.record_bytes, map.fixed_end};
-    words.insert(words.end(), map.offset.begin(), map.offset.end());
-    words.insert(words.end(), map.padded.begin(), map.padded.end());
-    std::vector<std::int64_t> grain = map.grain;
-    grain.resize(map.offset.size());  // the vector is empty in maps without grains
-    words.insert(words.end(), grain.begin(), grain.end());
-    return words;
-}
-
-FileMap map_of(std::span<const std::int64_t> words) {
-    FileMap map;
-    map.record_begin = words[0];
-    map.record_bytes = words[1];
-    map.fixed_end = words[2];
-    const std::ptrdiff_t n = (words.size() - 3) / 3;
-    map.offset.assign(words.begin() + 3, words.begin() + 3 + n);
-    map.padded.assign(words.begin() + 3 + n, words.begin() + 3 + 2 * n);
-    map.grain.assign(words.begin() + 3 + 2 * n, words.end());
-    return map;
-}
-
 void broadcast(Comm& comm, FileMap& map, int root) {
-    std::vector<char> bytes;
-    if (comm.rank() == root) with_reserve([&] { bytes = to_bytes(words_of(map)); });
-    comm.broadcast(bytes, root);
-    with_reserve([&] { map = map_of(to_words(bytes)); });
+    WireWriter out;
+    if (comm.rank() == root) with_reserve([&] { out(map); });
+    comm.broadcast(out.bytes, root);
+    with_reserve([&] { map = value_in<FileMap>(out.bytes); });
 }
 
 }  // namespace thalweg::detail

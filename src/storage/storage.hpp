@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 #include "storage/placement.hpp"
@@ -44,9 +45,10 @@ struct FileMap {
 /// @param padded  add the padding of the classic formats
 FileMap plain_map(const Definitions& definitions, bool padded);
 
-/// words_of() encodes a map as words for a message, and map_of() decodes it.
-std::vector<std::int64_t> words_of(const FileMap& map);
-FileMap map_of(std::span<const std::int64_t> words);
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, FileMap> map) {
+    wire(map.record_begin, map.record_bytes, map.offset, map.padded, map.grain, map.fixed_end);
+}
 /// Broadcasts a map from the root. Throws NoMemoryAnywhere on all ranks if one of them has no
 /// memory.
 void broadcast(Comm& comm, FileMap& map, int root);

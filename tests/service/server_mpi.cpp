@@ -57,7 +57,7 @@ protected:
         EXPECT_EQ(m.file, serial_);
         const Answer answer = Answer::of(m.body);
         counts_ = answer.counts;
-        if (answer.status.ok()) plan_.spaces = make_spaces(plan_.definitions, map_of(answer.map));
+        if (answer.status.ok()) plan_.spaces = make_spaces(plan_.definitions, answer.map);
         return answer.status;
     }
     Status open(const std::string& path) {

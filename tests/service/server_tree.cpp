@@ -162,7 +162,7 @@ TEST_F(ServerTree, NobodyTellsManyServers) {
         Tree tree(servers, folder_);
         const Answer opened = tree.open(-1);
         ASSERT_TRUE(opened.status.ok()) << opened.status.text;
-        EXPECT_FALSE(opened.map.empty());
+        EXPECT_FALSE(opened.map.offset.empty());
         ASSERT_TRUE(tree.close().status.ok());
         for (const MessageKind kind : {MessageKind::open_file, MessageKind::close_file}) {
             EXPECT_EQ(tree.sent(0, kind), 1);

@@ -13,7 +13,7 @@ void Answer::join(Answer other) {
         status = std::move(other.status);
         failed = other.failed;
     }
-    if (map.empty()) map = std::move(other.map);
+    if (map.offset.empty()) map = std::move(other.map);
 }
 
 std::vector<char> Answer::bytes() const {

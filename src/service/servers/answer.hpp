@@ -17,8 +17,7 @@ struct Answer {
     int failed = INT_MAX;      ///< number of that server
     WriteCounts counts;        ///< sum over the servers
     std::int64_t records = 0;  ///< records of the file
-    /// Offsets of the file's data, encoded as words; from the first server, if it has the file.
-    std::vector<std::int64_t> map;
+    FileMap map;               ///< from the first server, if it has the file
 
     void join(Answer other);
     std::vector<char> bytes() const;

@@ -22,23 +22,21 @@ void carry(Wire& wire, Carried<Wire, Packing> p) {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, ServicePlan> plan) {
     wire(plan.path, plan.data_path, plan.serial, plan.layout, plan.storage, plan.options,
-         plan.piece, plan.queue, plan.durable, plan.whole);
+         plan.piece, plan.queue, plan.durable, plan.whole, plan.map);
 }
 
 void describe_file(const ServicePlan& plan, WireWriter& out) {
     const Definitions& d = *plan.definitions;
-    out(plan, words_of(plan.map), d.dims, d.attributes, d.variables);
+    out(plan, d.dims, d.attributes, d.variables);
     for (const Variable& v : d.variables) out(v.packing);
 }
 
 FileDescription read_file(const std::vector<char>& bytes) {
     WireReader in(bytes);
     FileDescription f;
-    std::vector<std::int64_t> map;
     Definitions& d = f.definitions;
-    in(f.plan, map, d.dims, d.attributes, d.variables);
+    in(f.plan, d.dims, d.attributes, d.variables);
     for (Variable& v : d.variables) in(v.packing);
-    f.plan.map = map_of(map);
     return f;
 }
 

@@ -98,7 +98,7 @@ void FileOnServer::reply(const Status& status) {
                       Answer own = place_.answer(status);
                       if (unit_writer_) own.counts = unit_writer_->state().counts();
                       if (unit_writer_) own.records = unit_writer_->rounds().records();
-                      if (place_.is_first()) own.map = words_of(map_);
+                      if (place_.is_first()) own.map = map_;
                       return own;
                   }));
 }

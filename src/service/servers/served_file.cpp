@@ -106,7 +106,7 @@ public:
         if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
         FileMap map;
         Status status = team_.agree(alone([&]() -> Status {
-            if (team_.rank() == 0) map = map_of(answer.map);
+            if (team_.rank() == 0) map = std::move(answer.map);
             return {};
         }));
         if (status.ok())

@@ -104,7 +104,7 @@ Status KeeperIndex::count(std::int64_t records, bool durable) {
     for (; known_ < records; ++known_) layout_.add_known(definitions_, known_, chunks);
     const std::vector<PlacedChunk> placed = store_.take_placed(records);
     chunks.insert(chunks.end(), placed.begin(), placed.end());
-    if (log_) log_->add(records, std::span(chunks).subspan(before), durable);
+    if (log_) log_->add({records, {chunks.begin() + before, chunks.end()}}, durable);
     return {};
 }
 

@@ -5,56 +5,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <type_traits>
 #include <utility>
 
-#include "base/hash.hpp"
-#include "base/wire.hpp"
+#include "storage/posix/log_entry.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, LoggedChunks> logged) {
+    wire(logged.records, logged.chunks);
+}
+
 namespace {
 
-constexpr std::array<char, 16> log_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
-                                        'p', 'l', 'a', 'c', 'e', 's', '1', '\n'};
+/// Begins a log. The first entry has the names of the variables, each other one has LoggedChunks.
+constexpr LogMark places_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
+                              'p', 'l', 'a', 'c', 'e', 's', '2', '\n'};
 /// clear() empties the log if it is larger than this number of bytes.
 constexpr std::int64_t many = 1 << 20;
 /// Number of bytes that are reserved at a time, so that the log can still be written when the disk
 /// is full.
 constexpr std::int64_t room_step = 64 << 10;
-
-static_assert(std::is_trivially_copyable_v<PlacedChunk>);
-
-/// The head of an entry. The first entry contains the names of the variables; each other entry
-/// contains chunks that were logged together.
-struct Head {
-    std::int64_t records = 0;
-    std::int64_t bytes = 0;  ///< size in bytes of the rest of the entry
-    std::uint64_t checksum = 0;
-};
-
-std::vector<char> entry(std::int64_t records, std::span<const char> bytes) {
-    WireWriter out;
-    out.put(Head{records, std::ssize(bytes), hash_of({bytes.data(), bytes.size()})});
-    out.bytes.insert(out.bytes.end(), bytes.begin(), bytes.end());
-    return std::move(out.bytes);
-}
-
-/// Removes the next entry from the front of the bytes. @return false if it is incomplete
-bool take_entry(std::span<const char>& from, Head& head, std::span<const char>& bytes) {
-    if (from.size() < sizeof head) return false;
-    std::memcpy(&head, from.data(), sizeof head);
-    from = from.subspan(sizeof head);
-    if (head.bytes < 0 || head.bytes > std::ssize(from) || head.records < 0) return false;
-    bytes = from.first(head.bytes);
-    from = from.subspan(head.bytes);
-    return hash_of({bytes.data(), bytes.size()}) == head.checksum;
-}
 
 }  // namespace
 
@@ -62,10 +35,11 @@ PlaceLog::PlaceLog(const std::string& path, const Definitions& definitions)
     : path_(place_log_path(path)) {
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd_ < 0) return;
-    WireWriter names;
-    for (const Variable& v : definitions.variables) names.put(v.name);
-    append(log_mark);
-    append(entry(std::ssize(definitions.variables), names.bytes));
+    std::vector<std::string> names;
+    for (const Variable& v : definitions.variables) names.push_back(v.name);
+    std::vector<char> first(places_mark.begin(), places_mark.end());
+    append_log_entry(first, names);
+    append(first);
     begin_ = end_;
 }
 
@@ -87,8 +61,10 @@ void PlaceLog::append(std::span<const char> bytes) {
         ::close(std::exchange(fd_, -1));
 }
 
-void PlaceLog::add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable) {
-    append(entry(records, {reinterpret_cast<const char*>(chunks.data()), chunks.size_bytes()}));
+void PlaceLog::add(const LoggedChunks& logged, bool durable) {
+    std::vector<char> entry;
+    append_log_entry(entry, logged);
+    append(entry);
     if (!durable || fd_ < 0) return;
     (void)sync_file(fd_, path_);
     if (!std::exchange(named_, true)) (void)sync_folder_of(path_);
@@ -115,22 +91,9 @@ bool read_place_log(const std::string& path, std::vector<std::string>& names,
     if (good) all.resize(info.st_size);
     good = good && read_fully(fd, log, all.data(), std::ssize(all), 0).ok();
     ::close(fd);
-    std::span<const char> rest(all), bytes;
-    Head head;
-    if (!good || rest.size() < log_mark.size() ||
-        !std::equal(log_mark.begin(), log_mark.end(), rest.begin()))
-        return false;
-    rest = rest.subspan(log_mark.size());
-    if (!take_entry(rest, head, bytes)) return false;
-    const std::vector<char> told(bytes.begin(), bytes.end());
-    WireReader in(told);
-    for (std::int64_t i = 0; i < head.records; ++i) names.push_back(in.get_many<std::string>());
-    while (take_entry(rest, head, bytes)) {
-        LoggedChunks one{head.records,
-                         std::vector<PlacedChunk>(bytes.size() / sizeof(PlacedChunk))};
-        std::memcpy(one.chunks.data(), bytes.data(), one.chunks.size() * sizeof(PlacedChunk));
-        logged.push_back(std::move(one));
-    }
+    std::span<const char> rest(all);
+    if (!good || !take_log_mark(rest, places_mark) || !take_log_entry(rest, names)) return false;
+    for (LoggedChunks one; take_log_entry(rest, one);) logged.push_back(one);
     return true;
 }
 

@@ -14,6 +14,12 @@
 
 namespace thalweg::detail {
 
+/// Chunks that are logged together, and the number of records that the file has with them.
+struct LoggedChunks {
+    std::int64_t records = 0;
+    std::vector<PlacedChunk> chunks;
+};
+
 class PlaceLog {
 public:
     /// Creates the log of a file. If this fails, nothing is logged, and all functions do nothing.
@@ -23,9 +29,8 @@ public:
     PlaceLog& operator=(const PlaceLog&) = delete;
 
     /// Adds chunks to the log. After a failure nothing more is logged.
-    /// @param records  number of records that the file has with them
     /// @param durable  sync the log
-    void add(std::int64_t records, std::span<const PlacedChunk> chunks, bool durable);
+    void add(const LoggedChunks& logged, bool durable);
     /// Empties the log if it is long. HDF5's index must contain all logged chunks.
     void clear();
     /// Removes the log. HDF5's index must contain all logged chunks.
@@ -40,12 +45,6 @@ private:
     std::int64_t begin_ = 0;  ///< offset in the log after the names of the variables
     std::int64_t end_ = 0;
     std::int64_t room_ = 0;  ///< bytes of the log for which the file system has reserved space
-};
-
-/// Chunks that were logged together, and the number of records that the file has with them.
-struct LoggedChunks {
-    std::int64_t records = 0;
-    std::vector<PlacedChunk> chunks;
 };
 
 /// Reads the complete entries of a file's log.

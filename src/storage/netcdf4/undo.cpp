@@ -5,33 +5,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
-
-#include "base/hash.hpp"
-#include "base/wire.hpp"
+#include "storage/posix/log_entry.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, SavedBytes> place) {
+    wire(place.address, place.bytes);
+}
+
 namespace {
 
-constexpr std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
-                                    'u', 'n', 'd', 'o', ' ', '1', '\n'};
+constexpr LogMark undo_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
+                            'u', 'n', 'd', 'o', ' ', '2', '\n'};
 
-/// The last bytes of a file that contains saved bytes.
+/// The last bytes of a file that contains saved bytes, which are an entry of a log.
 struct Trailer {
-    std::int64_t begin = 0;      ///< offset of the first saved byte
-    std::int64_t size = 0;       ///< size of the file before the change
-    std::int64_t places = 0;     ///< number of ranges that were saved
-    std::uint64_t checksum = 0;  ///< checksum of the saved bytes
-    std::array<char, 16> mark{};
+    std::int64_t begin = 0;  ///< offset of the entry
+    std::int64_t bytes = 0;  ///< its size in bytes
+    std::int64_t size = 0;   ///< size of the file before the change
+    LogMark mark{};
 };
-
-std::uint64_t checksum_of(std::span<const char> bytes) {
-    return hash_of({bytes.data(), bytes.size()});
-}
 
 /// Tests if the file ends with a complete trailer.
 bool find_trailer(int fd, Trailer& trailer) {
@@ -39,36 +35,19 @@ bool find_trailer(int fd, Trailer& trailer) {
     const std::int64_t bytes = sizeof trailer;
     if (fstat(fd, &info) != 0 || info.st_size < bytes) return false;
     if (pread(fd, &trailer, sizeof trailer, info.st_size - bytes) != bytes) return false;
-    return trailer.mark == mark && trailer.places >= 0 && trailer.size >= 0 &&
-           trailer.begin >= trailer.size && trailer.begin <= info.st_size - bytes;
+    return trailer.mark == undo_mark && trailer.size >= 0 && trailer.begin >= trailer.size &&
+           trailer.bytes >= 0 && trailer.bytes == info.st_size - bytes - trailer.begin;
 }
 
-/// Reads the saved bytes.
-/// @param whole  false if the saved bytes are incomplete; the change had not begun then
-Status read_saved(int fd, const std::string& path, const Trailer& trailer,
-                  std::vector<SavedBytes>& saved, bool& whole) {
-    struct stat info {};
-    if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
-    std::vector<char> bytes(info.st_size - std::int64_t(sizeof trailer) - trailer.begin);
-    Status status = read_fully(fd, path, bytes.data(), std::ssize(bytes), trailer.begin);
-    if (!status.ok()) return status;
-    whole = checksum_of(bytes) == trailer.checksum;
-    if (!whole) return {};
-    WireReader in(bytes);
-    for (std::int64_t i = 0; i < trailer.places; ++i) {
-        SavedBytes place;
-        place.address = in.get<std::int64_t>();
-        place.bytes = in.get_many<std::vector<char>>();
-        saved.push_back(std::move(place));
-    }
-    return {};
-}
-
+/// @param undone  stays false if the saved bytes are incomplete; the change had not begun then
 Status put_back(int fd, const std::string& path, bool& undone) {
     std::vector<SavedBytes> saved;
     Trailer trailer;
     if (!find_trailer(fd, trailer)) return {};
-    Status status = read_saved(fd, path, trailer, saved, undone);
+    std::vector<char> bytes(trailer.bytes);
+    Status status = read_fully(fd, path, bytes.data(), trailer.bytes, trailer.begin);
+    std::span<const char> log(bytes);
+    undone = status.ok() && take_log_entry(log, saved);
     for (const SavedBytes& place : saved)
         if (status.ok())
             status =
@@ -82,19 +61,10 @@ Status put_back(int fd, const std::string& path, bool& undone) {
 }  // namespace
 
 Status write_undo(int fd, const std::string& path, std::int64_t at, std::int64_t size,
-                  std::span<const SavedBytes> saved) {
+                  const std::vector<SavedBytes>& saved) {
     WireWriter out;
-    for (const SavedBytes& place : saved) {
-        out.put(place.address);
-        out.put(place.bytes);
-    }
-    Trailer trailer;
-    trailer.begin = at;
-    trailer.size = size;
-    trailer.places = std::ssize(saved);
-    trailer.checksum = checksum_of(out.bytes);
-    trailer.mark = mark;
-    out.put(trailer);
+    append_log_entry(out.bytes, saved);
+    out.put(Trailer{at, std::ssize(out.bytes), size, undo_mark});
     return write_fully(fd, path, out.bytes.data(), std::ssize(out.bytes), at);
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ struct SavedBytes {
  * @param size  size that undo() gives the file
  */
 Status write_undo(int fd, const std::string& path, std::int64_t at, std::int64_t size,
-                  std::span<const SavedBytes> saved);
+                  const std::vector<SavedBytes>& saved);
 
 /// Tests if a file ends with saved bytes: a run is changing the file, or was killed while it did.
 bool has_undo(int fd);

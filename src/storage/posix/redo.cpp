@@ -5,26 +5,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "base/hash.hpp"
-#include "base/wire.hpp"
+#include "storage/posix/log_entry.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, ChangedBytes> change) {
+    wire(change.address, change.before, change.after);
+}
+
 namespace {
 
-struct RedoHead {
-    std::array<char, 16> mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
-                              'r', 'e', 'd', 'o', ' ', '1', '\n'};
-    std::int64_t bytes = 0;  ///< size in bytes of the rest of the log
-    std::uint64_t checksum = 0;
-};
+constexpr LogMark redo_mark{'t', 'h', 'a', 'l', 'w', 'e', 'g', ' ',
+                            'r', 'e', 'd', 'o', ' ', '1', '\n'};
 
 /// Number of bytes that a disk writes completely or not at all.
 constexpr std::int64_t sector = 512;
@@ -34,22 +33,8 @@ Status read_changes(const std::string& path, std::vector<ChangedBytes>& changes)
     if (access(redo_path(path).c_str(), F_OK) != 0) return {};
     std::vector<char> all;
     if (Status s = read_file(redo_path(path), all); !s.ok()) return s;
-    RedoHead head;
-    const RedoHead wanted;
-    if (all.size() < sizeof head) return {};
-    std::memcpy(static_cast<void*>(&head), all.data(), sizeof head);
-    all.erase(all.begin(), all.begin() + sizeof head);
-    if (head.mark != wanted.mark || head.bytes < 0 || head.bytes > std::ssize(all)) return {};
-    all.resize(head.bytes);
-    if (hash_of({all.data(), all.size()}) != head.checksum) return {};
-    WireReader in(all);
-    for (auto left = in.get<std::int64_t>(); left > 0; --left) {
-        ChangedBytes change;
-        change.address = in.get<std::int64_t>();
-        change.before = in.get_many<std::vector<char>>();
-        change.after = in.get_many<std::vector<char>>();
-        changes.push_back(std::move(change));
-    }
+    std::span<const char> log(all);
+    if (take_log_mark(log, redo_mark)) (void)take_log_entry(log, changes);
     return {};
 }
 
@@ -87,23 +72,12 @@ RedoLog::~RedoLog() {
 
 Status RedoLog::write(const std::vector<ChangedBytes>& changes) {
     const std::string path = redo_path(path_);
-    WireWriter out;
-    out.put(std::ssize(changes));
-    for (const ChangedBytes& change : changes) {
-        out.put(change.address);
-        out.put(change.before);
-        out.put(change.after);
-    }
-    RedoHead head;
-    head.bytes = std::ssize(out.bytes);
-    head.checksum = hash_of({out.bytes.data(), out.bytes.size()});
-    WireWriter all;
-    all.put(head);
-    all.bytes.insert(all.bytes.end(), out.bytes.begin(), out.bytes.end());
+    std::vector<char> log(redo_mark.begin(), redo_mark.end());
+    append_log_entry(log, changes);
     const bool fresh = fd_ < 0;
     if (fresh) fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd_ < 0) return system_failure(path_, "cannot create " + path);
-    Status status = write_fully(fd_, path_, all.bytes.data(), std::ssize(all.bytes), 0);
+    Status status = write_fully(fd_, path_, log.data(), std::ssize(log), 0);
     if (status.ok()) status = sync_file(fd_, path_);
     if (status.ok() && fresh) status = sync_folder_of(path_);
     if (!status.ok()) status.text += fmt::format(" (for {})", path);
