@@ -36,14 +36,14 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
                     e.held = held_box(box, plan.definitions.variables[i].shape);
                     p.entries.push_back(e);
                 }
-        const auto words = describe_unit_part(p);
-        EXPECT_EQ(words[0], static_cast<std::int64_t>(words.size()));
-        EXPECT_EQ(head_of(words.data()).kind, p.head.kind);
-        EXPECT_EQ(head_of(words.data()).ends, p.head.ends);
-        EXPECT_EQ(head_of(words.data()).boxed, p.head.boxed);
+        const auto bytes = describe_unit_part(p);
+        EXPECT_EQ(head_of(bytes.data()).bytes, static_cast<std::int64_t>(bytes.size()));
+        EXPECT_EQ(head_of(bytes.data()).kind, p.head.kind);
+        EXPECT_EQ(head_of(bytes.data()).ends, p.head.ends);
+        EXPECT_EQ(head_of(bytes.data()).boxed, p.head.boxed);
         const char* base = reinterpret_cast<const char*>(&random);
-        const UnitPart q = parse_unit_part(words.data(), base, plan.definitions.variables, {});
-        EXPECT_EQ(describe_unit_part(q), words);
+        const UnitPart q = parse_unit_part(bytes.data(), base, plan.definitions.variables, {});
+        EXPECT_EQ(describe_unit_part(q), bytes);
         ASSERT_EQ(q.entries.size(), p.entries.size());
         for (std::size_t i = 0; i < p.entries.size(); ++i) {
             EXPECT_EQ(q.entries[i].data, base + p.entries[i].at);

@@ -135,8 +135,7 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
                         wait_briefly(region.published, static_cast<std::uint32_t>(n), nullptr);
                     const char* base = q.unit_queue.base();
                     const auto at = region.unit_at[n % Region::max_units].load();
-                    const UnitPart p = parse_unit_part(
-                        reinterpret_cast<const std::int64_t*>(base + at), base, variables, {});
+                    const UnitPart p = parse_unit_part(base + at, base, variables, {});
                     if (p.head.unit != n) wrong = true;
                     if (n % 97 == a) sleep_seconds(1e-3);
                     for (const auto& e : p.entries)

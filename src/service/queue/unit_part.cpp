@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/queue/unit_part.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/wire.hpp"
 #include "exchange/copy_runs.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/parts.hpp"
@@ -10,9 +12,30 @@
 
 namespace thalweg::detail {
 
-namespace {
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, UnitHead> head) {
+    wire(head.bytes, head.unit, head.kind, head.rank, head.record, head.records, head.boxed,
+         head.ends, head.given, head.variable, head.begin, head.end);
+}
 
-constexpr std::size_t unit_part_head_words = 13;
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, UnitPart::Whole> whole) {
+    wire(whole.variable, whole.at);
+}
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, UnitPart::Entry> entry) {
+    auto& box = entry.held.box;
+    wire(entry.variable, entry.record, entry.at, box.nd);
+    for (int d = 0; d < box.nd; ++d) wire(box.low[d], box.count[d]);
+}
+
+template <class Wire>
+void carry(Wire& wire, Carried<Wire, UnitPart> part) {
+    wire(part.head, part.put, part.lacking, part.bare, part.with_halo, part.whole, part.entries);
+}
+
+namespace {
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -25,100 +48,48 @@ UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask Uni
     return all;
 }
 
-std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part) {
-    const UnitHead& h = unit_part.head;
-    std::vector<std::int64_t> words{0,
-                                    h.unit,
-                                    static_cast<std::int64_t>(h.kind),
-                                    h.rank,
-                                    h.records,
-                                    h.ends | h.given << 1 | h.boxed << 2,
-                                    h.variable,
-                                    h.begin,
-                                    h.end,
-                                    h.record,
-                                    std::ssize(unit_part.put),
-                                    std::ssize(unit_part.whole),
-                                    std::ssize(unit_part.entries)};
-    words.insert(words.end(), unit_part.put.begin(), unit_part.put.end());
-    words.insert(words.end(), unit_part.lacking.begin(), unit_part.lacking.end());
-    words.insert(words.end(), unit_part.bare.begin(), unit_part.bare.end());
-    words.insert(words.end(), unit_part.with_halo.begin(), unit_part.with_halo.end());
-    for (const UnitPart::Whole& t : unit_part.whole) words.insert(words.end(), {t.variable, t.at});
+std::vector<char> describe_unit_part(const UnitPart& unit_part) {
     // A list that several entries share is written once; the entries refer to it by number, from 1.
     std::vector<const Listing*> lists;
+    std::vector<int> list_of;
+    std::vector<std::int64_t> words;
     for (const UnitPart::Entry& e : unit_part.entries) {
-        const Box& box = e.held.box;
-        std::size_t list = 0;
-        if (e.held.list) {
-            while (list < lists.size() && lists[list] != e.held.list.get()) ++list;
-            if (list == lists.size()) lists.push_back(e.held.list.get());
-            ++list;
-        }
-        words.insert(words.end(),
-                     {e.variable, e.record, box.nd, e.at, static_cast<std::int64_t>(list)});
-        words.insert(words.end(), box.low.begin(), box.low.begin() + box.nd);
-        words.insert(words.end(), box.count.begin(), box.count.begin() + box.nd);
+        const auto known = std::find(lists.begin(), lists.end(), e.held.list.get());
+        list_of.push_back(e.held.list ? static_cast<int>(known - lists.begin()) + 1 : 0);
+        if (!e.held.list || known != lists.end()) continue;
+        lists.push_back(e.held.list.get());
+        append_listing(words, *e.held.list);
     }
-    words.push_back(lists.size());
-    for (const Listing* listing : lists) append_listing(words, *listing);
-    words[0] = words.size();
-    return words;
+    WireWriter out;
+    out(unit_part, list_of, words);
+    // The data that follow in a message are aligned.
+    out.bytes.resize(rounded(std::ssize(out.bytes)));
+    const std::int64_t bytes = std::ssize(out.bytes);
+    std::memcpy(out.bytes.data(), &bytes, sizeof bytes);
+    return std::move(out.bytes);
 }
 
-UnitHead head_of(const std::int64_t* words) {
-    UnitHead head;
-    head.unit = words[1];
-    head.kind = static_cast<UnitKind>(words[2]);
-    head.rank = words[3];
-    head.records = words[4];
-    head.ends = (words[5] & 1) != 0;
-    head.given = (words[5] & 2) != 0;
-    head.boxed = (words[5] & 4) != 0;
-    head.variable = words[6];
-    head.begin = words[7];
-    head.end = words[8];
-    head.record = words[9];
-    return head;
+UnitHead head_of(const char* descriptor) {
+    return value_in<UnitHead>({descriptor, sizeof(UnitHead)});
 }
 
-UnitPart parse_unit_part(const std::int64_t* words, const char* base,
+UnitPart parse_unit_part(const char* descriptor, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings) {
     UnitPart p;
-    p.head = head_of(words);
-    const std::int64_t masks = words[10], whole = words[11], entries = words[12];
-    const std::int64_t* at = words + unit_part_head_words;
-    for (auto* mask : {&p.put, &p.lacking, &p.bare, &p.with_halo}) {
-        mask->assign(at, at + masks);
-        at += masks;
+    std::vector<int> list_of;
+    std::vector<std::int64_t> words;
+    WireReader in({descriptor, static_cast<std::size_t>(head_of(descriptor).bytes)});
+    in(p, list_of, words);
+    std::vector<std::shared_ptr<const Listing>> lists{nullptr};
+    const std::int64_t* at = words.data();
+    for (std::size_t i = 0; i < p.entries.size(); ++i) {
+        UnitPart::Entry& e = p.entries[i];
+        const std::vector<std::int64_t>& shape = variables[e.variable].shape;
+        const std::size_t list = list_of[i];
+        if (list == lists.size()) lists.push_back(parse_listing(at, shape));
+        e.held = held_box(e.held.box, shape);
+        e.held.list = lists[list];
     }
-    for (std::int64_t t = 0; t < whole; ++t, at += 2)
-        p.whole.push_back({static_cast<int>(at[0]), at[1]});
-    p.entries.resize(entries);
-    std::vector<std::int64_t> list_of;
-    for (UnitPart::Entry& e : p.entries) {
-        e.variable = at[0];
-        e.record = at[1];
-        Box box;
-        box.nd = at[2];
-        e.at = at[3];
-        list_of.push_back(at[4]);
-        at += 5;
-        std::copy_n(at, box.nd, box.low.begin());
-        std::copy_n(at + box.nd, box.nd, box.count.begin());
-        at += 2 * box.nd;
-        e.held = held_box(box, variables[e.variable].shape);
-    }
-    std::vector<std::shared_ptr<const Listing>> lists(*at++);
-    for (std::size_t l = 0; l < lists.size(); ++l) {
-        std::size_t first = 0;
-        while (list_of[first] != static_cast<std::int64_t>(l) + 1) ++first;
-        const std::size_t variable = p.entries[first].variable;
-        lists[l] = parse_listing(at, variables[variable].shape);
-    }
-    for (std::size_t i = 0; i < p.entries.size(); ++i)
-        if (list_of[i] > 0)
-            p.entries[i].held.list = lists[static_cast<std::size_t>(list_of[i]) - 1];
     return with_data(std::move(p), base, variables, holdings);
 }
 
@@ -201,14 +172,13 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
             });
         }
     }
-    const std::vector<std::int64_t> words = describe_unit_part(clipped);
-    const auto length = static_cast<std::int64_t>(words.size() * 8) + rounded(data.size());
-    const auto start = message.size();
-    message.resize(start + 8 + length);
-    std::memcpy(message.data() + start, &length, 8);
-    std::memcpy(message.data() + start + 8, words.data(), words.size() * 8);
-    if (!data.empty())
-        std::memcpy(message.data() + start + 8 + words.size() * 8, data.data(), data.size());
+    const std::vector<char> descriptor = describe_unit_part(clipped);
+    data.resize(rounded(data.size()));
+    const auto length = static_cast<std::int64_t>(descriptor.size() + data.size());
+    const auto* const first = reinterpret_cast<const char*>(&length);
+    message.insert(message.end(), first, first + sizeof length);
+    message.insert(message.end(), descriptor.begin(), descriptor.end());
+    message.insert(message.end(), data.begin(), data.end());
     return !clipped.entries.empty();
 }
 
@@ -217,14 +187,12 @@ std::vector<UnitPart> parse_message(std::span<const char> message,
     std::vector<UnitPart> unit_parts;
     const PackedBoxes none;
     for (std::size_t at = 0; at < message.size();) {
-        std::int64_t length, n;
-        std::memcpy(&length, message.data() + at, 8);
-        std::memcpy(&n, message.data() + at + 8, 8);
-        std::vector<std::int64_t> words(n);
-        std::memcpy(words.data(), message.data() + at + 8, words.size() * 8);
-        unit_parts.push_back(parse_unit_part(
-            words.data(), message.data() + at + 8 + words.size() * 8, variables, none));
-        at += 8 + static_cast<std::size_t>(length);
+        std::int64_t length;
+        std::memcpy(&length, message.data() + at, sizeof length);
+        const char* const descriptor = message.data() + at + sizeof length;
+        unit_parts.push_back(
+            parse_unit_part(descriptor, descriptor + head_of(descriptor).bytes, variables, none));
+        at += sizeof length + static_cast<std::size_t>(length);
     }
     return unit_parts;
 }

@@ -1,7 +1,6 @@
 // The contribution of one rank to one unit of work: boxes of variables in file order, or the
 // elements of lists in boxes, dense, in the byte order of the file. A unit part lies in its rank's
-// region, or comes as a message; either way, it is a descriptor of 64-bit words and the data that
-// this points to.
+// region, or comes as a message; either way, it is a descriptor and the data that this points to.
 //
 // A file is written "by boxes" once a rank has put a section, or a record that it named by number
 // (UnitKind::boxes): then the units of a rank no longer correspond to those of the others.
@@ -39,6 +38,7 @@ inline bool is_mark(UnitKind kind) {
 }
 
 struct UnitHead {
+    std::int64_t bytes = 0;  ///< size in bytes of the descriptor; set by describe_unit_part()
     std::int64_t unit = 0;
     UnitKind kind = UnitKind::step;
     int rank = 0;             ///< rank that made the unit
@@ -81,12 +81,12 @@ struct UnitPart {
 UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask UnitPart::*mask);
 
 /// Returns the descriptor of a unit part.
-std::vector<std::int64_t> describe_unit_part(const UnitPart& unit_part);
+std::vector<char> describe_unit_part(const UnitPart& unit_part);
 /// Parses a descriptor.
 /// @param base       address of the data
 /// @param variables  give the shapes
 /// @param holdings   of the rank that made the unit part
-UnitPart parse_unit_part(const std::int64_t* words, const char* base,
+UnitPart parse_unit_part(const char* descriptor, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings);
 
 /// Returns a unit part with the address of its data, if it was not parsed from a descriptor.
@@ -94,7 +94,7 @@ UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variabl
                    const PackedBoxes& holdings);
 
 /// Returns the head of a descriptor.
-UnitHead head_of(const std::int64_t* words);
+UnitHead head_of(const char* descriptor);
 
 /// Returns a unit part without its boxes: the head, and which variables its rank has put.
 UnitPart without_data(const UnitPart& unit_part);
@@ -106,9 +106,7 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
                     const Spaces& spaces, std::span<const Variable> variables,
                     std::vector<char>& message);
 /// Returns the head of the first unit part of a message.
-inline UnitHead head_of(std::span<const char> message) {
-    return head_of(reinterpret_cast<const std::int64_t*>(message.data() + 8));
-}
+inline UnitHead head_of(std::span<const char> message) { return head_of(message.data() + 8); }
 /// Returns the unit parts of a message. They refer to its bytes.
 std::vector<UnitPart> parse_message(std::span<const char> message,
                                     std::span<const Variable> variables);

@@ -172,8 +172,8 @@ void UnitQueue::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_
 
 bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     unit_part.head.unit = next_;
-    const auto words = with_reserve([&] { return describe_unit_part(unit_part); });
-    char* at = take(words.size() * 8);
+    const auto descriptor = with_reserve([&] { return describe_unit_part(unit_part); });
+    char* at = take(descriptor.size());
     Region& region = Region::of(*memory_);
     if (at == nullptr) {
         if (stuck()) return false;
@@ -182,7 +182,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
                                : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;
     }
-    std::memcpy(at, words.data(), words.size() * 8);
+    std::memcpy(at, descriptor.data(), descriptor.size());
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
         Stopwatch watch(wait_seconds);
         const Pressing pressing(*memory_, doorbell_);

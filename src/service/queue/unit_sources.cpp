@@ -6,10 +6,10 @@
 
 namespace thalweg::detail {
 
-const std::int64_t* UnitSource::descriptor(std::int64_t unit) const {
+const char* UnitSource::descriptor(std::int64_t unit) const {
     const std::int64_t at =
         Region::of(*region).unit_at[unit % Region::max_units].load(std::memory_order_relaxed);
-    return reinterpret_cast<const std::int64_t*>(Region::data(*region) + at);
+    return Region::data(*region) + at;
 }
 
 bool UnitSource::ahead() const {

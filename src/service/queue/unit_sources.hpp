@@ -30,7 +30,7 @@ struct UnitSource {
     std::deque<std::int64_t> ended;
 
     /// Returns a unit's descriptor, for a rank of this node.
-    const std::int64_t* descriptor(std::int64_t unit) const;
+    const char* descriptor(std::int64_t unit) const;
     /// Tests if a rank of this node, whose next unit is of boxes, waits until it is written, or
     /// soon will.
     bool ahead() const;

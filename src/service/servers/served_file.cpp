@@ -104,19 +104,13 @@ public:
         Answer answer;
         const auto describe = [&](WireWriter& out) { describe_file(plan_, out); };
         if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
-        FileMap map;
-        Status status = team_.agree(alone([&]() -> Status {
-            if (team_.rank() == 0) map = std::move(answer.map);
+        Status status = together([&]() -> Status {
+            broadcast(team_.world(), answer.map, 0);
             return {};
-        }));
-        if (status.ok())
-            status = together([&]() -> Status {
-                broadcast(team_.world(), map, 0);
-                return {};
-            });
+        });
         if (status.ok())
             status = team_.agree(alone([&]() -> Status {
-                spaces_ = make_spaces(*plan_.definitions, map);
+                spaces_ = make_spaces(*plan_.definitions, answer.map);
                 return {};
             }));
         if (!status.ok()) (void)close(false, {});
