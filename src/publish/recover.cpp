@@ -99,16 +99,12 @@ Status compare(const std::string& own, const std::string& data, const Committed&
 
 /// Sets the size and the record count of a file to those of its complete records.
 Status complete(const std::string& path, const Committed& found) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
-    Status status;
-    if (found.lost > 0) status = write_record_count(fd, path, found.format, found.records);
-    if (status.ok() && found.size != found.actual && ftruncate(fd, found.size) != 0)
-        status = system_failure(path, fmt::format("cannot set its size to {} bytes", found.size));
-    if (status.ok() && fsync(fd) != 0) status = system_failure(path, "cannot sync");
-    ::close(fd);
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) {
+        Status status;
+        if (found.lost > 0) status = write_record_count(fd, path, found.format, found.records);
+        if (status.ok() && found.size != found.actual) status = set_file_size(fd, path, found.size);
+        return status.ok() ? sync_file(fd, path, true) : status;
+    });
 }
 
 /// Cuts all variables of a netCDF-4 file to the number of records of the shortest, because a run
@@ -144,10 +140,8 @@ Status keep_before(const std::string& data, std::int64_t records, Committed& fou
     }
     found.lost += found.records - records;
     const std::int64_t actual = found.actual, lost = found.lost;
-    const int fd = ::open(data.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(data, "cannot open for writing");
-    Status status = write_record_count(fd, data, found.format, records);
-    ::close(fd);
+    Status status = with_file(
+        data, O_RDWR, [&](int fd) { return write_record_count(fd, data, found.format, records); });
     if (status.ok()) status = find_committed(data, found);
     found.actual = actual;
     found.lost = lost;

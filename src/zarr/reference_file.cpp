@@ -38,12 +38,10 @@ Status ReferenceFile::remove() const {
 
 Status ReferenceFile::write(const std::string& text, bool durable) const {
     const std::string path = temporary();
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
-    Status status = write_fully(fd, path, text.data(), std::ssize(text), 0);
-    if (status.ok() && durable) status = sync_file(fd, path, true);
-    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    Status status = with_file(path, O_WRONLY | O_CREAT | O_TRUNC, [&](int fd) {
+        Status written = write_fully(fd, path, text.data(), std::ssize(text), 0);
+        return written.ok() && durable ? sync_file(fd, path, true) : written;
+    });
     if (!status.ok()) discard();
     return status;
 }

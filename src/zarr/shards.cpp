@@ -134,13 +134,10 @@ std::string array_metadata(const Definitions& d, const Variable& v, const Shard&
 }
 
 Status append(const std::string& path, std::int64_t size, const std::string& bytes, bool durable) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
-    Status status = write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
-    if (status.ok() && durable) status = sync_file(fd, path, true);
-    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
-    return status;
+    return with_file(path, O_WRONLY, [&](int fd) {
+        Status status = write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
+        return status.ok() && durable ? sync_file(fd, path, true) : status;
+    });
 }
 
 Status write_metadata(const std::string& folder, const std::string& text, bool durable) {

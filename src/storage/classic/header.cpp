@@ -19,25 +19,23 @@ namespace {
 
 /// Writes the first bytes of a file; `mode` is combined with the flags of open(2).
 Status write_header(const std::string& path, int mode, const std::vector<char>& bytes) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | mode, 0666);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    Status status = write_fully(fd, path, bytes.data(), bytes.size(), 0);
-    if (!status.ok()) status.text += " (header)";
-    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
-    return status;
+    return with_file(path, O_WRONLY | mode, [&](int fd) {
+        Status status = write_fully(fd, path, bytes.data(), bytes.size(), 0);
+        if (!status.ok()) status.text += " (header)";
+        return status;
+    });
 }
 
 /// Syncs a file, and logs its new header so that redo() can complete the header after a power
 /// failure.
 Status keep_header(const std::string& path, const std::vector<char>& bytes, RedoLog& log) {
     if (Status status = sync_closed(path); !status.ok()) return status;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open");
-    ChangedBytes change{0, std::vector<char>(bytes.size()), bytes};
-    const bool has_data = pread(fd, change.before.data(), bytes.size(), 0) == std::ssize(bytes);
-    ::close(fd);
-    // Without data, a power failure has nothing to destroy.
-    return has_data ? log.write({change}) : Status{};
+    return with_file(path, O_RDONLY, [&](int fd) {
+        ChangedBytes change{0, std::vector<char>(bytes.size()), bytes};
+        const auto n = pread(fd, change.before.data(), bytes.size(), 0);
+        // Without data, a power failure has nothing to destroy.
+        return n == std::ssize(bytes) ? log.write({change}) : Status{};
+    });
 }
 
 /// Moves the data from byte `begin` to the end of the file by `by` bytes. Starts with the last
@@ -65,12 +63,10 @@ Status move_data(int fd, const std::string& path, std::int64_t begin, std::int64
 /// space.
 Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t by,
                       const std::vector<char>& bytes) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open to set attributes");
-    Status status = move_data(fd, path, begin, by);
-    if (status.ok()) status = write_fully(fd, path, bytes.data(), std::ssize(bytes), 0);
-    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) {
+        Status status = move_data(fd, path, begin, by);
+        return status.ok() ? write_fully(fd, path, bytes.data(), std::ssize(bytes), 0) : status;
+    });
 }
 
 Status extend(const std::string& path, std::int64_t size) {
@@ -132,21 +128,16 @@ Status write_record_count(int fd, const std::string& path, Format format, std::i
 
 Status keep_records(const std::string& path, Format format, const FileMap& map,
                     std::int64_t records, bool durable) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
-    Status status = write_record_count(fd, path, format, records);
-    struct stat info {};
-    if (status.ok() && fstat(fd, &info) != 0) status = system_failure(path, "cannot get its size");
-    const std::int64_t size = map.size(records);
-    while (status.ok() && map.record_begin > 0 && info.st_size > size) {
-        if (ftruncate(fd, size) == 0) break;
-        if (errno != EINTR)
-            status = system_failure(path, fmt::format("cannot truncate to {} bytes", size));
-    }
-    if (status.ok() && durable) status = sync_file(fd, path);
-    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) {
+        struct stat info {};
+        Status status = write_record_count(fd, path, format, records);
+        if (status.ok() && fstat(fd, &info) != 0)
+            status = system_failure(path, "cannot get its size");
+        const std::int64_t size = map.size(records);
+        if (status.ok() && map.record_begin > 0 && info.st_size > size)
+            status = set_file_size(fd, path, size);
+        return status.ok() && durable ? sync_file(fd, path) : status;
+    });
 }
 
 Status complete_classic(const std::string& path, const Definitions& d, const FileMap& map,

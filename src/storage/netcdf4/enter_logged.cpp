@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -44,16 +43,6 @@ bool fits(const PlacedChunk& c, const std::vector<ChunkGrid>& grids, std::int64_
            c.address < size && c.bytes >= 0 && c.bytes <= INT64_MAX / 2;
 }
 
-/// Truncates the file at `end`, which removes the data of incomplete records, so that the index has
-/// space to grow.
-Status cut_off(const std::string& path, std::int64_t end) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    Status status = set_file_size(fd, path, end);
-    ::close(fd);
-    return status;
-}
-
 Status enter(const std::string& path, const Definitions& definitions,
              const std::vector<ChunkGrid>& grids, std::span<const LoggedChunks> logged,
              std::int64_t size) {
@@ -64,7 +53,9 @@ Status enter(const std::string& path, const Definitions& definitions,
     end = index->end();
     for (const LoggedChunks& one : logged)
         for (const PlacedChunk& c : one.chunks) end = std::max(end, c.address + c.bytes);
-    if (end < size) status = cut_off(path, end);
+    // Remove the data of incomplete records, so that the index has space to grow.
+    if (end < size)
+        status = with_file(path, O_WRONLY, [&](int fd) { return set_file_size(fd, path, end); });
     end = rounded(end, page);
     for (const LoggedChunks& one : logged) {
         if (status.ok() && one.records > index->records()) status = index->set_records(one.records);

@@ -81,11 +81,7 @@ bool has_undo(const std::string& path) {
 Status undo(const std::string& path, bool& undone) {
     undone = false;
     if (!has_undo(path)) return {};
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    Status status = alone([&] { return put_back(fd, path, undone); });
-    ::close(fd);
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) { return put_back(fd, path, undone); });
 }
 
 }  // namespace thalweg::detail

@@ -336,11 +336,8 @@ private:
     /// Writes the record count to the header without PnetCDF, which would count each record from
     /// its first write on, even if it is incomplete.
     Status set_record_count(std::int64_t records) const {
-        const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (fd < 0) return system_failure(path_, "cannot open for writing");
-        Status status = write_record_count(fd, path_, format_, records);
-        ::close(fd);
-        return status;
+        return with_file(path_, O_WRONLY,
+                         [&](int fd) { return write_record_count(fd, path_, format_, records); });
     }
 
     /// Writes the padding after variables of odd size, which PnetCDF leaves undefined and netCDF

@@ -97,12 +97,7 @@ Status redo(const std::string& path) {
     std::vector<ChangedBytes> changes;
     Status status = alone([&] { return read_changes(path, changes); });
     if (!status.ok() || changes.empty()) return status;
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
-    status = alone([&] { return change_again(fd, path, changes); });
-    ::close(fd);
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) { return change_again(fd, path, changes); });
 }
 
 }  // namespace thalweg::detail

@@ -84,26 +84,18 @@ Status write_fully(int fd, const std::string& path, const char* data, std::int64
 }
 
 Status read_file(const std::string& path, std::vector<char>& bytes) {
-    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat info {};
-    if (from < 0) return system_failure(path, "cannot open");
-    Status status;
-    if (fstat(from, &info) != 0) status = system_failure(path, "cannot get its size");
-    if (status.ok())
-        status = alone([&] {
-            bytes.resize(info.st_size);
-            return read_fully(from, path, bytes.data(), info.st_size, 0);
-        });
-    close_file(from);
-    return status;
+    return with_file(path, O_RDONLY, [&](int fd) {
+        struct stat info {};
+        if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
+        bytes.resize(info.st_size);
+        return read_fully(fd, path, bytes.data(), info.st_size, 0);
+    });
 }
 
 Status write_file(const std::string& path, const std::vector<char>& bytes) {
-    const int to = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (to < 0) return system_failure(path, "cannot create");
-    Status status = write_fully(to, path, bytes.data(), std::ssize(bytes), 0);
-    if (close_file(to) != 0 && status.ok()) status = system_failure(path, "cannot write");
-    return status;
+    return with_file(path, O_WRONLY | O_CREAT | O_TRUNC, [&](int fd) {
+        return write_fully(fd, path, bytes.data(), std::ssize(bytes), 0);
+    });
 }
 
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
@@ -125,11 +117,7 @@ Status sync_file(int fd, const std::string& path, bool all) {
 }
 
 Status sync_closed(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) return system_failure(path, "cannot open to sync");
-    Status status = sync_file(fd, path, true);
-    ::close(fd);
-    return status;
+    return with_file(path, O_RDWR, [&](int fd) { return sync_file(fd, path, true); });
 }
 
 int close_file(int fd) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <string>
@@ -61,5 +63,21 @@ Status sync_closed(const std::string& path);
 /// Closes a descriptor. Linux closes a descriptor even if a signal interrupts the call, so the call
 /// is not repeated.
 int close_file(int fd);
+
+/// Opens a file, passes its descriptor to act(), and closes it.
+/// @param flags  of open(2); a file that is created gets the usual permissions
+/// @return TW_OK, TW_EIO, or the failure of act(), which may throw
+template <class Act>
+Status with_file(const std::string& path, int flags, Act&& act) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return system_failure(path, (flags & O_CREAT) != 0            ? "cannot create"
+                                    : (flags & O_ACCMODE) == O_RDONLY ? "cannot open"
+                                                                      : "cannot open for writing");
+    const NoSizeSignal guard;
+    Status status = alone([&] { return act(fd); });
+    if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
+    return status;
+}
 
 }  // namespace thalweg::detail
