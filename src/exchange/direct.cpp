@@ -7,7 +7,7 @@
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
-#include "exchange/copy.hpp"
+#include "exchange/pack.hpp"
 
 namespace thalweg::detail {
 
@@ -21,7 +21,6 @@ constexpr std::size_t most_boxes = 65536;
 /// A box that is written in one call: a piece of a held box, or of a run of a list.
 struct Direct::Piece {
     std::size_t at;  ///< index of the held box
-    HeldBox run;
     Box box;
 };
 
@@ -55,7 +54,7 @@ void Direct::for_boxes(const Space& space, std::span<const Action> actions,
         const Place& p = space.places[i];
         const std::span<const HeldBox> boxes = parts[i]->boxes();
         for (std::size_t at = 0; at < boxes.size(); ++at)
-            for_runs(boxes[at], boxes[at].box, [&](const HeldBox& run, const Box& whole) {
+            for_runs(boxes[at], boxes[at].box, [&](const HeldBox&, const Box& whole) {
                 // Halve along the slowest dimension until it fits.
                 std::vector<Box> todo{whole};
                 while (!todo.empty()) {
@@ -65,7 +64,7 @@ void Direct::for_boxes(const Space& space, std::span<const Action> actions,
                         todo.push_back(halve(box));
                         todo.push_back(box);
                     } else {
-                        visit(i, Piece{at, run, box});
+                        visit(i, Piece{at, box});
                     }
                 }
             });
@@ -88,21 +87,10 @@ void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& p
     }
     Stopwatch watch(pack_seconds_);
     char* const to = buffer_->data() + round.bytes;
-    const std::size_t variable = p.variable;
-    const Variable& v = definitions_.variables[variable];
-    Strided from = part.locate(piece.at, p.element);
-    const HeldBox& run = piece.run;
-    if (run.list) from.base += run.position * from.stride[run.list->dims.back()];
-    Index stride = strides_of(std::span(box.count.data(), box.nd));
-    for (int d = 0; d < box.nd; ++d) {
-        from.base += (box.low[d] - run.box.low[d]) * from.stride[d];
-        stride[d] *= p.element;
-    }
-    const FillValue fill = v.fill_value(order_);
+    const Variable& v = definitions_.variables[p.variable];
     Span span("pack");
     span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
-    misfits[variable] += packers_.copy_box(box.nd, box.count, to, stride, from.base, from.stride,
-                                           part.kernel(v.type, order_), fill.data());
+    misfits[p.variable] += detail::pack(packers_, v, order_, part, piece.at, box, to);
     Chunk chunk;
     chunk.variable = p.variable;
     chunk.record = round.record;
