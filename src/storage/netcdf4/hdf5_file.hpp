@@ -7,14 +7,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "storage/netcdf4/hdf5_changes.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
-#include "storage/posix/redo.hpp"
 
 namespace thalweg::detail {
 
@@ -79,13 +77,11 @@ public:
     Status close(bool durable);
 
 private:
-    struct Change {
-        H5FD_mem_t type;
-        std::vector<char> bytes;
-    };
-
     Hdf5File(const std::string& path, NextRoom next_room)
-        : path_(path), next_room_(std::move(next_room)), redo_(path), driver_(*this, path) {}
+        : path_(path),
+          next_room_(std::move(next_room)),
+          changes_(path_, fd_),
+          driver_(*this, path) {}
     std::int64_t size() const override;
     std::int64_t end_for(H5FD_mem_t type, std::int64_t end) const override {
         return type == H5FD_MEM_DRAW && replaced_end_ >= 0 ? replaced_end_ : end;
@@ -95,37 +91,19 @@ private:
                const char* from) override;
     std::int64_t allocate(H5FD_mem_t type, std::int64_t bytes) override;
     std::string trouble() const override { return trouble_; }
-    void change(H5FD_mem_t type, std::int64_t address, const char* data, std::int64_t bytes);
     /// Tests if HDF5 writes elements of a data set. The library writes elements without HDF5.
     bool is_data(H5FD_mem_t type) const { return type == H5FD_MEM_DRAW && !attributes_; }
     Status flush();
-    Status extend(std::int64_t end);
-    /// A change, and its rank in the order of writes.
-    struct Pending {
-        int order;
-        std::int64_t address;
-        const Change* change;
-    };
-    Status write_fresh(bool shorter, std::vector<Pending>& others);
-    Status write_in_order(std::span<const Pending> order);
-    Status write_span(std::int64_t begin, std::int64_t end);
-    Status write_changes(bool durable);
-    Status keep_changes(std::span<const Pending> order);
-    Status write_together(bool durable, bool shorter);
-    Status read_former(const Pending& pending, std::vector<char>& bytes) const;
-    bool is_fresh(std::int64_t address) const;
 
     std::string path_;
     NextRoom next_room_;
     int fd_ = -1;
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
-    std::int64_t replaced_end_ = -1;          ///< end of the data that HDF5 is about to free
-    bool attributes_ = false;                 ///< only attributes change from now on
-    std::map<std::int64_t, Change> changes_;  ///< sorted by address, without overlaps
-    std::vector<Room> fresh_;                 ///< space allocated since the last commit
-    std::string trouble_;                     ///< the system's error text for a read that failed
-    RedoLog redo_;
+    std::int64_t replaced_end_ = -1;  ///< end of the data that HDF5 is about to free
+    bool attributes_ = false;         ///< only attributes change from now on
+    std::string trouble_;             ///< the system's error text for a read that failed
+    Hdf5Changes changes_;
     Hdf5Driver driver_;
 };
 
