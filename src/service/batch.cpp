@@ -63,6 +63,17 @@ Status Batch::take_misfits(bool records) {
     return status;
 }
 
+Status Batch::keep_misfits(bool records) {
+    Status status = take_misfits(records);
+    if (misfit_.ok()) misfit_ = status;
+    return status;
+}
+
+Status Batch::first_misfit(bool records) {
+    (void)keep_misfits(records);
+    return std::exchange(misfit_, {});
+}
+
 bool Batch::step_is_open(const Agreed& agreed) const {
     bool open = agreed.any_record;
     for (std::size_t i = 0; i < puts.size(); ++i) open |= puts[i].written && is_record(i);

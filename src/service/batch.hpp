@@ -83,6 +83,10 @@ public:
     /// Returns the error for values that did not fit since the last call: in all variables, or only
     /// in fixed-size ones.
     Status take_misfits(bool records);
+    /// Does the same, and keeps the first error until all ranks know it.
+    Status keep_misfits(bool records);
+    /// Returns the error that was kept, which is then forgotten, or that of take_misfits().
+    Status first_misfit(bool records);
     /// Tests if the ranks have put data into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
     /// Forgets the parts put by tw_put that have been written or queued: those of all variables, or
@@ -125,6 +129,7 @@ public:
 
 private:
     const FileContext& file_;
+    Status misfit_;  ///< error of keep_misfits()
 };
 
 /// Returns the error for puts that exceed the limit of a setting in one step.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "definitions/fill.hpp"
 #include "exchange/pack.hpp"
 
 namespace thalweg::detail {
@@ -29,6 +30,12 @@ Status for_slabs(Box box, std::int64_t limit, Visit& visit) {
 }
 
 }  // namespace
+
+bool can_write_box(const FileContext& file, const Target& target, const Part& part) {
+    return target.storage->opens_alone() && !is_netcdf4(file.format) && !file.options.checksums &&
+           !file.several_files() && !file.existing.is && stays_hole(file.variable(part.variable)) &&
+           part.boxes().size() == 1 && part.boxes().front().list == nullptr;
+}
 
 Status write_box(FileContext& file, Target& target, const Part& part, std::int64_t& misfits) {
     constexpr std::int64_t piece = 1 << 20;

@@ -2,25 +2,14 @@
 #include "service/inline/inline_service.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/trace.hpp"
 #include "definitions/fill.hpp"
-#include "exchange/pack.hpp"
 #include "service/inline/box_writer.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-std::int64_t bytes_of(const Variable& v, const Holding& holding) {
-    return holding.elements * v.element();
-}
-
-}  // namespace
 
 InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
     : file_(file),
@@ -28,15 +17,13 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       batch_(batch),
       progress_{std::vector<char>(file.definitions.variables.size(), file.existing.is),
                 batch.record},
-      step_copies_(file.session.spare_copies),
-      copies_(file.session.spare_copies),
-      copy_of_(file.definitions.variables.size(), nullptr),
+      staged_(file, batch, target.order),
       writer_(file, target),
       together_(file, batch, writer_, progress_) {}
 
 Status InlineService::begin(Status mine) {
     if (Status s = writer_.begin(std::move(mine)); !s.ok()) return s;
-    step_copies_.expect(file_.step_bytes());
+    staged_.expect(file_.step_bytes());
     const std::int64_t bytes = file_.most_step_bytes;
     immediate_ = bytes > file_.options.staging;
     if (immediate_ && file_.team.rank() == 0)
@@ -74,33 +61,6 @@ void InlineService::note_written_alone() {
 
 // ---- puts ---------------------------------------------------------------------------------------
 
-/// Keeps the address of an array that is deferred, or a packed copy of its values.
-/// @param copy  memory for the values; if null, receives newly taken memory
-Status InlineService::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
-                            WaitingPart& waiting) {
-    const Variable& v = file_.variable(part.variable);
-    Fingerprint fingerprint;
-    if (deferred) {
-        const Holding& h = *part.holding;
-        fingerprint = Fingerprint(*h.decomposition, h.order, h.held, part.array);
-    } else if (part.has_any()) {
-        const std::int64_t bytes = bytes_of(v, *part.holding);
-        if (copy == nullptr) copy = memory.take(bytes);
-        if (copy == nullptr)
-            return failure(
-                TW_ENOMEM, "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
-                OfFile{file_.path}, OfVariable{v.name}, bytes, OfRank{file_.team.rank()});
-        Span span("pack");
-        span.variable(v.name).bytes(bytes);
-        batch_.misfits[part.variable] += pack(file_.packers, v, target_.order, part, copy);
-    }
-    static_cast<Part&>(waiting) = part;
-    waiting.packed = deferred || !part.has_any() ? nullptr : copy;
-    waiting.deferred = deferred;
-    waiting.fingerprint = std::move(fingerprint);
-    return {};
-}
-
 Status InlineService::put(const Status& checked, const PartsToPut& put) {
     if (put.by_put) return put_in_step(checked, put.part, put.deferred);
     if (!checked.ok()) return checked;
@@ -110,18 +70,7 @@ Status InlineService::put(const Status& checked, const PartsToPut& put) {
 Status InlineService::put_in_step(const Status& checked, const Part& part, bool deferred) {
     // Ranks whose own check failed join the collective put.
     if (immediate_ && !deferred) return put_now(checked, part);
-    if (!checked.ok()) return checked;
-    batch_.misfits[part.variable] = 0;
-    WaitingPart waiting;
-    if (Status s = stage(part, deferred, step_copies_, copy_of_[part.variable], waiting); !s.ok())
-        return s;
-    waiting.by_put = true;
-    std::vector<WaitingPart>& parts =
-        batch_.parts.try_emplace({part.variable, part.record}, 1).first->second;
-    parts.resize(1);
-    parts.front() = std::move(waiting);
-    batch_[part.variable].put = true;
-    return {};
+    return checked.ok() ? staged_.add_put(part, deferred) : checked;
 }
 
 /// Writes a variable at once. @note Collective
@@ -175,61 +124,14 @@ Status InlineService::merge_now(const Part& part) {
     std::vector<Part> parts;
     const Status packed = file_.team.agree(alone([&]() -> Status {
         if (!part.has_any()) return {};
-        values.resize(bytes_of(file_.variable(part.variable), *part.holding));
+        values.resize(part.holding->elements * file_.variable(part.variable).element());
         WaitingPart made;
-        char* copy = values.data();
-        if (Status s = stage(part, false, copies_, copy, made); !s.ok()) return s;
+        if (Status s = staged_.pack_now(part, values.data(), made); !s.ok()) return s;
         parts.push_back(made);
         return {};
     }));
     if (!packed.ok()) return file_.keep(packed);
     return rest_->write(parts, progress_.records, false);
-}
-
-/// Returns the bytes of the setting "staging" that a part uses, including its boxes' descriptions
-/// in messages.
-std::int64_t InlineService::needed_for(const Part& part) const {
-    constexpr std::int64_t description = 256;
-    std::int64_t bytes = bytes_of(file_.variable(part.variable), *part.holding);
-    for (const HeldBox& held : part.holding->packed)
-        bytes += description + (held.list ? 16 * std::ssize(held.list->list->runs) : 0);
-    return bytes;
-}
-
-/// Finds the waiting part that a new one replaces: an earlier put of the same record, by the same
-/// decomposition. Null if there is none.
-WaitingPart* InlineService::replaced_by(const Part& part) {
-    std::vector<WaitingPart>* const there = batch_.find({part.variable, part.record});
-    const bool again = there != nullptr && there->size() == 1 && part.holding->key != 0 &&
-                       there->front().holding->key == part.holding->key;
-    return again ? &there->front() : nullptr;
-}
-
-/// Checks that there is room for a part, and for similar parts in `records` records.
-Status InlineService::check_room(const Part& part, std::int64_t records) {
-    if (records == 1 && replaced_by(part) != nullptr) return {};
-    const std::int64_t needed = needed_for(part), limit = file_.options.staging;
-    if (needed == 0 || (limit - batch_.waiting) / needed >= records) return {};
-    return too_much_put(file_, file_.variable(part.variable), "staging", limit);
-}
-
-Status InlineService::put_part(const Part& part, bool deferred) {
-    WaitingPart* const old = replaced_by(part);
-    WaitingPart made;
-    char* copy = old != nullptr ? const_cast<char*>(old->packed) : nullptr;
-    if (Status s = stage(part, deferred, copies_, copy, made); !s.ok()) return s;
-    made.bytes = old != nullptr ? old->bytes : needed_for(part);
-    if (old != nullptr) {
-        *old = std::move(made);
-        return {};
-    }
-    batch_.waiting += made.bytes;
-    const Batch::Key key{part.variable, part.record};
-    if (std::vector<WaitingPart>* const there = batch_.find(key); there != nullptr)
-        there->push_back(std::move(made));
-    else
-        batch_.parts.try_emplace(key, 1).first->second.front() = std::move(made);
-    return {};
 }
 
 Status InlineService::put_parts(const PartsToPut& put) {
@@ -240,27 +142,15 @@ Status InlineService::put_parts(const PartsToPut& put) {
                        file_.path, OfVariable{file_.variable(put.part.variable).name},
                        target_.storage->name(), OfRank{file_.team.rank()});
     if (put.records == 0) return {};
-    if (Status s = check_room(put.part, put.records); !s.ok()) return s;
+    if (Status s = staged_.check_room(put.part, put.records); !s.ok()) return s;
     Status status =
-        batch_.for_parts(put, [&](const Part& part) { return put_part(part, put.deferred); });
-    if (!status.ok()) return status;
-    status = batch_.take_misfits(true);
-    if (misfit_.ok()) misfit_ = status;
-    return status;
-}
-
-/// Tests if the place of a part in the file is known, and if no other data or fill values are
-/// written there without a look at the file.
-bool InlineService::can_write_alone(const Part& part) const {
-    return target_.storage->opens_alone() && !is_netcdf4(file_.format) &&
-           !file_.options.checksums && !file_.several_files() && !file_.existing.is &&
-           stays_hole(file_.variable(part.variable)) && part.boxes().size() == 1 &&
-           part.boxes().front().list == nullptr &&
-           batch_.parts.find({part.variable, part.record}) == batch_.parts.end();
+        batch_.for_parts(put, [&](const Part& part) { return staged_.add(part, put.deferred); });
+    return status.ok() ? batch_.keep_misfits(true) : status;
 }
 
 Status InlineService::write_alone(const Part& part) {
-    if (!can_write_alone(part))
+    if (!can_write_box(file_, target_, part) ||
+        batch_.find({part.variable, part.record}) != nullptr)
         return failure(
             TW_EUNSUPPORTED, "{}: variable '{}' cannot be written by one rank alone (rank {})",
             file_.path, OfVariable{file_.variable(part.variable).name}, OfRank{file_.team.rank()});
@@ -269,9 +159,7 @@ Status InlineService::write_alone(const Part& part) {
     std::int64_t& misfits = batch_.misfits[part.variable];
     if (Status s = write_box(file_, target_, part, misfits); !s.ok())
         return file_.keep(std::move(s));
-    Status status = batch_.take_misfits(true);
-    if (misfit_.ok()) misfit_ = status;
-    return status;
+    return batch_.keep_misfits(true);
 }
 
 // ---- meetings -----------------------------------------------------------------------------------
@@ -342,7 +230,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     const bool merges = rest || (rest_ && ends == Ends::file);
     if (merges)
         if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
-    std::int64_t records = records_after(agreed, ends);
+    std::int64_t records = together_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
@@ -357,19 +245,6 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
         mine = write_parts(ends, records);
     }
     return end_write(ends, records, durable, std::move(mine));
-}
-
-/// Returns the number of records that the file has when the batch is written, as far as this rank
-/// knows. It is the same on all ranks if the whole batch is written together.
-std::int64_t InlineService::records_after(const Agreed& agreed, Ends ends) const {
-    std::int64_t records = std::max(progress_.records, batch_.file_records);
-    for (const WholePut& p : together_.puts())
-        if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
-    // Each step is a record in a file that only tw_put writes.
-    const bool ends_record = ends == Ends::step && (batch_.step_is_open(agreed) || !boxed_);
-    if (ends_record && !writer_.spaces().record.places.empty())
-        records = std::max(records, batch_.record + 1);
-    return records;
 }
 
 /// Creates the writer for parts that are not written together.
@@ -388,30 +263,12 @@ Status InlineService::begin_rest() {
     return status;
 }
 
-/// Packs deferred parts that are not written together.
-/// @param records  raised to the number of records that the parts of this rank need
-Status InlineService::pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records) {
-    for (auto& [key, parts] : batch_.parts) {
-        const bool later =
-            parts.front().by_put && batch_.is_record(key.first) && ends != Ends::step;
-        if (later || together_.has(parts.front())) continue;
-        for (WaitingPart& part : parts) {
-            char* copy = const_cast<char*>(part.packed);
-            if (part.has_any() && copy == nullptr)
-                if (Status s = stage(Part(part), false, copies_, copy, part); !s.ok()) return s;
-            if (batch_.is_record(part.variable)) records = std::max(records, part.record + 1);
-            if (part.has_any()) rest.push_back(part);
-        }
-    }
-    return {};
-}
-
 /// Writes the parts that are not written together.
 /// @param records  raised to the number of records that the parts of all ranks need
 /// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
-    const Status packed = alone([&] { return pack_rest(ends, rest, records); });
+    const Status packed = alone([&] { return staged_.pack_rest(together_, ends, rest, records); });
     // Even after a failure, all ranks count the same number of records.
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
@@ -422,17 +279,13 @@ Status InlineService::write_parts(Ends ends, std::int64_t& records) {
 
 /// Gives all ranks the outcome of the write, and counts records. @note Collective
 Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, Status mine) {
-    const Status found = batch_.take_misfits(ends == Ends::step || boxed_);
-    const Status misfit = misfit_.ok() ? found : std::exchange(misfit_, {});
-    misfit_ = {};
+    const Status misfit = batch_.first_misfit(ends == Ends::step || boxed_);
     // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
     const bool counts = records != progress_.records || durable || whole;
     Status status = finish_write(file_, target_, std::move(mine), misfit,
                                  counts ? records : records_as_before, durable);
-    std::erase_if(batch_.parts, [](const auto& entry) { return !entry.second.front().by_put; });
-    batch_.waiting = 0;
-    copies_.give_back();
+    staged_.drop();
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;
     progress_.records = records;
@@ -472,7 +325,7 @@ Status InlineService::end_at_rest(std::int64_t& records) {
 
 void InlineService::add_figures(FileFigures& f) const {
     writer_.add_figures(f);
-    f.staging_bytes = step_copies_.bytes() + copies_.bytes();
+    f.staging_bytes = staged_.bytes();
     const WriteCounts& counts = target_.storage->counts();
     f.write = counts.seconds;
     f.bytes = counts.bytes;

@@ -8,8 +8,7 @@
 #include <optional>
 
 #include "service/inline/rest_writer.hpp"
-#include "service/inline/staging_memory.hpp"
-#include "service/inline/together.hpp"
+#include "service/inline/staged_parts.hpp"
 
 namespace thalweg::detail {
 
@@ -41,25 +40,16 @@ private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     void begin_records();
     void note_written_alone();
-    bool can_write_alone(const Part& part) const;
     Status write_alone(const Part& part);
     Status put_in_step(const Status& checked, const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
     Status put_now(const Status& checked, const Part& part);
     Status write_now(const Part& part);
     Status merge_now(const Part& part);
-    Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
-                 WaitingPart& waiting);
-    std::int64_t needed_for(const Part& part) const;
-    Status check_room(const Part& part, std::int64_t records);
-    Status put_part(const Part& part, bool deferred);
-    WaitingPart* replaced_by(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
-    std::int64_t records_after(const Agreed& agreed, Ends ends) const;
     bool is_complete(const Agreed& agreed) const;
     void prepare_fills();
     Status begin_rest();
-    Status pack_rest(Ends ends, std::vector<Part>& rest, std::int64_t& records);
     Status write_parts(Ends ends, std::int64_t& records);
     Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);
 
@@ -67,17 +57,12 @@ private:
     Target& target_;
     Batch& batch_;
     Progress progress_;
-    /// Memory for copies of tw_put, one per variable, kept between steps.
-    StagingMemory step_copies_;
-    StagingMemory copies_;        ///< memory for copies of other parts, until they are written
-    std::vector<char*> copy_of_;  ///< copy of each variable in step_copies_; null: none yet
+    StagedParts staged_;
     SpaceWriter writer_;
     Together together_;
     /// Writes parts that are not written together. Created on all ranks when the first such part is
     /// put.
     std::optional<RestWriter> rest_;
-    /// Error for values of this rank that did not fit, kept until all ranks know it.
-    Status misfit_;
     bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;      ///< sections or records were put, on some rank
     bool alone_ = false;      ///< some rank has written sections by itself

@@ -29,6 +29,17 @@ bool Together::has(const WaitingPart& part) const {
     });
 }
 
+std::int64_t Together::records_after(const Agreed& agreed, Ends ends, bool boxed) const {
+    std::int64_t records = std::max(progress_.records, batch_.file_records);
+    for (const WholePut& p : puts_)
+        if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
+    // Each step is a record in a file that only tw_put writes.
+    const bool ends_record = ends == Ends::step && (batch_.step_is_open(agreed) || !boxed);
+    if (ends_record && !writer_.spaces().record.places.empty())
+        records = std::max(records, batch_.record + 1);
+    return records;
+}
+
 WholePut Together::declared(int variable) const {
     const Holding& holding = *file_.holdings[variable];
     WholePut put;

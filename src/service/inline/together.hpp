@@ -35,6 +35,10 @@ public:
     /// Tests if filling the elements that no rank holds would overwrite nothing.
     bool is_safe(const WholePut& put) const;
     void clear() { puts_.clear(); }
+    /// Returns the number of records that the file has when the batch is written, as far as this
+    /// rank knows. It is the same on all ranks if the whole batch is written together.
+    /// @param boxed  sections or records were put, on some rank
+    std::int64_t records_after(const Agreed& agreed, Ends ends, bool boxed) const;
 
     /**
      * Writes the puts that were found. In new records before `records`, variables that were not put

@@ -81,7 +81,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
         batch_.parts[{variable, part.record}].push_back(std::move(waiting));
     } else if (in_parts_) {
         if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
-        return take_misfits(true);
+        return batch_.keep_misfits(true);
     } else if (Status s = queue_variable(part); !s.ok()) {
         return s;
     }
@@ -228,7 +228,7 @@ Status QueueService::put_parts(const PartsToPut& put) {
     if (Status s = poll(); !s.ok() || put.records == 0) return s;
     if (Status s = check_room(put.part, put.records); !s.ok()) return s;
     Status status = batch_.for_parts(put, [&](const Part& part) { return put_part(part); });
-    return status.ok() ? take_misfits(true) : status;
+    return status.ok() ? batch_.keep_misfits(true) : status;
 }
 
 Status QueueService::put_part(const Part& part) {
@@ -304,14 +304,6 @@ Status QueueService::publish_early() {
     return {};
 }
 
-/// Returns the error of values that did not fit: in the call that found them, and again on all
-/// ranks at their next collective call.
-Status QueueService::take_misfits(bool records) {
-    Status status = batch_.take_misfits(records);
-    if (misfit_.ok()) misfit_ = status;
-    return status;
-}
-
 Status QueueService::end_step(bool apart) {
     if (apart && !together_) {
         if (Status s = poll(); !s.ok()) return s;
@@ -333,7 +325,7 @@ Status QueueService::end_step(bool apart) {
     if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
     if (has_records_) ++batch_.record;
     ++file_.figures.steps;
-    Status misfit = take_misfits(true);
+    Status misfit = batch_.keep_misfits(true);
     return mine.ok() ? misfit : mine;
 }
 
@@ -355,9 +347,8 @@ Status QueueService::hand_over(Agreed& agreed) {
 
 /// Returns on all ranks the error for values that did not fit on some rank.
 Status QueueService::agree_on_misfits(Status mine) {
-    (void)take_misfits(false);
-    if (mine.ok()) mine = misfit_;
-    misfit_ = {};
+    const Status misfit = batch_.first_misfit(false);
+    if (mine.ok()) mine = misfit;
     return detail::agree(file_.team.world(), mine);
 }
 

@@ -55,7 +55,6 @@ private:
     Status mismatch(Call call, int variable);
     Status no_room(const Variable& v);
     Status no_room_for_boxes(const Variable& v) const;
-    Status take_misfits(bool records);
     Status agree_on_misfits(Status mine);
 
     FileContext& file_;
@@ -69,9 +68,6 @@ private:
     std::int64_t part_bytes_;
     bool has_records_ = false;
     double drain_ = 0;  ///< seconds spent waiting for published data to be written
-    /// Error for values of this rank that a variable's type cannot hold, kept until all ranks know
-    /// it.
-    Status misfit_;
 };
 
 /// Returns the description of a file for the writers.

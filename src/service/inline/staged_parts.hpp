@@ -1,0 +1,55 @@
+// Service inline: the parts that wait until the ranks meet, in packed copies or in the model's
+// arrays.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "service/inline/staging_memory.hpp"
+#include "service/inline/together.hpp"
+
+namespace thalweg::detail {
+
+class StagedParts {
+public:
+    StagedParts(FileContext& file, Batch& batch, Order order);
+
+    /// Sets the expected bytes of the puts of a step.
+    void expect(std::int64_t bytes) { step_copies_.expect(bytes); }
+    /// Adds a part of the open step, which replaces an earlier one of the variable.
+    Status add_put(const Part& part, bool deferred);
+    /// Checks that there is room for a part, and for similar parts in `records` records.
+    Status check_room(const Part& part, std::int64_t records);
+    /// Adds a part. It replaces an earlier one of the same record by the same decomposition.
+    Status add(const Part& part, bool deferred);
+    /// Packs a part at once.
+    /// @param copy  memory for the values; null: memory that is kept until the next drop()
+    Status pack_now(const Part& part, char* copy, WaitingPart& packed) {
+        return stage(part, false, copies_, copy, packed);
+    }
+    /// Packs deferred parts that are not written together.
+    /// @param rest     receives all parts of this rank that are not written together
+    /// @param records  raised to the number of records that these parts need
+    Status pack_rest(const Together& together, Ends ends, std::vector<Part>& rest,
+                     std::int64_t& records);
+    /// Forgets the parts that are not from tw_put, after they were written.
+    void drop();
+    /// Returns the bytes allocated for copies.
+    std::int64_t bytes() const { return step_copies_.bytes() + copies_.bytes(); }
+
+private:
+    Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
+                 WaitingPart& waiting);
+    std::int64_t needed_for(const Part& part) const;
+    WaitingPart* replaced_by(const Part& part);
+
+    FileContext& file_;
+    Batch& batch_;
+    Order order_;
+    /// Memory for copies of tw_put, one per variable, kept between steps.
+    StagingMemory step_copies_;
+    StagingMemory copies_;        ///< memory for copies of other parts, until they are written
+    std::vector<char*> copy_of_;  ///< copy of each variable in step_copies_; null: none yet
+};
+
+}  // namespace thalweg::detail
