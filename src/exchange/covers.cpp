@@ -7,7 +7,6 @@
 #include "base/words.hpp"
 #include "comm/node_exchange.hpp"
 #include "exchange/copy.hpp"
-#include "exchange/cover.hpp"
 #include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/held_words.hpp"
@@ -15,6 +14,60 @@
 namespace thalweg::detail {
 
 namespace {
+
+/// Appends the parts of `box` that lie outside `hole`. The two boxes overlap.
+void subtract(Box box, const Box& hole, std::vector<Box>& to) {
+    for (int d = 0; d < box.nd; ++d) {
+        const std::int64_t before = hole.low[d] - box.low[d];
+        if (before > 0) {
+            Box part = box;
+            part.count[d] = before;
+            to.push_back(part);
+        }
+        const std::int64_t after = box.low[d] + box.count[d] - hole.low[d] - hole.count[d];
+        if (after > 0) {
+            Box part = box;
+            part.low[d] = hole.low[d] + hole.count[d];
+            part.count[d] = after;
+            to.push_back(part);
+        }
+        box.low[d] = hole.low[d];
+        box.count[d] = hole.count[d];
+    }
+}
+
+/// Returns boxes that share no element and together contain all the given ones, sorted by position.
+/// Halos and replicated variables make boxes overlap, but a node needs each element once. Lists of
+/// the same dimensions are united as well. Elements that a list shares with a box, or with a list
+/// of other dimensions, are not removed: the result may have more elements than the variable.
+std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape) {
+    std::vector<HeldBox> result;
+    std::map<std::vector<int>, std::vector<std::shared_ptr<const Listing>>> lists;
+    for (const HeldBox& given : boxes) {
+        if (given.list) {
+            lists[given.list->dims].push_back(given.list);
+            continue;
+        }
+        std::vector<Box> left{given.box};
+        for (std::size_t i = 0; i < result.size() && !left.empty(); ++i) {
+            if (result[i].last < given.first || result[i].first > given.last) continue;
+            std::vector<Box> rest;
+            for (const Box& box : left) {
+                Box common;
+                if (intersect(box, result[i].box, common))
+                    subtract(box, common, rest);
+                else
+                    rest.push_back(box);
+            }
+            left = std::move(rest);
+        }
+        for (const Box& box : left) result.push_back(held_box(box, shape));
+    }
+    for (const auto& [dims, same] : lists) result.push_back(held_list(unite(same), shape));
+    std::sort(result.begin(), result.end(),
+              [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
+    return result;
+}
 
 /// Adds the boxes of a message.
 void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxes) {
