@@ -24,9 +24,4 @@ std::vector<char> Answer::bytes() const {
 
 Answer Answer::of(const std::vector<char>& bytes) { return value_in<Answer>(bytes); }
 
-bool Answers::take(Answer answer) {
-    together_.join(std::move(answer));
-    return --missing_ == 0;
-}
-
 }  // namespace thalweg::detail

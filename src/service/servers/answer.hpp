@@ -35,17 +35,4 @@ void carry(Wire& wire, Carried<Wire, Answer> answer) {
     wire(answer.status, answer.failed, answer.counts, answer.records, answer.map);
 }
 
-/// The answers to a command, collected from a server and from those below it in the tree.
-class Answers {
-public:
-    explicit Answers(std::size_t number = 0) : missing_(number) {}
-    /// Adds an answer. @return true if it was the last one
-    bool take(Answer answer);
-    const Answer& together() const { return together_; }
-
-private:
-    Answer together_;
-    std::size_t missing_;
-};
-
 }  // namespace thalweg::detail

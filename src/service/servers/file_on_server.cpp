@@ -11,6 +11,17 @@
 
 namespace thalweg::detail {
 
+void Replies::join(std::int64_t file, Answer answer) {
+    const auto found = pending_.find(file);
+    if (found == pending_.end()) return;
+    Pending& pending = found->second;
+    pending.joined.join(std::move(answer));
+    if (--pending.missing > 0) return;
+    auto bytes = with_reserve([&] { return pending.joined.bytes(); });
+    pending_.erase(found);
+    place_.send_above(MessageKind::reply, file, std::move(bytes));
+}
+
 // ---- creation -----------------------------------------------------------------------------------
 
 Status FileOnServer::describe(const std::vector<char>& body) {
@@ -70,8 +81,8 @@ Status FileOnServer::set_up() {
     for (const int feeder : server_roles.feeders(place_.writer))
         unit_writer_->sources().add_feeder(feeder);
     forwards_ = server_roles.has_models(place_.node) && server_roles.nodes() > 1;
-    rounds_.assign(place_.neighbours.below(), 0);
-    if (place_.is_first() && place_.neighbours.below() > 0) unit_writer_->rounds().others_have(0);
+    rounds_.assign(place_.below.size(), 0);
+    if (place_.is_first() && place_.below.size() > 0) unit_writer_->rounds().others_have(0);
     return {};
 }
 
@@ -122,7 +133,7 @@ void FileOnServer::handle(Message& message) {
             break;
         }
         case MessageKind::report:
-            rounds_[place_.neighbours.place_of(message.from)] = in.get<std::int64_t>();
+            rounds_[place_.below_at(message.from)] = in.get<std::int64_t>();
             take_places(in.get_many<std::vector<char>>());
             report();
             break;
@@ -245,7 +256,7 @@ void FileOnServer::report() {
         WireWriter out;
         out.put(reported_);
         out.put(placed_);
-        place_.neighbours.send_above(MessageKind::report, serial_, std::move(out.bytes));
+        place_.send_above(MessageKind::report, serial_, std::move(out.bytes));
     });
     placed_.clear();
 }
@@ -298,7 +309,7 @@ void FileOnServer::spread_failure(const Status& status, int from) {
         made(status);
         return made;
     });
-    place_.neighbours.spread(MessageKind::failed, serial_, out.bytes, from);
+    place_.spread(MessageKind::failed, serial_, out.bytes, from);
 }
 
 /// Notes that a rank has entered a collective call. The message is from the rank itself, or from
@@ -310,7 +321,7 @@ void FileOnServer::learn(const Message& message) {
     // is passed on later, by tell_deadlock().
     if (!place_.server_roles.serves(message.from) || !deadlock.beyond(told_)) return;
     told_ = deadlock;
-    place_.neighbours.spread(message.kind, serial_, message.body, message.from);
+    place_.spread(message.kind, serial_, message.body, message.from);
 }
 
 /// Informs the servers of other nodes that ranks have entered a collective call, which they cannot
@@ -329,7 +340,7 @@ void FileOnServer::tell_deadlock() {
     told_ = seen;
     WireWriter out;
     out.put(seen);
-    place_.neighbours.spread(MessageKind::meets, serial_, out.bytes, -1);
+    place_.spread(MessageKind::meets, serial_, out.bytes, -1);
 }
 
 }  // namespace thalweg::detail

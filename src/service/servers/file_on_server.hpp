@@ -21,20 +21,18 @@ public:
 
     /// Notes a command. @param number  number of servers whose answers are joined
     void expect(std::int64_t file, std::size_t number) {
-        with_reserve([&] { answers_.insert_or_assign(file, Answers(number)); });
+        with_reserve([&] { pending_.insert_or_assign(file, Pending{{}, number}); });
     }
     /// Adds an answer. After the last one, sends the joined answer to the server above.
-    void join(std::int64_t file, Answer answer) {
-        const auto found = answers_.find(file);
-        if (found == answers_.end() || !found->second.take(std::move(answer))) return;
-        auto bytes = with_reserve([&] { return found->second.together().bytes(); });
-        answers_.erase(found);
-        place_.neighbours.send_above(MessageKind::reply, file, std::move(bytes));
-    }
+    void join(std::int64_t file, Answer answer);
 
 private:
+    struct Pending {
+        Answer joined;
+        std::size_t missing = 0;  ///< number of answers to come
+    };
     ServerPlace& place_;
-    std::map<std::int64_t, Answers> answers_;
+    std::map<std::int64_t, Pending> pending_;
 };
 
 class FileOnServer final : public UnitWriterHost {

@@ -66,15 +66,14 @@ void Server::fail_files(const Message& message, const Status& why) {
 /// Passes a command on to the servers below this one, before it does anything else, as other
 /// servers may wait for them.
 void Server::pass_on(const Message& message) {
-    Neighbours& neighbours = place_.neighbours;
     if (message.kind == MessageKind::end_session)
-        return neighbours.send_below(message.kind, message.file, message.body);
+        return place_.send_below(message.kind, message.file, message.body);
     if (!is_command(message.kind)) return;
     const auto found = files_.find(message.file);
     const bool all = message.kind != MessageKind::count_file ||
                      (found != files_.end() && found->second.own_files());
-    replies_.expect(message.file, all ? 1 + neighbours.below() : 1);
-    if (all) neighbours.send_below(message.kind, message.file, message.body);
+    replies_.expect(message.file, all ? 1 + place_.below.size() : 1);
+    if (all) place_.send_below(message.kind, message.file, message.body);
 }
 
 void Server::handle(Message& message) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/servers/server_place.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace thalweg::detail {
 
 ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
@@ -10,14 +13,37 @@ ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
       transport(its_transport),
       peers(its_peers),
       node_table(its_node_table),
-      neighbours(server_roles, writer, transport),
-      node(server_roles.node_of(server_roles.servers()[writer])) {
+      node(server_roles.node_of(server_roles.servers()[writer])),
+      above(writer == 0 ? server_roles.model(0) : server_roles.servers()[server_above(writer)]),
+      told(server_roles.ranks_of(writer)) {
     peers.show_ranks(server_roles.servers());
     const int servers = server_roles.servers().size();
     for (int w = 0; w < servers && server_roles.has_models(node); ++w)
         if (server_roles.node_of(server_roles.servers()[w]) != node &&
             server_roles.forwarder(node, w) == writer)
             fed.push_back(w);
+    for (const int s : servers_below(writer, servers)) below.push_back(server_roles.servers()[s]);
+    told.insert(told.end(), below.begin(), below.end());
+    if (!is_first()) told.push_back(above);
+}
+
+std::size_t ServerPlace::below_at(int address) const {
+    return std::find(below.begin(), below.end(), address) - below.begin();
+}
+
+void ServerPlace::send_below(MessageKind kind, std::int64_t file,
+                             const std::vector<char>& body) const {
+    for (const int to : below) with_reserve([&] { transport.send(to, kind, file, body); });
+}
+
+void ServerPlace::send_above(MessageKind kind, std::int64_t file, std::vector<char> body) const {
+    transport.send(above, kind, file, std::move(body));
+}
+
+void ServerPlace::spread(MessageKind kind, std::int64_t file, const std::vector<char>& body,
+                         int from) const {
+    for (const int to : told)
+        if (to != from) with_reserve([&] { transport.send(to, kind, file, body); });
 }
 
 Status ServerPlace::named(Status status) const {

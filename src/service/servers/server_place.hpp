@@ -1,4 +1,5 @@
-// The place of a server: among the servers of its session, on its node, and in the tree.
+// The place of a server: among the servers of its session, on its node, and in the tree. Sends its
+// news to its neighbours in the tree and to model ranks that share memory with no server.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,7 +7,6 @@
 
 #include "base/reserve.hpp"
 #include "service/servers/answer.hpp"
-#include "service/servers/neighbours.hpp"
 #include "service/servers/node_table.hpp"
 #include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
@@ -30,14 +30,27 @@ struct ServerPlace {
     /// Returns this server's own contribution to an answer.
     Answer answer(const Status& status) const;
 
+    /// Returns the index in `below` of a server, by its address.
+    std::size_t below_at(int address) const;
+    void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body) const;
+    /// Sends to the server above this one in the tree; the first server sends to the first model
+    /// rank.
+    void send_above(MessageKind kind, std::int64_t file, std::vector<char> body) const;
+    /// Sends news to the neighbours in the tree and to this server's model ranks, but not to the
+    /// sender; so it reaches everyone once.
+    /// @param from  address of the sender; -1: this server
+    void spread(MessageKind kind, std::int64_t file, const std::vector<char>& body, int from) const;
+
     const ServerRoles& server_roles;
     int writer;
     Transport& transport;
     Comm& peers;
     NodeTable node_table;
-    Neighbours neighbours;
     int node;
-    std::vector<int> fed;  ///< writers on other nodes to which this server sends its node's data
+    int above;               ///< address of the recipient of send_above()
+    std::vector<int> below;  ///< addresses of the servers below, to which it passes commands
+    std::vector<int> told;   ///< addresses of all recipients of spread()
+    std::vector<int> fed;    ///< writers on other nodes to which this server sends its node's data
 };
 
 }  // namespace thalweg::detail
