@@ -78,26 +78,27 @@ public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
                    std::unique_ptr<Segment>& spare)
-        : team_(team),
+        : Publisher(team, plan, spare),
           background_(background),
-          plan_(plan),
-          spaces_(make_spaces(*plan.definitions, map)),
           writer_ranks_(writers),
-          storage_(storage),
-          layout_(make_layout(plan.layout)),
-          spare_(spare) {}
+          storage_(storage) {
+        spaces_ = make_spaces(*plan.definitions, map);
+    }
 
     ~BackgroundFile() override {
         if (unit_writer_) background_.remove(unit_writer_);
-        if (closed_) spare_ = unit_queue_->release();
     }
 
     Status begin() {
-        std::vector<int> local;
-        std::unique_ptr<Segment> memory;
-        Status status = alone([&] { return make_memory(local, memory); });
+        std::vector<int> local;  // numbers of the writers on this node
+        Status status = alone([&] {
+            const Topology& topology = team_.topology();
+            for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
+                if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
+            return make_queue(local.size(), background_.doorbell());
+        });
         SegmentName name;
-        if (memory) name = memory->name();
+        if (unit_queue_) name = unit_queue_->name();
         std::vector<SegmentName> all;  // shared memory of all ranks of the node, for its writers
         Status shared = together([&]() -> Status {
             all = share_names(team_.node(), name);
@@ -105,7 +106,7 @@ public:
         });
         if (status.ok()) status = std::move(shared);
         if (status = team_.agree(status); !status.ok()) return status;
-        status = team_.agree(alone([&] { return begin_queue(local, std::move(memory), all); }));
+        status = team_.agree(alone([&] { return begin_writing(local, all); }));
         if (!status.ok()) return status;
         Placement* const mine = placement();
         std::int64_t words[] = {mine != nullptr ? 1 : 0,
@@ -170,7 +171,7 @@ public:
         // an error.
         if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
         Status status = team_.agree(storage_.close(records_, late));
-        closed_ = true;  // no writer of the node reads this rank's queue any more
+        closed_ = true;
         return status;
     }
 
@@ -178,34 +179,15 @@ public:
         return unit_writer_ ? unit_writer_->state().counts() : WriteCounts{};
     }
     int writers() const override { return writer_ranks_.size(); }
-    std::int64_t records() const override { return records_; }
 
 private:
     /// Rank of the feeder that stands for all ranks of other nodes.
     static constexpr int others = -1;
 
-    /// @param local  receives the numbers of the writers on this node
-    Status make_memory(std::vector<int>& local, std::unique_ptr<Segment>& memory) {
-        const Topology& topology = team_.topology();
-        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
-            if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
-        if (local.size() > Region::max_agents)
-            return failure(TW_ESETTING,
-                           "{}: {} writers on a node; with a service at most {} are possible: "
-                           "reduce the setting writers",
-                           plan_.path, local.size(), Region::max_agents);
-        Status status;
-        memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
-                                       std::move(spare_));
-        return status;
-    }
-
-    Status begin_queue(const std::vector<int>& local, std::unique_ptr<Segment> memory,
-                       const std::vector<SegmentName>& names) {
+    /// @param local  numbers of the writers on this node
+    /// @param names  names of the queues of this node's ranks
+    Status begin_writing(const std::vector<int>& local, const std::vector<SegmentName>& names) {
         const int agents = local.size();
-        unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), agents, background_.doorbell(),
-                                                  team_.world(), plan_.queue_grows);
-        unit_queue_->limit(plan_.queue_limit);
         for (int a = 0; a < agents; ++a) {
             const int w = local[a];
             if (writer_ranks_[w] != team_.rank()) continue;
@@ -362,22 +344,14 @@ private:
         return false;
     }
 
-    Team& team_;
     Background& background_;
-    ServicePlan plan_;
-    Spaces spaces_;
     std::vector<int> writer_ranks_;
     Storage& storage_;
-    std::unique_ptr<Layout> layout_;
     std::shared_ptr<UnitWriter> unit_writer_;  ///< exists on writers
     bool boxed_ = false;                       ///< the file is written by boxes (see unit_part.hpp)
     bool places_ = false;                      ///< writers get places in the file while they write
     /// Some writers with places_ do not share memory with the keeper.
     bool far_ = false;
-    std::int64_t records_ = 0;
-    /// Memory for the queue; returned to the session when the file is closed.
-    std::unique_ptr<Segment>& spare_;
-    bool closed_ = false;
 };
 
 }  // namespace

@@ -52,7 +52,9 @@ struct ServicePlan {
 /// The connection of a model rank to the writers of a service.
 class Publisher {
 public:
-    virtual ~Publisher() = default;
+    virtual ~Publisher() {
+        if (closed_) spare_ = unit_queue_->release();
+    }
 
     UnitQueue& unit_queue() { return *unit_queue_; }
     /// Publishes the open unit; see UnitQueue::publish.
@@ -79,11 +81,43 @@ public:
     /// Returns the counts of this rank's writer, or the sum of its servers.
     virtual WriteCounts counts() const = 0;
     /// Returns the file's records that this rank knows after finish(). At least one rank knows all.
-    virtual std::int64_t records() const = 0;
+    std::int64_t records() const { return records_; }
     virtual int writers() const = 0;
 
 protected:
+    /// @param spare  memory for the queue; receives it when the file is closed. May be null
+    Publisher(Team& team, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
+        : team_(team), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
+    /// Makes the queue of this rank. Local.
+    /// @param agents    number of writers on this node
+    /// @param doorbell  word on which they sleep
+    Status make_queue(std::size_t agents, Word& doorbell) {
+        if (agents > Region::max_agents)
+            return failure(TW_ESETTING,
+                           "{}: {} writers on a node; with a service at most {} are possible: "
+                           "reduce the setting {}",
+                           plan_.path, agents, Region::max_agents,
+                           plan_.options.apart ? "servers" : "writers");
+        Status status;
+        auto memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
+                                            std::move(spare_));
+        if (!status.ok()) return status;
+        unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(agents),
+                                                  doorbell, team_.world(), plan_.queue_grows);
+        unit_queue_->limit(plan_.queue_limit);
+        return {};
+    }
+
+    Team& team_;
+    ServicePlan plan_;
+    std::unique_ptr<Layout> layout_;
     std::unique_ptr<UnitQueue> unit_queue_;
+    Spaces spaces_;
+    std::int64_t records_ = 0;
+    bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
+
+private:
+    std::unique_ptr<Segment>& spare_;
 };
 
 }  // namespace thalweg::detail

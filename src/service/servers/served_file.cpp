@@ -68,30 +68,17 @@ namespace {
 class ServedFile final : public Publisher, public QueueWatcher {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
-        : team_(team), port_(port), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
-    ~ServedFile() override {
-        port_.forget(plan_.serial);
-        if (closed_) spare_ = unit_queue_->release();
-    }
+        : Publisher(team, plan, spare), port_(port) {}
+    ~ServedFile() override { port_.forget(plan_.serial); }
 
     Status begin() {
         const ServerRoles& server_roles = port_.server_roles();
         const int address = server_roles.model(team_.rank());
-        const int agents = server_roles.servers_of(server_roles.node_of(address)).size();
+        const std::size_t agents = server_roles.servers_of(server_roles.node_of(address)).size();
         const auto prepare = [&]() -> Status {
-            if (agents > Region::max_agents)
-                return failure(
-                    TW_ESETTING,
-                    "{} servers on a node; at most {} are possible: reduce the setting servers",
-                    agents, Region::max_agents);
-            Status made;
-            auto memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, made, plan_.queue_grows,
-                                                std::move(spare_));
-            if (!made.ok()) return made;
-            port_.node_table().write(server_roles.place_of(address), plan_.serial, memory->name());
-            unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), agents,
-                                                      port_.node_table().doorbell(), team_.world(),
-                                                      plan_.queue_grows);
+            const NodeTable& table = port_.node_table();
+            if (Status made = make_queue(agents, table.doorbell()); !made.ok()) return made;
+            table.write(server_roles.place_of(address), plan_.serial, unit_queue_->name());
             Port::Inbox& box = port_.inbox(plan_.serial);
             box.region = &unit_queue_->region();
             lone_ = agents == 0;
@@ -185,13 +172,12 @@ public:
         counts_ = answer.counts;
         // After an error, the last answer may belong to an earlier command, so servers may still
         // read the queue.
-        closed_ = good && status.ok();  // no server reads this rank's queue any more
+        closed_ = good && status.ok();
         return status;
     }
 
     WriteCounts counts() const override { return counts_; }
     int writers() const override { return port_.server_roles().servers().size(); }
-    std::int64_t records() const override { return records_; }
 
 private:
     /// Sends a command from rank 0 to the servers.
@@ -257,18 +243,10 @@ private:
         return *std::min_element(n.begin(), n.end());
     }
 
-    Team& team_;
     Port& port_;
-    ServicePlan plan_;
-    std::unique_ptr<Layout> layout_;
-    Spaces spaces_;
     bool lone_ = false;  ///< no server on this node, so unit parts are sent as messages
     std::int64_t marks_ = 0;
-    bool closed_ = false;
-    std::int64_t records_ = 0;  ///< known on rank 0
     WriteCounts counts_;
-    /// Memory for the queue; returned to the session when the file is closed.
-    std::unique_ptr<Segment>& spare_;
 };
 
 }  // namespace
