@@ -2,33 +2,22 @@
 #include "service/queue/queue_service.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/trace.hpp"
-#include "exchange/dense.hpp"
-#include "exchange/pack.hpp"
-#include "exchange/parts.hpp"
 #include "service/queue/queue_plan.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-/// Largest number of cached lists that were cut to a box.
-constexpr std::size_t most_clips = 64;
-
-}  // namespace
 
 QueueService::QueueService(FileContext& file, Batch& batch, Order order,
                            std::unique_ptr<Publisher> publisher, bool holds_step,
                            std::int64_t least)
     : file_(file),
       batch_(batch),
-      order_(order),
       publisher_(std::move(publisher)),
       unit_(file, batch, *publisher_),
+      packer_(file, batch, order, *publisher_, unit_,
+              [this](int variable) { return mismatch(Call::put, variable); }),
       together_(!holds_step || publisher_->collective()),
       in_parts_(!holds_step),
       part_bytes_(least / 4) {
@@ -41,7 +30,7 @@ QueueService::QueueService(FileContext& file, Batch& batch, Order order,
 QueueService::~QueueService() { file_.session.meeting().forget(file_.serial); }
 
 Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
-    (void)poll();
+    (void)packer_.poll();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     batch_.boxed |= agreed.boxed;
     return status;
@@ -62,7 +51,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
         // Ranks whose own check failed take part in the agreement.
         Agreed agreed;
         if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    } else if (Status s = poll(); !s.ok()) {
+    } else if (Status s = packer_.poll(); !s.ok()) {
         return s;
     }
     if (!checked.ok()) return checked;
@@ -71,7 +60,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
     // Every rank passed the whole variable; the values of rank 0 are written.
     if (goes_as_boxes(file_, variable)) {
         batch_.boxed = true;
-        if (Status s = put_part(part); !s.ok()) return s;
+        if (Status s = packer_.put_boxes(part); !s.ok()) return s;
     } else if (deferred) {
         WaitingPart waiting;
         static_cast<Part&>(waiting) = part;
@@ -82,7 +71,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
     } else if (in_parts_) {
         if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
         return batch_.keep_misfits(true);
-    } else if (Status s = queue_variable(part); !s.ok()) {
+    } else if (Status s = packer_.put_whole(part); !s.ok()) {
         return s;
     }
     batch_[variable].put = true;
@@ -101,50 +90,6 @@ Status QueueService::mismatch(Call call, int variable) {
     return status;
 }
 
-/// Fails the file on all ranks, as the queue cannot have room for a variable.
-Status QueueService::no_room(const Variable& v) {
-    const int rank = file_.team.rank();
-    UnitQueue& unit_queue = publisher_->unit_queue();
-    Status status =
-        unit_queue.no_memory()
-            ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
-                      OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
-        : unit_.has_boxes() ? no_room_for_boxes(v)
-                            : failure(TW_EINTERNAL,
-                                      "{}: variable '{}': the queue is too small; increase the "
-                                      "setting 'queue' (rank {})",
-                                      file_.path, OfVariable{v.name}, OfRank{rank});
-    publisher_->fail(status);
-    return file_.keep(std::move(status));
-}
-
-/// Returns the error for boxes that do not fit. The file has not failed: queued data are kept, and
-/// there will be room after a collective call of all ranks.
-Status QueueService::no_room_for_boxes(const Variable& v) const {
-    return too_much_put(file_, v, "queue", publisher_->unit_queue().capacity());
-}
-
-/// Packs this rank's part of a variable into the open unit.
-Status QueueService::queue_variable(const Part& part) {
-    const int variable = part.variable;
-    const Variable& v = file_.variable(variable);
-    batch_.misfits[variable] = 0;
-    if (!part.has_any()) return {};
-    const std::int64_t bytes = part.holding->elements * v.element();
-    UnitQueue& unit_queue = publisher_->unit_queue();
-    char* to = unit_.room_for(variable, bytes);
-    if (to == nullptr && batch_.boxed && !publisher_->collective() && !unit_queue.stuck()) {
-        if (Status s = publish_early(); !s.ok()) return s;
-        to = unit_.room_for(variable, bytes);
-    }
-    if (to == nullptr && unit_queue.stuck()) return mismatch(Call::put, variable);
-    if (to == nullptr) return no_room(v);
-    Span span("pack");
-    span.variable(v.name).bytes(bytes);
-    batch_.misfits[variable] = pack(file_.packers, v, order_, part, to);
-    return {};
-}
-
 /// Queues a variable of a step that exceeds the queue, one range after another in file order; the
 /// ranges are the same on every rank.
 /// @param part  null on a rank that did not put the variable
@@ -154,38 +99,17 @@ Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
     // Publish what is queued, so that its room can be reused for the ranges.
-    if (!publisher_->collective()) first = publish_early();
+    if (!publisher_->collective()) first = packer_.publish_early();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
         const char* at = nullptr;
-        Status status = queue_range(variable, range, part, at);
+        Status status = packer_.put_range(variable, range, part, at);
         if (first.ok()) first = std::move(status);
         unit_.publish_part(variable, range, at);
     }
     batch_[variable].written = true;
     batch_[variable].put = false;
     return file_.keep(std::move(first));
-}
-
-/// Packs this rank's part of a range.
-/// @param part  null on a rank that did not put the variable
-/// @param at    receives the place in the queue; null if there are no data
-Status QueueService::queue_range(int variable, ElementRange range, const Part* part,
-                                 const char*& at) {
-    const Variable& v = file_.variable(variable);
-    const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
-    // Boxes stay in the queue until the next collective call. The descriptors of the part and of
-    // the open unit need room beside them, even if there are no data.
-    if (bytes == 0 && !unit_.has_boxes()) return {};
-    const std::int64_t after = unit_.has_boxes() ? unit_.descriptor_bytes_with_part() : 0;
-    char* to = publisher_->unit_queue().take(bytes, after);
-    if (to == nullptr) return no_room(v);
-    if (bytes == 0) return {};
-    Span span("pack");
-    span.variable(v.name).bytes(bytes);
-    batch_.misfits[variable] += pack(file_.packers, v, order_, *part, range, to);
-    at = to;
-    return {};
 }
 
 /// Packs the arrays of deferred puts, which the model may change after this call.
@@ -201,7 +125,7 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
             if (!agreed.put[i]) continue;
             status = queue_in_ranges(variable, deferred);
         } else if (deferred != nullptr) {
-            status = queue_variable(*deferred);
+            status = packer_.put_whole(*deferred);
         }
         // If the ranks are in different calls, the array stays deferred.
         if (status.code == TW_EMISMATCH) return status;
@@ -211,108 +135,24 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
     return first;
 }
 
-/// Checks that all boxes fit into the queue, if units are published only in collective calls.
-Status QueueService::check_room(const Part& part, std::int64_t records) {
-    if (!publisher_->collective()) return {};
-    const Variable& v = file_.variable(part.variable);
-    const std::int64_t capacity = publisher_->unit_queue().capacity();
-    const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
-    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
-    const std::int64_t open = unit_.box_bytes() + needed * records;
-    const bool fits = open <= file_.options.staging && open <= capacity / 8 * 7;
-    return fits ? Status{} : no_room_for_boxes(v);
-}
-
 /// Packs parts at once, also deferred arrays.
 Status QueueService::put_parts(const PartsToPut& put) {
-    if (Status s = poll(); !s.ok() || put.records == 0) return s;
-    if (Status s = check_room(put.part, put.records); !s.ok()) return s;
-    Status status = batch_.for_parts(put, [&](const Part& part) { return put_part(part); });
+    if (Status s = packer_.poll(); !s.ok() || put.records == 0) return s;
+    if (Status s = packer_.check_room(put.part, put.records); !s.ok()) return s;
+    Status status =
+        batch_.for_parts(put, [&](const Part& part) { return packer_.put_boxes(part); });
     return status.ok() ? batch_.keep_misfits(true) : status;
-}
-
-Status QueueService::put_part(const Part& part) {
-    for (std::size_t at = 0; at < part.boxes().size(); ++at)
-        if (Status s = queue_box(part, at, part.boxes()[at].box); !s.ok()) return s;
-    return {};
-}
-
-/// Packs into the open unit those elements of a held box that lie in another box.
-Status QueueService::queue_box(const Part& part, std::size_t number, const Box& box) {
-    const Variable& v = file_.variable(part.variable);
-    const HeldBox& held = part.boxes()[number];
-    HeldBox packed = held_box(box, v.shape);
-    if (held.list) {
-        if (!has_any(held, box)) return {};
-        if (clips_.size() == most_clips) clips_.clear();
-        packed.list = clips_.of(held.list, box);
-    }
-    const std::int64_t bytes = elements_of(packed) * v.element();
-    if (box.volume() > 1 &&
-        bytes + description_of(packed) > publisher_->unit_queue().capacity() / 4) {
-        Box first = box;
-        const Box second = halve(first);
-        if (Status s = queue_box(part, number, first); !s.ok()) return s;
-        return queue_box(part, number, second);
-    }
-    // The box's description in the unit needs room, too.
-    const std::int64_t described = description_of(packed);
-    char* to = nullptr;
-    if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
-    {
-        Span span("pack");
-        span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
-        batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
-    }
-    UnitPart::Entry entry;
-    entry.variable = part.variable;
-    entry.record = part.record;
-    entry.held = std::move(packed);
-    entry.at = publisher_->unit_queue().position(to);
-    unit_.add_box(std::move(entry), UnitQueue::rounded(bytes), described);
-    return {};
-}
-
-Status QueueService::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
-                                  char*& to) {
-    const std::int64_t needed = UnitQueue::rounded(bytes) + description;
-    const Variable& v = file_.variable(variable);
-    UnitQueue& unit_queue = publisher_->unit_queue();
-    if (!publisher_->collective() && unit_.box_bytes() + needed > unit_queue.capacity() / 2)
-        if (Status s = publish_early(); !s.ok()) return s;
-    const std::int64_t open = unit_.box_bytes() + needed;
-    if (publisher_->collective() &&
-        (open > unit_queue.capacity() / 8 * 7 || open > file_.options.staging))
-        return no_room_for_boxes(v);
-    const auto take = [&] {
-        return unit_queue.take(bytes, unit_.descriptor_bytes() + description);
-    };
-    to = take();
-    if (to == nullptr && !publisher_->collective() && !unit_queue.stuck()) {
-        if (Status s = publish_early(); !s.ok()) return s;
-        to = take();
-    }
-    if (to != nullptr) return {};
-    if (unit_queue.stuck()) return mismatch(Call::put, variable);
-    return unit_queue.no_memory() ? no_room(v) : no_room_for_boxes(v);
-}
-
-/// Publishes the queued data in the middle of a step, if publishing is local.
-Status QueueService::publish_early() {
-    if (Status s = poll(); !s.ok() || unit_.empty()) return s;
-    (void)unit_.publish_early(false);  // the caller tests if this rank waits in vain
-    return {};
 }
 
 Status QueueService::end_step(bool apart) {
     if (apart && !together_) {
-        if (Status s = poll(); !s.ok()) return s;
+        if (Status s = packer_.poll(); !s.ok()) return s;
         ++file_.figures.steps;
         return unit_.publish_early(true) ? Status{} : mismatch(Call::end_step, -1);
     }
     Agreed agreed;
     const Status lost = batch_.check_deferred(true);
-    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : poll();
+    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : packer_.poll();
     if (!mine.ok()) return mine;
     if (!lost.ok()) {  // the other ranks consider the step ended
         publisher_->fail(lost);

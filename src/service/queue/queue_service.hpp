@@ -5,10 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "service/queue/clips.hpp"
-#include "service/queue/open_unit.hpp"
 #include "service/queue/publisher.hpp"
 #include "service/queue/queue_plan.hpp"
+#include "service/queue/unit_packer.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -32,37 +31,22 @@ public:
     void add_figures(FileFigures& figures) const override;
 
 private:
-    /// Keeps an error of the writers that this rank knows already. Returns the file's first error.
-    Status poll() {
-        (void)file_.keep(publisher_->known_failure());
-        return file_.failed;
-    }
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
     Status put_in_step(const Status& checked, const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
-    Status check_room(const Part& part, std::int64_t records);
-    Status put_part(const Part& part);
     Status drain(bool durable);
     void finish_steps();
-    Status queue_variable(const Part& part);
     Status queue_in_ranges(int variable, const Part* part);
-    Status queue_range(int variable, ElementRange range, const Part* part, const char*& at);
     Status queue_deferred(bool records, const Agreed& agreed);
     Status queue_rest(UnitKind kind, const Agreed& agreed);
-    Status queue_box(const Part& part, std::size_t at, const Box& box);
-    Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
-    Status publish_early();
     Status mismatch(Call call, int variable);
-    Status no_room(const Variable& v);
-    Status no_room_for_boxes(const Variable& v) const;
     Status agree_on_misfits(Status mine);
 
     FileContext& file_;
     Batch& batch_;
-    Order order_;  ///< byte order in the file
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
-    Clips clips_;
+    UnitPacker packer_;
     bool together_;  ///< publishing is collective
     bool in_parts_;  ///< a step exceeds the queue: variables are published in parts
     std::int64_t part_bytes_;
