@@ -67,9 +67,7 @@ Status inspect(detail::Comm& comm, const std::string& path, Inspection& result) 
         }
         if (files.size() > 1)
             for (UnlistedObject& object : all.unlisted) object.content.clear();
-        detail::WireWriter out;
-        out(all);
-        bytes = std::move(out.bytes);
+        bytes = detail::message_of(all);
         return {};
     });
     if (status = agree(comm, status); !status.ok()) return status;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace thalweg::detail {
@@ -113,6 +114,14 @@ private:
     std::span<const char> bytes_;
     std::size_t at_ = 0;
 };
+
+/// Returns a message that contains these values.
+template <class... T>
+std::vector<char> message_of(const T&... values) {
+    WireWriter out;
+    out(values...);
+    return std::move(out.bytes);
+}
 
 /// Returns the value in a message that contains nothing else.
 template <class T>

@@ -30,10 +30,10 @@ FileMap plain_map(const Definitions& definitions, bool padded) {
 }
 
 void broadcast(Comm& comm, FileMap& map, int root) {
-    WireWriter out;
-    if (comm.rank() == root) with_reserve([&] { out(map); });
-    comm.broadcast(out.bytes, root);
-    with_reserve([&] { map = value_in<FileMap>(out.bytes); });
+    std::vector<char> bytes;
+    if (comm.rank() == root) bytes = with_reserve([&] { return message_of(map); });
+    comm.broadcast(bytes, root);
+    map = with_reserve([&] { return value_in<FileMap>(bytes); });
 }
 
 }  // namespace thalweg::detail

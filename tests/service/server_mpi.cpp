@@ -47,7 +47,7 @@ protected:
         ends_[0]->send(2, kind, serial_, body.bytes);
         // Also answer in place of the next server of the tree, which gets the command, too.
         if (server_roles_.servers().size() > 1 && kind != MessageKind::count_file)
-            ends_[3]->send(2, MessageKind::reply, serial_, Answer{}.bytes());
+            ends_[3]->send(2, MessageKind::reply, serial_, message_of(Answer{}));
         pump();
         Message m;
         for (;;) {
@@ -55,7 +55,7 @@ protected:
             if (m.kind == MessageKind::reply) break;
         }
         EXPECT_EQ(m.file, serial_);
-        const Answer answer = Answer::of(m.body);
+        const Answer answer = value_in<Answer>(m.body);
         counts_ = answer.counts;
         if (answer.status.ok()) plan_.spaces = make_spaces(plan_.definitions, answer.map);
         return answer.status;
@@ -78,7 +78,7 @@ protected:
                                                                board_.doorbell(), *comm_));
         }
         WireWriter out;
-        describe_file(plan, out);
+        out.bytes = describe_file(plan);
         return ask(MessageKind::open_file, out);
     }
     static int value(std::int64_t record, std::int64_t x) {

@@ -94,7 +94,7 @@ public:
                 node_tables_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
         }
         WireWriter out;
-        describe_file(plan, out);
+        out.bytes = describe_file(plan);
         return ask(MessageKind::open_file, out);
     }
     Answer close() {
@@ -124,7 +124,7 @@ private:
             if (first().receive(m) && m.kind == MessageKind::reply) {
                 EXPECT_EQ(m.from, 1);
                 EXPECT_EQ(m.file, serial_);
-                return Answer::of(m.body);
+                return value_in<Answer>(m.body);
             }
     }
 

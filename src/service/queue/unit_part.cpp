@@ -60,13 +60,12 @@ std::vector<char> describe_unit_part(const UnitPart& unit_part) {
         lists.push_back(e.held.list.get());
         append_listing(words, *e.held.list);
     }
-    WireWriter out;
-    out(unit_part, list_of, words);
+    std::vector<char> descriptor = message_of(unit_part, list_of, words);
     // The data that follow in a message are aligned.
-    out.bytes.resize(rounded(std::ssize(out.bytes)));
-    const std::int64_t bytes = std::ssize(out.bytes);
-    std::memcpy(out.bytes.data(), &bytes, sizeof bytes);
-    return std::move(out.bytes);
+    const std::int64_t bytes = rounded(std::ssize(descriptor));
+    descriptor.resize(bytes);
+    std::memcpy(descriptor.data(), &bytes, sizeof bytes);
+    return descriptor;
 }
 
 UnitHead head_of(const char* descriptor) {

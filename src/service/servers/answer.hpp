@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "base/status.hpp"
 #include "base/wire.hpp"
@@ -19,9 +20,15 @@ struct Answer {
     std::int64_t records = 0;  ///< records of the file
     FileMap map;               ///< from the first server, if it has the file
 
-    void join(Answer other);
-    std::vector<char> bytes() const;
-    static Answer of(const std::vector<char>& bytes);
+    void join(Answer other) {
+        counts.add(other.counts);
+        records = std::max(records, other.records);
+        if (other.failed < failed) {
+            status = std::move(other.status);
+            failed = other.failed;
+        }
+        if (map.offset.empty()) map = std::move(other.map);
+    }
 };
 
 template <class Wire>

@@ -25,10 +25,12 @@ void carry(Wire& wire, Carried<Wire, ServicePlan> plan) {
          plan.piece, plan.queue, plan.durable, plan.whole, plan.map);
 }
 
-void describe_file(const ServicePlan& plan, WireWriter& out) {
+std::vector<char> describe_file(const ServicePlan& plan) {
     const Definitions& d = *plan.definitions;
+    WireWriter out;
     out(plan, d.dims, d.attributes, d.variables);
     for (const Variable& v : d.variables) out(v.packing);
+    return std::move(out.bytes);
 }
 
 FileDescription read_file(const std::vector<char>& bytes) {

@@ -12,7 +12,7 @@ struct FileDescription {
     Definitions definitions;
 };
 
-void describe_file(const ServicePlan& plan, WireWriter& out);
+std::vector<char> describe_file(const ServicePlan& plan);
 FileDescription read_file(const std::vector<char>& bytes);
 
 }  // namespace thalweg::detail

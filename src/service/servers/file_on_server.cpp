@@ -17,7 +17,7 @@ void Replies::join(std::int64_t file, Answer answer) {
     Pending& pending = found->second;
     pending.joined.join(std::move(answer));
     if (--pending.missing > 0) return;
-    auto bytes = with_reserve([&] { return pending.joined.bytes(); });
+    auto bytes = with_reserve([&] { return message_of(pending.joined); });
     pending_.erase(found);
     place_.send_above(MessageKind::reply, file, std::move(bytes));
 }
@@ -252,12 +252,8 @@ void FileOnServer::report() {
     if (Placement* const placement = storage_->placement()) take_places(placement->take_placed());
     if (all <= reported_ && placed_.empty()) return;
     reported_ = std::max(reported_, all);
-    with_reserve([&] {
-        WireWriter out;
-        out.put(reported_);
-        out.put(placed_);
-        place_.send_above(MessageKind::report, serial_, std::move(out.bytes));
-    });
+    with_reserve(
+        [&] { place_.send_above(MessageKind::report, serial_, message_of(reported_, placed_)); });
     placed_.clear();
 }
 
@@ -281,9 +277,8 @@ void FileOnServer::give_room(const Message& message) {
         room_asked_ = false;
         return;
     }
-    WireWriter out;
-    out.put(storage_->placement()->take_room(word));
-    place_.transport.send(message.from, MessageKind::room, serial_, std::move(out.bytes));
+    place_.transport.send(message.from, MessageKind::room, serial_,
+                          message_of(storage_->placement()->take_room(word)));
 }
 
 /// Requests room in the file for packed chunks, which are written once there is room. For servers
@@ -294,22 +289,16 @@ void FileOnServer::ask_for_room() {
     const std::int64_t bytes = placement->room_wanted();
     if (bytes == 0) return;
     room_asked_ = true;
-    WireWriter out;
-    out.put(bytes);
     place_.transport.send(place_.server_roles.servers().front(), MessageKind::room, serial_,
-                          std::move(out.bytes));
+                          message_of(bytes));
 }
 
 /// Informs all servers of the first error, and also the ranks that share memory with no server.
 /// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
-    const WireWriter out = with_reserve([&] {
-        WireWriter made;
-        made(status);
-        return made;
-    });
-    place_.spread(MessageKind::failed, serial_, out.bytes, from);
+    const auto bytes = with_reserve([&] { return message_of(status); });
+    place_.spread(MessageKind::failed, serial_, bytes, from);
 }
 
 /// Notes that a rank has entered a collective call. The message is from the rank itself, or from
@@ -338,9 +327,7 @@ void FileOnServer::tell_deadlock() {
     }
     if (now() - seen_at_ < patience) return;
     told_ = seen;
-    WireWriter out;
-    out.put(seen);
-    place_.spread(MessageKind::meets, serial_, out.bytes, -1);
+    place_.spread(MessageKind::meets, serial_, message_of(seen), -1);
 }
 
 }  // namespace thalweg::detail

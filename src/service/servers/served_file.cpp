@@ -53,7 +53,7 @@ Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
         poll();
         if (box.replies.empty()) sleep_seconds(50e-6);
     }
-    Answer answer = with_reserve([&] { return Answer::of(box.replies.front().body); });
+    Answer answer = with_reserve([&] { return value_in<Answer>(box.replies.front().body); });
     box.replies.pop_front();
     return answer;
 }
@@ -89,7 +89,7 @@ public:
         };
         if (Status s = team_.agree(alone(prepare)); !s.ok()) return s;
         Answer answer;
-        const auto describe = [&](WireWriter& out) { describe_file(plan_, out); };
+        const auto describe = [&] { return describe_file(plan_); };
         if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
         Status status = together([&]() -> Status {
             broadcast(team_.world(), answer.map, 0);
@@ -137,10 +137,9 @@ public:
         if (!lone_) return;
         // No server sees this rank's memory, so send a message. If there is no memory for it, only
         // the watchdog can report that ranks are in different calls.
-        (void)tell(MessageKind::meets, [&](WireWriter& out) {
-            out.put(Deadlock{unit_queue_->published_by_all(),
-                             unit_queue_->region().meetings.load(std::memory_order_relaxed)});
-        });
+        const Deadlock deadlock{unit_queue_->published_by_all(),
+                                unit_queue_->region().meetings.load(std::memory_order_relaxed)};
+        (void)tell(MessageKind::meets, [&] { return message_of(deadlock); });
     }
 
     Status finish(bool durable) override {
@@ -149,17 +148,12 @@ public:
         Answer answer;
         // Called even after an error, so that the first server learns what the other servers have
         // written.
-        Status finished = ask(
-            MessageKind::finish_file,
-            [&](WireWriter& out) {
-                out.put(marks_);
-                out.put(durable);
-            },
-            answer);
+        const auto finish = [&] { return message_of(marks_, durable); };
+        Status finished = ask(MessageKind::finish_file, finish, answer);
         if (status.ok()) status = std::move(finished);
         if (status.ok())
             status = ask(
-                MessageKind::count_file, [&](WireWriter& out) { out.put(durable); }, answer);
+                MessageKind::count_file, [&] { return message_of(durable); }, answer);
         if (!status.ok()) unit_queue_->region().fail(status);
         records_ = answer.records;
         return status;
@@ -168,7 +162,7 @@ public:
     Status close(bool good, const LateAttributes& late) override {
         Answer answer;
         Status status = ask(
-            MessageKind::close_file, [&](WireWriter& out) { out(good, late); }, answer);
+            MessageKind::close_file, [&] { return message_of(good, late); }, answer);
         counts_ = answer.counts;
         // After an error, the last answer may belong to an earlier command, so servers may still
         // read the queue.
@@ -181,38 +175,32 @@ public:
 
 private:
     /// Sends a command from rank 0 to the servers.
-    /// @param write   writes its body
+    /// @param make    makes its body
     /// @param answer  receives the answer on rank 0
     /// @return its status, the same on every rank
     /// @note Collective
-    template <class Write>
-    Status ask(MessageKind kind, Write&& write, Answer& answer) {
+    template <class Make>
+    Status ask(MessageKind kind, Make&& make, Answer& answer) {
         const auto act = [&]() -> Status {
-            WireWriter out;
-            write(out);
-            answer = port_.ask(kind, plan_.serial, std::move(out.bytes));
+            answer = port_.ask(kind, plan_.serial, make());
             return answer.status;
         };
         return team_.agree(team_.rank() == 0 ? alone(act) : Status{});
     }
 
     /// Sends news of this rank to its contact, one of the servers.
-    template <class Write>
-    Status tell(MessageKind kind, Write&& write) {
+    template <class Make>
+    Status tell(MessageKind kind, Make&& make) {
         const ServerRoles& server_roles = port_.server_roles();
         const int to = server_roles.servers()[server_roles.contact(team_.rank())];
         return alone([&]() -> Status {
-            with_reserve([&] {
-                WireWriter out;
-                write(out);
-                port_.transport().send(to, kind, plan_.serial, std::move(out.bytes));
-            });
+            with_reserve([&] { port_.transport().send(to, kind, plan_.serial, make()); });
             return {};
         });
     }
 
     void tell_failure() {
-        (void)tell(MessageKind::failed, [&](WireWriter& out) { out(unit_queue_->failure()); });
+        (void)tell(MessageKind::failed, [&] { return message_of(unit_queue_->failure()); });
     }
 
     /// Sends a unit to all servers.

@@ -81,7 +81,7 @@ void Server::handle(Message& message) {
         case MessageKind::end_session: ended_ = true; return;
         case MessageKind::reply:
             return replies_.join(message.file,
-                                 with_reserve([&] { return Answer::of(message.body); }));
+                                 with_reserve([&] { return value_in<Answer>(message.body); }));
         case MessageKind::open_file:
             if (open_order_ == nullptr) return open(message);
             return with_reserve([&] { opening_.push_back(std::move(message)); });

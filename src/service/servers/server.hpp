@@ -47,11 +47,7 @@ public:
 private:
     void pass_on(std::int64_t session, std::int64_t file) {
         for (const int to : below_)
-            with_reserve([&] {
-                WireWriter out;
-                out.put(session);
-                among_.send(to, MessageKind::turn, file, std::move(out.bytes));
-            });
+            with_reserve([&] { among_.send(to, MessageKind::turn, file, message_of(session)); });
     }
 
     Transport& among_;

@@ -475,11 +475,7 @@ void carry(Wire& wire, Carried<Wire, Netcdf4Contents> c) {
          c.definitions.attributes, c.definitions.variables, c.stored);
 }
 
-std::vector<char> to_bytes(const Netcdf4Contents& c) {
-    WireWriter out;
-    out(c);
-    return std::move(out.bytes);
-}
+std::vector<char> to_bytes(const Netcdf4Contents& c) { return message_of(c); }
 
 Netcdf4Contents netcdf4_contents_of(const std::vector<char>& bytes) {
     return value_in<Netcdf4Contents>(bytes);

@@ -34,13 +34,11 @@ struct LogEntryHead {
 /// Appends an entry with the given values to a log; see base/wire.hpp.
 template <class... T>
 void append_log_entry(std::vector<char>& log, const T&... values) {
-    WireWriter body;
-    body(values...);
-    const LogEntryHead head{std::ssize(body.bytes),
-                            hash_of({body.bytes.data(), body.bytes.size()})};
+    const std::vector<char> body = message_of(values...);
+    const LogEntryHead head{std::ssize(body), hash_of({body.data(), body.size()})};
     const auto* const first = reinterpret_cast<const char*>(&head);
     log.insert(log.end(), first, first + sizeof head);
-    log.insert(log.end(), body.bytes.begin(), body.bytes.end());
+    log.insert(log.end(), body.begin(), body.end());
 }
 
 /// Removes the next entry from the front of a log, and reads its values.
