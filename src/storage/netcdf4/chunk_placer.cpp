@@ -23,7 +23,7 @@ ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write wr
       written_(grids),
       unplaced_(lot_bytes) {}
 
-void ChunkPlacer::leave_board() {
+void ChunkPlacer::leave_table() {
     if (table_) end_ = table_->end();
     table_.reset();
 }

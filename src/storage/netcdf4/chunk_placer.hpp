@@ -33,10 +33,10 @@ public:
     std::int64_t end() const { return end_; }
     /// From now on, takes the end of the file from a table in shared memory, which the keeper
     /// shares with the writers of its node.
-    void use(std::unique_ptr<PlaceTable> board) { table_ = std::move(board); }
+    void use(std::unique_ptr<PlaceTable> shared) { table_ = std::move(shared); }
     const PlaceTable* table() const { return table_.get(); }
     /// Stops using the shared table. No chunk may be waiting for an address.
-    void leave_board();
+    void leave_table();
 
     /// Keeps a chunk in memory until it has an address. If this writer allocates space itself, the
     /// waiting chunks are written as soon as they fill a write.

@@ -47,7 +47,7 @@ Status ChunkWriters::separate(Comm& comm, ChunkPlacer& placer, ChunkStore& store
 void ChunkWriters::rejoin(Comm& comm, ChunkPlacer& placer, ChunkStore& store) {
     if (!apart_) return;
     apart_ = false;
-    placer.leave_board();
+    placer.leave_table();
     (void)join(comm, placer, store);
 }
 
