@@ -242,7 +242,7 @@ void replaced(const std::string& settings) {
 /// is cut off.
 void recovered() {
     make();
-    tw_file file = append();
+    tw_file file = append("mode=append; service=inline");
     define(file);
     step(file, 3);
     OK(put(file, "T", 4));
