@@ -31,6 +31,8 @@ WaitingPart* Batch::find_put(int variable) {
 }
 
 Status Batch::check_deferred(bool records) const {
+    // A file that has failed reads no arrays, which may be gone.
+    if (!file_.failed.ok()) return {};
     return alone([&]() -> Status {
         std::vector<SeenArray> all;
         for (const auto& [key, waiting_parts] : parts)
