@@ -36,16 +36,15 @@ Status Records::write(const std::vector<Due>& due, Time now) {
         return status;
     }
     for (const Due& one : due) {
-        Status written = write_record(one);
-        drop_records({one}, !written.ok());
-        keep_first(status, std::move(written));
+        keep_first(status, write_record(one));
+        drop_records({one});
     }
     return ranks_.meet(status, 0, {});
 }
 
-void drop_records(const std::vector<Due>& due, bool in_use) {
+void drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
-        for (const auto& variable : one.stream->variables()) variable->samples().end_record(in_use);
+        for (const auto& variable : one.stream->variables()) variable->samples().end_record();
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -135,16 +134,14 @@ Status Records::write_record(const Due& due) {
         keep_first(status, output->prepare(window));
         for (Variable* variable : output->variables()) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
-            if (const void* kept = variable->samples().kept(); kept != nullptr) {
-                keep_first(status, output->put(*variable, kept, TW_DEFERRED));
-                continue;
-            }
-            Status result = variable->samples().result(values_);
+            const void* values = nullptr;
+            Status result = variable->samples().result(values_, values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);
             keep_first(status, result);
-            keep_first(status, output->put(*variable, values_.data(), 0));
+            const bool stay = values != values_.data();
+            keep_first(status, output->put(*variable, values, stay ? TW_DEFERRED : 0));
         }
         keep_first(status, output->end_record(window));
     }

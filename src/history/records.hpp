@@ -19,8 +19,7 @@ struct Due {
 };
 
 /// Drops records that are due, so that the next windows begin.
-/// @param in_use  a file may still read their values
-void drop_records(const std::vector<Due>& due, bool in_use = false);
+void drop_records(const std::vector<Due>& due);
 
 class Records {
 public:

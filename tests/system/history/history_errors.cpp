@@ -4,6 +4,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <limits>
 #include <tuple>
@@ -265,6 +266,27 @@ void silent_steps() {
     CHECK(now == 16 && most == 16);
 }
 
+/// Tests that a file that cannot be written is an error of each of its records and of the close,
+/// although the history frees their values.
+void failed_writes() {
+    Fields f(daily + "op = \"instant\"\n");
+    OK(tw_history_ready(f.history));
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    for (const int day : {1, 2, 3, 4}) {
+        OK(f.time(day));
+        OK(Fields::send(f.t, day));
+        if (day < 4) OK(Fields::send(f.u, day));
+        rlimit small = before;
+        small.rlim_cur = 100;
+        if (day > 1) setrlimit(RLIMIT_FSIZE, &small);
+        const int code = tw_history_end_step(f.history);
+        setrlimit(RLIMIT_FSIZE, &before);
+        CHECK_TEXT(code == (day == 1 ? TW_OK : TW_EIO), "day %d: %s", day, calls::text().c_str());
+    }
+    REFUSED(tw_history_close(&f.history), TW_EIO, "File too large");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -280,6 +302,7 @@ int main(int argc, char** argv) {
     weights();
     changed_definition();
     silent_steps();
+    failed_writes();
     OK(tw_finalize(&session));
     return check::verdict("history_errors");
 }
