@@ -361,7 +361,7 @@ tw_status tw_history_time(tw_history handle, double seconds) {
     return with_history(handle, [&](history::History& h) { return h.set_time(seconds); });
 }
 
-int tw_wants(tw_field field) { return field != nullptr && field->wanted != 0; }
+int tw_wants(tw_field field) { return field == nullptr ? 0 : field->wanted; }
 
 tw_status tw_send(tw_field field, tw_type type, const void* data, int64_t n) {
     return with_field(field, [&] { return send(field, tw_dense(type, data, n), nullptr); });
