@@ -111,6 +111,19 @@ std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
     return needed;
 }
 
+std::vector<std::string> formula_terms(const Declared& declared,
+                                       const std::vector<std::string>& dims,
+                                       const std::vector<Attribute>& attributes) {
+    std::set<std::string> names;
+    add_named(declared, dims, attributes, names);
+    std::vector<std::string> terms;
+    for (const std::string& name : names)
+        for (const std::string& word :
+             split_dims(text_of(declared.at(name).attributes, "formula_terms").c_str()))
+            terms.push_back(word);
+    return terms;
+}
+
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable) {
     const StreamField& about = variable.about();

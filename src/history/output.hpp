@@ -109,6 +109,11 @@ private:
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
                                                   const std::vector<Variable*>& variables);
 
+/// Returns the words of the attributes formula_terms of the coordinates that a field needs.
+std::vector<std::string> formula_terms(const std::map<std::string, Coordinate>& declared,
+                                       const std::vector<std::string>& dims,
+                                       const std::vector<Attribute>& attributes);
+
 /// Returns the attributes of a variable of a stream.
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable);

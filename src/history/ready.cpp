@@ -23,6 +23,7 @@ Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
         DeclaredField& f = field.declared;
         f.has_axes = declared_.has_axes(f.dims);
         f.has_centres = declared_.centres(field).complete();
+        f.terms = formula_terms(declared_.coordinates(), f.dims, field.attributes);
         declared.push_back(f);
     }
     std::vector<std::string> warnings;

@@ -99,6 +99,7 @@ public:
         for (const FieldKeys& keys : stream.field)
             if (std::ranges::find(selected, keys.name) == selected.end())
                 selected.push_back(keys.name);
+        if (!stream.file_per_variable) add_terms(own, selected);
         ResolvedStream resolved{position, {}};
         for (const std::string& name : selected) {
             const auto keys = own.find(name);
@@ -112,6 +113,22 @@ public:
 
 private:
     using Own = std::map<std::string, FieldKeys, std::less<>>;
+
+    /// Adds the fields without which the coordinates of the selected ones mean nothing.
+    void add_terms(const Own& own, std::vector<std::string>& selected) const {
+        const std::vector<std::string> names = selected;
+        for (const std::string& name : names) {
+            const auto keys = own.find(name);
+            const bool renamed = keys != own.end() && !keys->second.of.empty();
+            const auto position = positions_.find(renamed ? keys->second.of : name);
+            if (position == positions_.end()) continue;
+            for (const std::string& term :
+                 declared_[static_cast<std::size_t>(position->second)].terms)
+                if (positions_.contains(term) &&
+                    std::ranges::find(selected, term) == selected.end())
+                    selected.push_back(term);
+        }
+    }
 
     void fail(std::int64_t line, std::string text) { problems_.push_back({line, std::move(text)}); }
 

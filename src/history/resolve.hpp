@@ -22,6 +22,8 @@ struct DeclaredField {
     Value missing_value{};
     bool has_axes = false;     ///< of longitude and latitude
     bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
+    /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
+    std::vector<std::string> terms;
 };
 
 /// One variable of a stream.
