@@ -44,9 +44,8 @@ std::string Output::path_of(const Window& record) const {
         values.op = op_name(variables_.front()->about().statistic.op);
     }
     const std::int64_t period = period_of(record);
-    values.begin = periods_ ? std::max(periods_->at(period - 1), rules_.begin()) : record.begin;
+    values.begin = periods_ ? periods_->at(period - 1) : record.begin;
     values.end = periods_ ? periods_->at(period) : record.end;
-    if (periods_) values.begin = periods_->at(period - 1);
     values.coarseness = file_unit(stream_);
     return fill_path(stream_.path, values);
 }
@@ -165,13 +164,20 @@ Status Output::define_time() {
     const bool bounds = !rules_.instant;
     Status status = check(tw_def_dim(file_, time.c_str(), TW_UNLIMITED));
     if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
-    keep_first(status, check(tw_def_var(file_, time.c_str(), TW_DOUBLE,
-                                        joined_names({time}).c_str(), nullptr)));
+    keep_first(status, define_coordinate(time, TW_DOUBLE, {time}, nullptr));
     keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
     if (!bounds) return status;
-    const std::string dims = joined_names({time, context_.table->bounds_dim});
-    keep_first(status, check(tw_def_var(file_, context_.table->bounds.c_str(), TW_DOUBLE,
-                                        dims.c_str(), nullptr)));
+    keep_first(status, define_coordinate(context_.table->bounds, TW_DOUBLE,
+                                         {time, context_.table->bounds_dim}, nullptr));
+    return status;
+}
+
+/// Defines a variable that is not quantized, also if the file's settings quantize all variables.
+Status Output::define_coordinate(const std::string& name, tw_type type,
+                                 const std::vector<std::string>& dims, tw_decomposition target) {
+    Status status =
+        check(tw_def_var(file_, name.c_str(), type, joined_names(dims).c_str(), target));
+    keep_first(status, check(tw_set_var(file_, name.c_str(), "quantize=no")));
     return status;
 }
 
@@ -205,8 +211,7 @@ Status Output::define() {
     Status status = timeless() ? Status{} : define_time();
     for (const auto& [c, dims, chosen, data, target] : coordinates_) {
         keep_first(status, define_dims(chosen->part, dims));
-        keep_first(status, check(tw_def_var(file_, c->name.c_str(), c->type,
-                                            joined_names(dims).c_str(), *target)));
+        keep_first(status, define_coordinate(c->name, c->type, dims, *target));
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));

@@ -87,6 +87,8 @@ private:
     Status define();
     Status define_variable(const Variable& variable);
     Status define_time();
+    Status define_coordinate(const std::string& name, tw_type type,
+                             const std::vector<std::string>& dims, tw_decomposition target);
     Status define_dims(const Part& part, const std::vector<std::string>& dims);
     Status put_coordinates();
     Status check(tw_status code) const { return context_.ranks->status(code); }

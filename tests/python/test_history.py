@@ -124,6 +124,44 @@ def test_errors(io, folder):
     h.close()
 
 
+def test_coordinates_are_exact(io, folder):
+    """Settings that quantize all variables leave coordinates as they are. A field that a formula
+    term names is written beside those that need it."""
+    first, n = rows(NY)
+    cells = io.decompose(lev=2, lat=NY, lon=NX, start=(0, first, 0), count=(2, n, NX))
+    plane = io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX))
+    config = f"""
+[[stream]]
+name = "s"
+every = "7 hours"
+anchor = "start"
+fields = ["T"]
+type = "double"
+file = {{ format = "netcdf4", quantize = "bitround:4" }}
+path = "{folder}/s.nc"
+"""
+    where = np.random.default_rng(1).uniform(-90, 90, (NY, NX))
+    with io.history(config, calendar="noleap", start="2000-01-01") as h:
+        h.field("ps", "f8", "lat lon", plane, units="hPa")
+        h.field("T", "f8", "lev lat lon", cells, units="K", coordinates="where")
+        terms = "sigma: lev ps: ps ptop: top"
+        h.coordinate("lev", np.array([0.25, 0.75]), units="1", formula_terms=terms)
+        h.coordinate("top", np.array(10.0), "", units="hPa")
+        h.coordinate("where", where, "lat lon", units="degrees_north")
+        for hour in range(1, 15):
+            h.time = 3600 * hour
+            h["ps"] = where[first : first + n]
+            h["T"] = np.full((2, n, NX), 1.2345)
+            h.end_step()
+    WORLD.barrier()
+    with netCDF4.Dataset(folder / "s.nc") as f:
+        assert np.array_equal(f["where"][:], where)
+        assert np.array_equal(f["time_bnds"][:], [[0, 7 / 24], [7 / 24, 14 / 24]])
+        assert f["ps"].dimensions == ("time", "lat", "lon") and f["top"][:] == 10
+        assert np.array_equal(np.unique(f["T"][:]), [1.25])
+    WORLD.barrier()
+
+
 def test_masked(io, folder):
     first, n = rows(NY)
     cells = io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX))
