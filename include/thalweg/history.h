@@ -125,11 +125,11 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
  *         of a field declared with missing=fixed have changed), TW_ERANGE (values do not fit the
  *         type of the file, and become the fill value), TW_ESTATE, or an error of the files. The
  *         record is then lost, and the model may go on
- * @note Collective if a record is due. Every rank has to set the same times, and to call this in
- *       each step, also after an error of tw_history_time or tw_send. A rank whose tw_history_time
- *       has failed assumes a step as long as its last one, and takes part if a record is due at the
- *       resulting time. A rank that has set another time is detected in the next collective call
- *       (TW_EMISMATCH); until then, ranks that have a record to write wait for it
+ * @note Collective if a record is due, or stations are found that are not on land. Every rank sets
+ *       the same times and calls this in each step, also after an error of tw_history_time or
+ *       tw_send. A rank whose tw_history_time has failed assumes a step as long as its last one, and
+ *       takes part in what is due at the resulting time. A rank that has set another time is
+ *       detected in the next collective call (TW_EMISMATCH); until then, ranks wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 

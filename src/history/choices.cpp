@@ -171,6 +171,15 @@ Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
     return taken_.back();
 }
 
+Status Choices::declare(Ranks& ranks) {
+    Status status;
+    for (Taken& t : taken_)
+        if (t.target == nullptr)
+            keep_first(status,
+                       ranks.status(history::declare(ranks.session(), t.chosen->part, &t.target)));
+    return status;
+}
+
 std::vector<WrittenCoordinate> Choices::coordinates_of(const StreamTable& stream,
                                                        const std::vector<Variable*>& variables,
                                                        const Coordinate* stations) {

@@ -45,6 +45,8 @@ public:
                                                   const std::vector<Variable*>& variables,
                                                   const Coordinate* stations);
     std::deque<Taken>& all() { return taken_; }
+    /// Declares the decompositions of the elements that are written. @note Collective
+    Status declare(Ranks& ranks);
     void assign(const Variable& variable, Taken& taken) { taken_of_[&variable] = &taken; }
     const Taken& of(const Variable& variable) const { return *taken_of_.at(&variable); }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "history/ranges.hpp"
+
 namespace thalweg::history {
 
 namespace {
@@ -52,6 +54,23 @@ void visit_rows(const Joined& joined, std::size_t d, const char* data, std::int6
         visit_rows(joined, d + 1, data + i * joined.from[d], to + i * joined.to[d], visit);
 }
 
+/// Returns the lengths of a box in memory, without halos.
+Integers extent_of(const Part& part, int box) {
+    Integers extent;
+    for (int d = 0; d < part.nd(); ++d) {
+        if (part.listed > 0 && d == part.first_listed) extent.push_back(std::ssize(part.indices));
+        if (part.listed > 0 && !part.lists(d)) extent.push_back(part.shape[d]);
+        if (part.listed == 0) extent.push_back(part.count[box * part.nd() + d]);
+    }
+    return extent;
+}
+
+SentBox dense_box(int number, const char* data, const Integers& extent, std::int64_t size) {
+    SentBox box{number, {data, dense_steps(extent)}};
+    for (std::int64_t& step : box.block.stride) step *= size;
+    return box;
+}
+
 std::string without_blanks(const std::string& text) {
     const auto first = text.find_first_not_of(" \t\n");
     if (first == std::string::npos) return {};
@@ -95,20 +114,28 @@ void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, 
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size) {
     std::vector<SentBox> boxes;
     for (int b = 0; b < std::max(part.boxes, part.listed > 0 ? 1 : 0); ++b) {
-        Integers extent;
-        for (int d = 0; d < part.nd(); ++d) {
-            if (part.listed > 0 && d == part.first_listed)
-                extent.push_back(std::ssize(part.indices));
-            if (part.listed > 0 && !part.lists(d)) extent.push_back(part.shape[d]);
-            if (part.listed == 0) extent.push_back(part.count[b * part.nd() + d]);
-        }
-        SentBox box{b, {data, Integers(extent.size())}};
-        std::int64_t step = size;
-        for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) box.block.stride[d] = step;
-        data += step;
-        boxes.push_back(std::move(box));
+        const Integers extent = extent_of(part, b);
+        boxes.push_back(dense_box(b, data, extent, size));
+        data += elements_of(extent) * size;
     }
     return boxes;
+}
+
+BoxCopies copy_boxes(const Part& part, std::span<const SentBox> boxes, std::int64_t size) {
+    BoxCopies copies;
+    std::int64_t bytes = 0;
+    for (const SentBox& box : boxes) bytes += elements_of(extent_of(part, box.box)) * size;
+    copies.data.resize(bytes);
+    char* to = copies.data.data();
+    for (const SentBox& box : boxes) {
+        const Integers extent = extent_of(part, box.box);
+        Chosen all;
+        all.pieces.push_back({box.box, Integers(extent.size(), 0), extent, 0, dense_steps(extent)});
+        copy_elements(all, box, size, to);
+        copies.boxes.push_back(dense_box(box.box, to, extent, size));
+        to += elements_of(extent) * size;
+    }
+    return copies;
 }
 
 Status parse_attributes(const char* text, std::vector<Attribute>& attributes) {

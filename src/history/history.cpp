@@ -53,11 +53,24 @@ Status History::begin_step(double seconds) {
                        text(previous_.value_or(context_.run.start)));
     for (const auto& stream : streams_)
         if (Status status = stream->plan_step(previous_, now); !status.ok()) return status;
-    for (const auto& stream : streams_) stream->begin_step();
-    const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
-    for (Field& field : declared_.fields())
-        field.wanted = std::any_of(field.users.begin(), field.users.end(), wants) ||
-                       std::any_of(field.weighed.begin(), field.weighed.end(), wants);
+    waiting_.clear();
+    sent_.clear();
+    for (const auto& stream : streams_) {
+        const bool wait = (stream->step().used || stream->is_due()) && waits(*stream);
+        for (const auto& variable : stream->variables()) variable->set_waits(wait);
+        if (wait)
+            waiting_.push_back(stream.get());
+        else
+            stream->begin_step();
+    }
+    for (Field& field : declared_.fields()) {
+        const auto any = [&](auto&& test) {
+            return std::any_of(field.users.begin(), field.users.end(), test) ||
+                   std::any_of(field.weighed.begin(), field.weighed.end(), test);
+        };
+        field.copied = any([](const Variable* variable) { return variable->waits(); });
+        field.wanted = field.copied || any([](const Variable* v) { return v->samples().wants(); });
+    }
     length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
@@ -86,15 +99,31 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
     for (Variable* variable : field.users)
-        if (variable->samples().wants())
+        if (variable->samples().wants() && !field.copied)
             if (Status status = variable->samples().check_weight(); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
+    if (field.copied)
+        sent_.push_back({&field, copy_boxes(field.part, boxes, detail::size_of(type)),
+                         weight == nullptr ? std::nullopt : std::optional(*weight), first, last});
+    else
+        give(field, boxes, weight, first, last);
+    return {};
+}
+
+/// Gives boxes of a sample to the variables that want it.
+void History::give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
+                   bool last) {
     for (Variable* variable : field.weighed)
         if (variable->samples().wants()) variable->samples().take_weights(boxes, last);
-    for (Variable* variable : field.users)
-        if (variable->samples().wants()) variable->samples().take(boxes, weight, now_, first, last);
-    return {};
+    for (Variable* variable : field.users) {
+        Samples& samples = variable->samples();
+        if (!samples.wants()) continue;
+        if (Status status = samples.check_weight(); status.ok())
+            samples.take(boxes, weight, now_, first, last);
+        else
+            samples.fail(std::move(status));
+    }
 }
 
 /// Returns the records that are due at the end of the step.
@@ -116,7 +145,8 @@ Status History::end_lost_step() {
     const Time expected = from + (length_ > 0 ? length_ : context_.run.step);
     bool due = false;
     for (const auto& stream : streams_)
-        due |= expected > from && stream->plan_step(previous_, expected).ok() && stream->is_due();
+        due |= expected > from && stream->plan_step(previous_, expected).ok() &&
+               (stream->is_due() || (stream->step().used && waits(*stream)));
     if (lost_time_ > from) {
         for (const auto& stream : streams_)
             if (!stream->plan_step(previous_, lost_time_).ok() || stream->is_due())
@@ -130,6 +160,7 @@ Status History::end_step() {
     if (!in_step_ && !lost_.ok()) return end_lost_step();
     if (!in_step_)
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
+    Status status = waiting_.empty() ? Status{} : settle_land();
     const std::vector<Due> due = find_due();
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
@@ -146,7 +177,8 @@ Status History::end_step() {
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     in_step_ = false;
     previous_ = now_;
-    return due.empty() ? Status{} : records_.write(due, now_);
+    if (!due.empty()) keep_first(status, records_.write(due, now_));
+    return status;
 }
 
 /// Returns the windows that are open when the history ends and are to be written; warns of others.
@@ -175,7 +207,7 @@ std::vector<Due> History::find_open() {
 
 Status History::save(tw_restart restart) {
     const Status mine = in_step_ ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
-    SavedState state(ranks_, context_, streams_, choices_);
+    SavedState state(ranks_, context_, streams_, choices_, picks_);
     Status status = state.save(restart, mine, previous_);
     saved_ = status.ok();
     return status;
@@ -187,8 +219,9 @@ Status History::load(tw_file file) {
         mine = failure(TW_ESTATE,
                        "history: tw_history_load belongs between tw_history_ready and the first "
                        "tw_history_time");
-    SavedState state(ranks_, context_, streams_, choices_);
-    Status status = state.load(file, std::move(mine), records_, previous_);
+    SavedState state(ranks_, context_, streams_, choices_, picks_);
+    const auto make = [&](const auto& changed) { return make_again(changed); };
+    Status status = state.load(file, std::move(mine), make, records_, previous_);
     saved_ = saved_ || status.ok();
     return status;
 }

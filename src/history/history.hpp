@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,27 @@ public:
     std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
+    /// What was sent of a field whose samples are used when the step ends.
+    struct Sent {
+        Field* field;
+        BoxCopies copies;
+        std::optional<double> weight;
+        bool first, last;  ///< these are the first, or the last, boxes of the sample
+    };
+
     Status begin_step(double seconds);
     Status resolve_all(std::vector<ResolvedStream>& resolved);
+    Status make_streams();
     Status make_variable(Stream& stream, const StreamField& about);
-    Status make_variables(const std::vector<ResolvedStream>& resolved);
-    Status declare_all();
+    Status make_variables(Stream& stream, const ResolvedStream& resolved);
+    void give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
+              bool last);
+    bool waits(Stream& stream) const;
+    std::set<std::int64_t> find_missing(const RegionPick& pick, const Field& field,
+                                        const std::vector<Sent>& sent) const;
+    Land find_land(const std::vector<Stream*>& streams, const std::vector<Sent>& sent) const;
+    Status settle_land();
+    Status make_again(const std::set<const RegionPick*>& changed);
     Status agree_on_declarations(const Status& mine);
     Status agree_on_open_files();
     Status end_lost_step();
@@ -62,7 +79,10 @@ private:
     Declarations declared_;
     RegionPicks picks_{ranks_, table_, declared_};
     Choices choices_{table_, declared_};
+    std::vector<ResolvedStream> resolved_;
     Streams streams_;
+    std::vector<Stream*> waiting_;  ///< streams whose elements are chosen when this step ends
+    std::vector<Sent> sent_;
     Records records_{ranks_, context_, streams_};
     bool in_step_ = false;
     std::optional<Time> previous_;  ///< time of the last step that has ended

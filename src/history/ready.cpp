@@ -33,26 +33,38 @@ Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
     return problem_status(problems, table_.name);
 }
 
-Status History::make_variables(const std::vector<ResolvedStream>& resolved) {
+Status History::make_streams() {
     streams_.clear();  // an earlier attempt has failed
     choices_.clear();
     for (Field& field : declared_.fields()) {
         field.users.clear();
         field.weighed.clear();
     }
-    for (const ResolvedStream& one : resolved) {
+    for (const ResolvedStream& one : resolved_) {
         streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table]));
-        const RegionPick* first = nullptr;
-        for (const StreamField& about : one.fields) {
-            const RegionPick* own =
-                picks_.of(streams_.back()->table(), declared_.fields()[about.declared]);
-            if (first == nullptr) first = own;
-            if (own != nullptr)
-                if (Status s = check_picks(streams_.back()->table(), *own, *first); !s.ok())
-                    return s;
-            if (Status s = make_variable(*streams_.back(), about); !s.ok()) return s;
-        }
+        if (Status s = make_variables(*streams_.back(), one); !s.ok()) return s;
     }
+    return {};
+}
+
+/// Makes the variables and files of a stream.
+Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
+    const StreamTable& table = stream.table();
+    const RegionPick* first = nullptr;
+    std::int64_t most = 0;
+    for (const StreamField& about : resolved.fields) {
+        const RegionPick* own = picks_.of(table, declared_.fields()[about.declared]);
+        if (first == nullptr) first = own;
+        if (own != nullptr)
+            if (Status s = check_picks(table, *own, *first); !s.ok()) return s;
+        if (Status s = make_variable(stream, about); !s.ok()) return s;
+        const Variable& made = *stream.variables().back();
+        most = std::max(most, made.chosen().elements * detail::size_of(about.type));
+    }
+    stream.make_outputs([&](const std::vector<Variable*>& variables) {
+        return choices_.coordinates_of(table, variables, picks_.station_names(table.region));
+    });
+    records_.reserve(most);
     return {};
 }
 
@@ -81,6 +93,7 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     const tw_type type = about.type;
     made->set_fill(about.keys.fill ? value_of(type, *about.keys.fill) : fill_of(type));
     choices_.assign(*made, t);
+    made->set_target(&t.target);
     field.users.push_back(made.get());
     if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
     Status fits =
@@ -88,17 +101,6 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
     stream.variables().push_back(std::move(made));
     return {};
-}
-
-/// Declares the decompositions of the elements that are written.
-/// @note Collective
-Status History::declare_all() {
-    Status status;
-    for (Taken& t : choices_.all())
-        keep_first(status, ranks_.status(declare(ranks_.session(), t.chosen->part, &t.target)));
-    for (Variable* variable : variables_of(streams_))
-        variable->set_target(choices_.of(*variable).target);
-    return status;
 }
 
 /// Checks that all ranks made the same declarations, and agrees on the stamp (time and random
@@ -134,32 +136,17 @@ Status History::agree_on_open_files() {
 }
 
 Status History::ready() {
-    std::vector<ResolvedStream> resolved;
     Status mine = detail::alone([&]() -> Status {
         if (declared_.ended()) return failure(TW_ESTATE, "tw_history_ready has been called before");
-        if (Status status = resolve_all(resolved); !status.ok()) return status;
-        return picks_.list(resolved);
+        if (Status status = resolve_all(resolved_); !status.ok()) return status;
+        return picks_.list(resolved_);
     });
     if (Status status = agree_on_declarations(mine); !status.ok()) return status;
     if (Status status = agree_on_open_files(); !status.ok()) return status;
     if (Status status = picks_.find(); !status.ok()) return status;
-    mine = detail::alone([&]() -> Status {
-        if (Status status = make_variables(resolved); !status.ok()) return status;
-        for (const auto& stream : streams_)
-            stream->make_outputs([&](const std::vector<Variable*>& variables) {
-                const StreamTable& table = stream->table();
-                return choices_.coordinates_of(table, variables,
-                                               picks_.station_names(table.region));
-            });
-        std::int64_t most = 0;
-        for (const Variable* variable : variables_of(streams_))
-            most = std::max(most,
-                            variable->chosen().elements * detail::size_of(variable->about().type));
-        records_.reserve(most);
-        return {};
-    });
+    mine = detail::alone([&] { return make_streams(); });
     if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
-    Status status = declare_all();
+    Status status = choices_.declare(ranks_);
     if (status.ok()) declared_.end();
     return status;
 }

@@ -80,6 +80,8 @@ const RegionPick* RegionPicks::of(const StreamTable& stream, const Field& field)
 
 Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
     picks_.clear();
+    waiting_.clear();
+    settled_.clear();
     for (const ResolvedStream& one : resolved) {
         const StreamTable& stream = table_.streams[one.table];
         if (stream.region.empty()) continue;
@@ -93,10 +95,17 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
                                "stream '{}': region '{}' makes a dimension '{}', a name that the "
                                "model or the history uses",
                                stream.name, region.name, dim);
+        const auto misses = [&](const StreamField& about) {
+            return declared_.fields()[about.declared].declared.missing == Missing::fixed;
+        };
+        const bool wait = region.list_file.empty() && std::ranges::any_of(one.fields, misses);
         for (const StreamField& about : one.fields) {
             const Field& field = declared_.fields()[about.declared];
-            if (of(stream, field) != nullptr) continue;
-            RegionPick made{&region, &field, declared_.centres(field), {dim, {}, {}}};
+            if (const RegionPick* there = of(stream, field); there != nullptr) {
+                if (wait) waiting_.insert(there);
+                continue;
+            }
+            RegionPick made{&region, &field, declared_.centres(field), {dim, {}, {}}, {}};
             made.pick.dims = made.centres.dims;
             for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
                 if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
@@ -106,6 +115,7 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
                                "field '{}' has not, to find the dimensions of the list",
                                stream.name, region.name, field.declared.name);
             picks_.push_back(std::move(made));
+            if (wait) waiting_.insert(&picks_.back());
         }
     }
     return {};
@@ -159,7 +169,8 @@ Status RegionPicks::read_list(RegionTable& region) {
 }
 
 /// Finds the centres of the elements that this rank holds of a field.
-Status RegionPicks::find_centres(const RegionPick& one, std::vector<Centre>& found) const {
+Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
+                                 std::vector<Centre>& found) const {
     const Field& field = *one.field;
     Choice surface;
     for (const std::string& dim : field.declared.dims)
@@ -179,35 +190,45 @@ Status RegionPicks::find_centres(const RegionPick& one, std::vector<Centre>& fou
             degrees[i].push_back(number_of(c.type, c.data.data() + place * c.size));
     }
     for_elements(part, [&](std::int64_t i, const auto& at) {
-        std::int64_t index = 0;
-        for (const std::string& dim : one.pick.dims)
-            index = index * declared_.lengths().at(dim) + at.find(dim)->second;
-        if (is_place(degrees[0][i], degrees[1][i]))
-            found.push_back(centre_of(degrees[0][i], degrees[1][i], index));
+        const std::int64_t place = index(one, at);
+        if (is_place(degrees[0][i], degrees[1][i]) && !land.contains(place))
+            found.push_back(centre_of(degrees[0][i], degrees[1][i], place));
     });
     return {};
 }
 
+std::int64_t RegionPicks::index(const RegionPick& one,
+                                const std::map<std::string, std::int64_t>& at) const {
+    std::int64_t index = 0;
+    for (const std::string& dim : one.pick.dims)
+        index = index * declared_.lengths().at(dim) + at.at(dim);
+    return index;
+}
+
 /// Finds the elements that are nearest to the regions' points among the elements of all ranks.
 /// @note Collective
-Status RegionPicks::find_nearest(std::vector<Integers>& indices) {
+Status RegionPicks::find_nearest(const Status& mine, const Land& land,
+                                 std::vector<Integers>& indices) {
     std::vector<std::vector<Centre>> centres(picks_.size());
-    Integers
-        words;  // squares of distances; they are not negative, so their bits have the same order
-    const Status mine = detail::alone([&]() -> Status {
+    // Squares of distances. They are not negative, so their bits have the same order.
+    Integers words;
+    const Status found = detail::alone([&]() -> Status {
         for (std::size_t p = 0; p < picks_.size(); ++p) {
-            if (picks_[p].region->points.empty()) continue;
-            if (Status s = find_centres(picks_[p], centres[p]); !s.ok()) return s;
+            const auto own = land.find(&picks_[p]);
+            if (picks_[p].region->points.empty() || own == land.end()) continue;
+            if (Status s = find_centres(picks_[p], own->second, centres[p]); !s.ok()) return s;
             for (const double square : nearest_squares(picks_[p].region->points, centres[p]))
                 words.push_back(std::bit_cast<std::int64_t>(square));
         }
         return {};
     });
-    if (Status status = ranks_.meet(mine, 0, {}); !status.ok() || words.empty()) return status;
+    if (Status status = ranks_.meet(mine.ok() ? found : mine, 0, {}); !status.ok() || words.empty())
+        return status;
     if (Status status = ranks_.least(words); !status.ok()) return status;
     Integers lowest;
     auto square = words.begin();
     for (std::size_t p = 0; p < picks_.size(); ++p) {
+        if (land.count(&picks_[p]) == 0) continue;
         std::vector<double> squares;
         for (std::size_t i = 0; i < picks_[p].region->points.size(); ++i)
             squares.push_back(std::bit_cast<double>(*square++));
@@ -217,6 +238,7 @@ Status RegionPicks::find_nearest(std::vector<Integers>& indices) {
     if (Status status = ranks_.least(lowest); !status.ok()) return status;
     auto index = lowest.begin();
     for (std::size_t p = 0; p < picks_.size(); ++p) {
+        if (land.count(&picks_[p]) == 0) continue;
         const auto end = index + std::ssize(picks_[p].region->points);
         indices[p].assign(index, end);
         index = end;
@@ -227,17 +249,28 @@ Status RegionPicks::find_nearest(std::vector<Integers>& indices) {
 Status RegionPicks::find() {
     if (picks_.empty()) return {};
     if (Status status = read_regions(); !status.ok()) return status;
+    Land all;
+    for (const RegionPick& pick : picks_) all[&pick];
+    Status status = find({}, all);
+    for (RegionPick& pick : picks_) pick.nearest = pick.pick.at;
+    return status;
+}
+
+/// Finds the elements of the picks that have an entry in `land`. @note Collective
+Status RegionPicks::find(const Status& mine, const Land& land) {
     std::vector<Integers> indices(picks_.size());
-    if (Status status = find_nearest(indices); !status.ok()) return status;
+    if (Status status = find_nearest(mine, land, indices); !status.ok()) return status;
     for (std::size_t p = 0; p < picks_.size(); ++p) {
+        if (land.count(&picks_[p]) == 0) continue;
+        picks_[p].pick.at.clear();
         const RegionTable& region = *picks_[p].region;
         std::int64_t elements = 1;
         for (const std::string& dim : picks_[p].pick.dims) elements *= declared_.lengths().at(dim);
         for (const std::int64_t index : region.list) indices[p].push_back(index - region.base);
         for (const std::int64_t index : indices[p]) {
             if (index == std::numeric_limits<std::int64_t>::max())
-                return failure(TW_ESETTING, "region '{}': field '{}' has no elements", region.name,
-                               picks_[p].field->declared.name);
+                return failure(TW_ESETTING, "region '{}': field '{}' has no valid elements",
+                               region.name, picks_[p].field->declared.name);
             if (index < 0 || index >= elements)
                 return failure(TW_ESETTING,
                                "region '{}': {}: '{}' has the index {}; those of field '{}' are "
@@ -256,6 +289,46 @@ Status RegionPicks::find() {
         }
     }
     return {};
+}
+
+Status RegionPicks::skip_land(const Status& mine, const Land& land,
+                              std::set<const RegionPick*>& changed) {
+    std::map<const RegionPick*, Integers> before;
+    for (const RegionPick& pick : picks_) before[&pick] = pick.pick.at;
+    if (Status status = find(mine, land); !status.ok()) return status;
+    for (const auto& [pick, places] : land) {
+        if (pick->pick.at != before[pick]) changed.insert(pick);
+        waiting_.erase(pick);
+        settled_.insert(pick);
+    }
+    return {};
+}
+
+namespace {
+
+std::string name_of(const RegionPick& one) {
+    return one.region->name + " " + one.field->declared.name;
+}
+
+}  // namespace
+
+RegionPicks::Settled RegionPicks::settled() const {
+    Settled found;
+    for (const RegionPick* pick : settled_) found[name_of(*pick)] = {pick->nearest, pick->pick.at};
+    return found;
+}
+
+std::set<const RegionPick*> RegionPicks::restore(const Settled& settled) {
+    std::set<const RegionPick*> changed;
+    for (RegionPick& pick : picks_) {
+        const auto found = settled.find(name_of(pick));
+        if (found == settled.end() || found->second.first != pick.nearest) continue;
+        if (pick.pick.at != found->second.second) changed.insert(&pick);
+        pick.pick.at = found->second.second;
+        waiting_.erase(&pick);
+        settled_.insert(&pick);
+    }
+    return changed;
 }
 
 Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,11 @@ struct RegionPick {
     const Field* field;  ///< one of these fields
     Centres centres;
     Pick pick;
+    Integers nearest;  ///< indices of the elements, before those on land were replaced
 };
+
+/// The indices of elements on land, for each pick whose elements are to be found again.
+using Land = std::map<const RegionPick*, std::set<std::int64_t>>;
 
 class RegionPicks {
 public:
@@ -33,6 +38,26 @@ public:
     Status list(const std::vector<ResolvedStream>& resolved);
     /// Finds the elements of all picks. @note Collective
     Status find();
+    /// Tests if a field's stations are to be found again when the first sample shows where land is.
+    bool waits(const StreamTable& stream, const Field& field) const {
+        return !waiting_.empty() && waiting_.contains(of(stream, field));
+    }
+    /// Finds the elements of picks again, without those on land.
+    /// @param mine     this rank's own failure so far
+    /// @param changed  receives the picks with other elements than before
+    /// @note Collective
+    Status skip_land(const Status& mine, const Land& land, std::set<const RegionPick*>& changed);
+    /// The nearest elements of a pick, and those that replace elements on land.
+    using Settled = std::map<std::string, std::pair<Integers, Integers>>;
+    /// Returns the picks that were found without land, by name.
+    Settled settled() const;
+    /// Sets the elements of picks as the run before this one has found them.
+    /// @return the picks with other elements than before
+    std::set<const RegionPick*> restore(const Settled& settled);
+    /// Leaves a field's stations as they are, as there are samples of them.
+    void keep(const StreamTable& stream, const Field& field) { waiting_.erase(of(stream, field)); }
+    /// Returns the index of an element among the dimensions that a pick replaces.
+    std::int64_t index(const RegionPick& one, const std::map<std::string, std::int64_t>& at) const;
     /// Returns the pick of a field in a stream; null if there is none.
     const RegionPick* of(const StreamTable& stream, const Field& field) const;
     /// Returns the names of a region's stations; null if they have none.
@@ -44,13 +69,16 @@ public:
 private:
     Status read_regions();
     Status read_list(RegionTable& region);
-    Status find_centres(const RegionPick& one, std::vector<Centre>& found) const;
-    Status find_nearest(std::vector<Integers>& indices);
+    Status find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
+                        std::vector<Centre>& found) const;
+    Status find_nearest(const Status& mine, const Land& land, std::vector<Integers>& indices);
+    Status find(const Status& mine, const Land& land);
 
     Ranks& ranks_;
     Table& table_;
     const Declarations& declared_;
     std::deque<RegionPick> picks_;
+    std::set<const RegionPick*> waiting_, settled_;
     std::map<std::string, Coordinate> station_names_;  ///< by region
 };
 

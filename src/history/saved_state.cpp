@@ -210,6 +210,7 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
         all["calendar"] = calendar_name(context_.run.calendar);
         all["start"] = date_text(context_.run.calendar, context_.run.start);
         if (previous) all["time"] = *previous;
+        all["picks"] = picks_.settled();
         auto state = states.begin();
         for (std::size_t s = 0; s < streams_.size(); ++s) {
             Stream& stream = *streams_[s];
@@ -278,6 +279,11 @@ Status SavedState::read(tw_file file, json& state) const {
             state.at("start").get<std::string>(), state.at("calendar").get<std::string>(), start,
             calendar_name(context_.run.calendar));
     if (!state.contains("streams")) state["streams"] = json::object();
+    return {};
+}
+
+/// Checks that the streams are those of the state. Local.
+Status SavedState::compare(const json& state) const {
     for (const auto& stream : streams_) {
         const auto found = state.at("streams").find(stream->table().name);
         if (found == state.at("streams").end()) continue;
@@ -302,9 +308,13 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
             continue;
         }
         if (found->contains("begin")) stream->begin_at(found->at("begin").get<Time>());
-        for (std::size_t v = 0; v < stream->variables().size(); ++v)
-            stream->variables()[v]->samples().set_state(VariableState::from_words(
-                found->at("variables").at(v).get<VariableState::Words>()));
+        for (std::size_t v = 0; v < stream->variables().size(); ++v) {
+            Variable& variable = *stream->variables()[v];
+            const auto one =
+                VariableState::from_words(found->at("variables").at(v).get<VariableState::Words>());
+            variable.samples().set_state(one);
+            if (one.log != 0 || one.ever != 0) picks_.keep(stream->table(), variable.field());
+        }
     }
 }
 
@@ -322,17 +332,22 @@ Status SavedState::resume_outputs(const json& state, Records& records) {
     return status;
 }
 
-Status SavedState::load(tw_file file, Status mine, Records& records,
-                        std::optional<Time>& previous) {
+Status SavedState::load(tw_file file, Status mine,
+                        const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
+                        Records& records, std::optional<Time>& previous) {
     json state;
     if (mine.ok())
         mine = detail::alone([&]() -> Status {
             if (Status status = read(file, state); !status.ok()) return status;
+            const auto changed = picks_.restore(state.value("picks", RegionPicks::Settled{}));
+            if (Status status = make_again(changed); !status.ok()) return status;
+            if (Status status = compare(state); !status.ok()) return status;
             take(state, previous);
             return {};
         });
     if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
-    Status status = declare();
+    Status status = choices_.declare(ranks_);
+    keep_first(status, declare());
     keep_first(status, load_arrays(file, state));
     if (status.ok()) status = resume_outputs(state, records);
     return ranks_.meet(status, 0, {});

@@ -4,28 +4,35 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "history/choices.hpp"
 #include "history/records.hpp"
+#include "history/region_picks.hpp"
 
 namespace thalweg::history {
 
 class SavedState {
 public:
-    SavedState(Ranks& ranks, const FileContext& context, Streams& streams, Choices& choices)
-        : ranks_(ranks), context_(context), streams_(streams), choices_(choices) {}
+    SavedState(Ranks& ranks, const FileContext& context, Streams& streams, Choices& choices,
+               RegionPicks& picks)
+        : ranks_(ranks), context_(context), streams_(streams), choices_(choices), picks_(picks) {}
 
     /// @param mine      this rank's own failure so far
     /// @param previous  time of the last step that has ended
     /// @note Collective
     Status save(tw_restart restart, const Status& mine, std::optional<Time> previous);
+    /// @param make_again  makes the streams whose picks have changed; local
     /// @param previous  receives the time of the last step that had ended
     /// @note Collective
-    Status load(tw_file file, Status mine, Records& records, std::optional<Time>& previous);
+    Status load(tw_file file, Status mine,
+                const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
+                Records& records, std::optional<Time>& previous);
 
 private:
     /// Lists the properties of a stream that must be the same after a restart, as keys and values.
@@ -34,6 +41,7 @@ private:
     Status declare();
     Status save_arrays(tw_restart restart, tw_file file);
     Status read(tw_file file, nlohmann::json& state) const;
+    Status compare(const nlohmann::json& state) const;
     void take(const nlohmann::json& state, std::optional<Time>& previous);
     Status load_arrays(tw_file file, const nlohmann::json& state);
     Status resume_outputs(const nlohmann::json& state, Records& records);
@@ -42,6 +50,7 @@ private:
     const FileContext& context_;
     Streams& streams_;
     Choices& choices_;
+    RegionPicks& picks_;
 };
 
 }  // namespace thalweg::history

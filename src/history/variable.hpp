@@ -27,8 +27,9 @@ public:
     Field& field() const { return field_; }
     const Field* weight_field() const { return samples_.weight_field(); }
     const Chosen& chosen() const { return *chosen_; }
-    tw_decomposition target() const { return target_; }
-    void set_target(tw_decomposition target) { target_ = target; }
+    /// Returns the decomposition of the chosen part.
+    tw_decomposition target() const { return *target_; }
+    void set_target(const tw_decomposition* target) { target_ = target; }
     /// Keeps the pick from which the elements come.
     /// @param names  coordinates whose dimensions the pick replaces
     void set_pick(const Pick& pick, std::vector<std::string> names);
@@ -40,6 +41,9 @@ public:
     const WindowRules& rules() const { return rules_; }
     bool once() const { return about_.statistic.op == Op::once; }
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
+    /// Tests if the elements of a sample are not known before the step ends.
+    bool waits() const { return waits_; }
+    void set_waits(bool waits) { waits_ = waits; }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
     Samples& samples() { return samples_; }
@@ -59,10 +63,11 @@ private:
     Field& field_;
     WindowRules rules_;
     std::shared_ptr<const Chosen> chosen_;
-    tw_decomposition target_ = nullptr;  ///< decomposition of the chosen part
+    const tw_decomposition* target_ = nullptr;
     Pick pick_;
     std::vector<Attribute> attributes_;
     Value fill_{};
+    bool waits_ = false;
     Samples samples_;
 };
 

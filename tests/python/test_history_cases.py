@@ -33,7 +33,7 @@ def table(items):
 
 
 def run(io, case, folder):
-    """Makes the steps of a model with one element a rank."""
+    """Makes the steps of a model with one element a rank, or of elements with centres."""
     stream = case["stream"]
     if "path =" not in stream:
         stream += '\npath = "{stream}.nc"'
@@ -44,9 +44,16 @@ def run(io, case, folder):
         + "\n"
     )
     calendar, start = case.get("calendar", "standard"), case.get("start", "2000-01-01")
-    cells = io.decompose(x=WORLD.size, start=(WORLD.rank,), count=(1,))
+    centres = case.get("centres", [])
+    size = len(centres) or WORLD.size
+    first, end = (size * rank // WORLD.size for rank in (WORLD.rank, WORLD.rank + 1))
+    cells = io.decompose(x=size, start=(first,), count=(end - first,))
     fields = case.get("fields", [["T", "units=K"]])
     with io.history(config, calendar=calendar, start=start) as history:
+        if centres:
+            lon, lat = np.array(centres, "f8").T
+            history.coordinate("lon", lon, "x", units="degrees_east")
+            history.coordinate("lat", lat, "x", units="degrees_north")
         for name, attributes in fields:
             attrs = dict(item.strip().split("=") for item in attributes.split(";"))
             if "missing_value" in attrs:
@@ -57,7 +64,7 @@ def run(io, case, folder):
             history.time = seconds
             for (name, _), value in zip(fields, values, strict=True):
                 if value is not None:
-                    history[name] = np.array([value])
+                    history[name] = np.array(value[first:end] if centres else [value], "f8")
             history.end_step()
 
 
@@ -77,7 +84,8 @@ def test_case(io, folder, case):
             parts.insert(1, f["time_bnds"][:])
         found = np.hstack(parts)
     right = np.array(table(case["records"]), "f8")
-    same = np.hstack([right[:, :-1], np.repeat(right[:, -1:], WORLD.size, axis=1)])
+    elements = found.shape[1] - right.shape[1] + 1
+    same = np.hstack([right[:, :-1], np.repeat(right[:, -1:], elements, axis=1)])
     np.testing.assert_array_equal(found, same)
     if "files" in case:
         assert sorted(path.name for path in folder.iterdir()) == sorted(case["files"])

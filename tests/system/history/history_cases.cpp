@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -39,13 +40,16 @@ std::string name_of(int error) {
     return found == names.end() ? std::to_string(error) : found->second;
 }
 
-/// Returns a list of numbers; null is not_sent.
+/// Returns the numbers of a list and of the lists in it; null is not_sent.
 Numbers numbers_of(const json& list) {
     Numbers numbers;
     for (const json& n : list)
-        numbers.push_back(n.is_null()     ? not_sent
-                          : n.is_string() ? std::numeric_limits<double>::quiet_NaN()
-                                          : n.get<double>());
+        if (n.is_array())
+            std::ranges::copy(numbers_of(n), std::back_inserter(numbers));
+        else
+            numbers.push_back(n.is_null()     ? not_sent
+                              : n.is_string() ? std::numeric_limits<double>::quiet_NaN()
+                                              : n.get<double>());
     return numbers;
 }
 
@@ -68,13 +72,17 @@ std::vector<Numbers> table_of(const json& table) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// A model with fields of one element a rank.
+/// A model with fields of one element a rank, or of elements with centres.
 class Run {
 public:
     Run(const json& c, const std::string& folder) {
-        size_ = check::state.size;
-        const std::int64_t first = check::state.rank, one = 1;
-        OK(tw_decompose(session, "x", 1, &size_, &first, &one, &decomposition_));
+        const json centres = c.value("centres", json::array());
+        const std::int64_t ranks = check::state.size, rank = check::state.rank;
+        size_ = centres.empty() ? ranks : std::ssize(centres);
+        first_ = size_ * rank / ranks;
+        count_ = size_ * (rank + 1) / ranks - first_;
+        OK(tw_decompose(session, "x", count_ > 0 ? 1 : 0, &size_, &first_, &count_,
+                        &decomposition_));
         std::string stream = c["stream"];
         if (stream.find("path =") == std::string::npos) stream += "\npath = \"{stream}.nc\"";
         stream.insert(stream.find("path = \"") + 8, folder + "/");
@@ -86,6 +94,15 @@ public:
                              c.value("calendar", "standard").c_str(),
                              c.value("start", "2000-01-01").c_str(), nullptr, &history_));
         if (history_ == nullptr) return;
+        for (const int i : {0, 1}) {
+            Numbers degrees;
+            for (const json& centre : centres) degrees.push_back(centre[i]);
+            if (!degrees.empty())
+                note(tw_history_coordinate(history_, i == 0 ? "lon" : "lat", "x", nullptr,
+                                           tw_dense(TW_DOUBLE, degrees.data(), std::ssize(degrees)),
+                                           i == 0 ? "units=degrees_east" : "units=degrees_north"));
+        }
+        per_field_ = centres.empty() ? 1 : size_;
         for (const json& field : c.value("fields", json::parse(R"([["T", "units=K"]])"))) {
             const std::string name = field[0], attributes = field[1];
             fields_.emplace_back();
@@ -103,8 +120,11 @@ public:
 
     void step(const Numbers& step) {
         note(tw_history_time(history_, step[0]));
-        for (std::size_t f = 0; f < fields_.size(); ++f)
-            if (step[f + 1] != not_sent) note(tw_send(fields_[f], TW_DOUBLE, &step[f + 1], 1));
+        for (std::size_t f = 0; f < fields_.size(); ++f) {
+            const double* const all = &step[1 + f * static_cast<std::size_t>(per_field_)];
+            const double* const mine = per_field_ == 1 ? all : all + first_;
+            if (all[0] != not_sent) note(tw_send(fields_[f], TW_DOUBLE, mine, count_));
+        }
         note(tw_history_end_step(history_));
     }
     /// Returns the first error since the last call, or TW_OK.
@@ -114,7 +134,8 @@ private:
     void note(int code) {
         if (error_ == TW_OK) error_ = code;
     }
-    std::int64_t size_ = 0;
+    std::int64_t size_ = 0, first_ = 0, count_ = 0;  // elements of the fields, and of this rank
+    std::int64_t per_field_ = 1;                     // values of a field in a step
     tw_decomposition decomposition_ = nullptr;
     tw_history history_ = nullptr;
     std::vector<tw_field> fields_;

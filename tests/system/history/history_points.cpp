@@ -72,7 +72,8 @@ const std::vector<std::int64_t> section{13, 26, 27, 12, 13};
 struct Setup {
     Grid grid = Grid::axes;
     bool lists = false;
-    std::int64_t land = -1;  // a cell that no rank holds
+    std::int64_t land = -1;  // a cell that no rank holds, or whose values are missing
+    bool missing = false;    // values on land are missing
     std::string folder;
     MPI_Comm comm = MPI_COMM_WORLD;
 };
@@ -90,7 +91,7 @@ public:
         MPI_Comm_size(setup.comm, &size_);
         OK(tw_init(setup.comm, nullptr, &session));
         for (std::int64_t c = cells; setup.lists && c-- > 0;)
-            if (c % size_ == rank_ && c != setup.land) mine_.push_back(c);
+            if (c % size_ == rank_ && (c != setup.land || setup.missing)) mine_.push_back(c);
         if (setup.lists) mine_.insert(mine_.begin() + 1, -1);
         const std::string text = in_folder(configuration, setup.folder);
         OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", nullptr, &history_));
@@ -191,7 +192,9 @@ private:
 
     template <class Value>
     void send(tw_field field, bool levels, Value&& value) const {
-        const std::vector<double> all = array(levels, value);
+        const std::vector<double> all = array(levels, [&](std::int64_t z, std::int64_t c) {
+            return setup_.missing && c == setup_.land ? 1e20 : value(z, c);
+        });
         OK(tw_send(field, TW_DOUBLE, all.data(), std::ssize(all)));
     }
 
@@ -206,11 +209,11 @@ private:
         const char* const dims = axes                                ? "z lat lon"
                                  : setup_.grid == Grid::unstructured ? "z cell"
                                                                      : "z y x";
-        const char* const field =
-            axes ? "units=m s-1; long_name=speed"
-                 : "units=m s-1; long_name=speed; coordinates=lon lat; mesh=topology";
-        OK(tw_history_field(history_, "T", TW_DOUBLE, dims, volume_, field, &t_));
-        OK(tw_history_field(history_, "V", TW_DOUBLE, dims + 2, surface_, field, &v_));
+        const std::string field = std::string("units=m s-1; long_name=speed") +
+                                  (axes ? "" : "; coordinates=lon lat; mesh=topology");
+        const std::string masked = field + (setup_.missing ? "; missing=fixed" : "");
+        OK(tw_history_field(history_, "T", TW_DOUBLE, dims, volume_, masked.c_str(), &t_));
+        OK(tw_history_field(history_, "V", TW_DOUBLE, dims + 2, surface_, field.c_str(), &v_));
         OK(tw_history_field(history_, "W", TW_DOUBLE, dims + 2, surface_, "", &weight_));
         coordinate("z", "z", {5, 15, 25}, "units=m; positive=down; axis=Z; standard_name=depth");
         const char* const east = "units=degrees_east; standard_name=longitude";
@@ -414,18 +417,28 @@ int main(int argc, char** argv) {
     write_regions();
     for (const Grid grid : {Grid::axes, Grid::plane, Grid::unstructured}) {
         const std::string right = fresh_folder();
-        run({grid, false, -1, right}, 1, 0);
+        run({grid, false, -1, false, right}, 1, 0);
         check_values(right, {25, 58, 58, 60});
         for (const bool lists : {false, true})
             for (const std::int64_t restart : {0, 3}) {
                 const std::string folder = fresh_folder();
-                run({grid, lists, -1, folder}, restart == 0 ? check::state.size : 2, restart);
+                run({grid, lists, -1, false, folder}, restart == 0 ? check::state.size : 2,
+                    restart);
                 compare(right, folder);
             }
         // the nearest cell of two stations is on land
         const std::string land = fresh_folder();
-        run({grid, true, 58, land}, check::state.size, 0);
+        run({grid, true, 58, false, land}, check::state.size, 0);
         check_values(land, {25, 46, 70, 60});
+        const std::string missing = fresh_folder();
+        run({grid, false, 58, true, missing}, 1, 0);
+        check_values(missing, {25, 46, 70, 60});
+        for (const bool lists : {false, true})
+            for (const std::int64_t restart : {0, 3}) {
+                const std::string folder = fresh_folder();
+                run({grid, lists, 58, true, folder}, restart == 0 ? check::state.size : 2, restart);
+                compare(missing, folder);
+            }
     }
     errors();
     return check::verdict("history_points");
