@@ -242,6 +242,11 @@ std::optional<std::size_t> Keys::one_of(std::string_view key, const std::string_
     return {};
 }
 
+void Keys::refuse(std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys)
+        if (find(key) != nullptr) fail(key, fmt::format("'{}' is not supported yet", key));
+}
+
 void Keys::finish() {
     for (const auto& [name, node] : table_) {
         const std::string key(name.str());

@@ -65,6 +65,8 @@ public:
     bool has(std::string_view key) const { return table_.contains(key); }
     /// Adds a problem with a key's value, or with the table if it has no such key.
     void fail(std::string_view key, const std::string& what);
+    /// Adds a problem for each of these keys that the table has.
+    void refuse(std::initializer_list<std::string_view> keys);
     /// Adds a problem for each key that was not read.
     void finish();
 

@@ -163,6 +163,7 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
                                                 true, run, problems));
     });
     parse_streams(keys, defaults, run, settings, table);
+    keys.refuse({"map"});
     keys.finish();
     check_references(table, problems);
     std::ranges::stable_sort(problems, {}, &Problem::line);

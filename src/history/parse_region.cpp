@@ -74,9 +74,7 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     keys.text("list_file", region.list_file);
     keys.text("list_var", region.list_var);
     keys.integer("base", region.base, 0, 1);
-    for (const std::string_view key : {"mask", "op", "weight"})
-        if (keys.find(key) != nullptr)
-            keys.fail(key, fmt::format("'{}' is not supported yet", key));
+    keys.refuse({"mask", "op", "weight"});
     int given = 0;
     for (const std::string_view key : {"index", "box", "points", "points_file", "list_file"})
         given += keys.has(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "history/parse.hpp"
@@ -185,6 +186,7 @@ void check_path_of(Keys& keys, StreamTable& stream) {
         keys.fail("path", fmt::format("'path': {}", status.text));
         return;
     }
+    stream.path = std::filesystem::path(stream.path).lexically_normal().string();
     if (stream.file_per_variable && !path_has(stream.path, "variable"))
         keys.fail("path", "'path' needs {variable}, as each variable has a file of its own");
     if (!stream.file_per_variable && path_has(stream.path, "variable"))
@@ -304,9 +306,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.flag("interval", stream.interval);
     keys.text("region", stream.region);
     parse_levels(keys, stream.levels);
-    for (const std::string_view key : {"vertical", "map"})
-        if (keys.find(key) != nullptr)
-            keys.fail(key, fmt::format("'{}' is not supported yet", key));
+    keys.refuse({"vertical", "map"});
     parse_settings(keys, settings, stream.settings);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
