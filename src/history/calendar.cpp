@@ -333,22 +333,10 @@ Status parse_time_units(Calendar calendar, std::string_view text, Time start, Ti
         std::string_view name;
         Time length;
     };
-    static constexpr std::array<Named, 16> names{{{"seconds", one_second},
-                                                  {"second", one_second},
-                                                  {"secs", one_second},
-                                                  {"sec", one_second},
-                                                  {"s", one_second},
-                                                  {"minutes", 60 * one_second},
-                                                  {"minute", 60 * one_second},
-                                                  {"mins", 60 * one_second},
-                                                  {"min", 60 * one_second},
-                                                  {"hours", one_hour},
-                                                  {"hour", one_hour},
-                                                  {"hr", one_hour},
-                                                  {"h", one_hour},
-                                                  {"days", one_day},
-                                                  {"day", one_day},
-                                                  {"d", one_day}}};
+    static constexpr std::array<Named, 4> names{{{"seconds", one_second},
+                                                 {"minutes", 60 * one_second},
+                                                 {"hours", one_hour},
+                                                 {"days", one_day}}};
     static constexpr std::string_view since = " since ";
     const auto found = text.find(since);
     const std::string_view name = text.substr(0, found);

@@ -94,8 +94,8 @@ struct TimeUnits {
     Status time(double value, Time& time) const;
 };
 
-/// Reads "UNIT since DATE": seconds, minutes, hours or days, and their usual abbreviations. DATE
-/// may be START, for the start of the run.
+/// Reads "UNIT since DATE": seconds, minutes, hours or days. DATE may be START, for the start of
+/// the run.
 /// @return TW_OK, TW_EARG
 Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units);
 

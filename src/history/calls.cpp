@@ -15,6 +15,14 @@ namespace history = thalweg::history;
 
 namespace thalweg::detail {
 
+/// Reads a file on rank 0 for all. @note Collective
+static Status read_text(tw_session session, const std::string& path, std::string& text) {
+    std::vector<char> content;
+    Status status = read_on_root(session->team->world(), path, content);
+    text.assign(content.begin(), content.end());
+    return status;
+}
+
 /// Lets the ranks of a history agree by the session's meeting.
 class Agreements final : public history::Ranks {
 public:
@@ -41,14 +49,7 @@ public:
     }
     Status read(const std::string& path, std::string& text) override {
         return status(guarded(
-            session_,
-            [&] {
-                std::vector<char> content;
-                Status status = read_on_root(session_->team->world(), path, content);
-                text.assign(content.begin(), content.end());
-                return status;
-            },
-            name_of(call_)));
+            session_, [&] { return read_text(session_, path, text); }, name_of(call_)));
     }
     void begin(Call call) { call_ = call; }
 
@@ -267,11 +268,8 @@ int free_number(const tw_session_impl& session) {
 /// @note Collective
 Status read_configuration(tw_session session, const OpenArguments& arguments, std::string& text) {
     text = arguments.config;
-    if (text.find('\n') != std::string::npos) return {};
-    std::vector<char> content;
-    Status status = read_on_root(session->team->world(), arguments.config, content);
-    text.assign(content.begin(), content.end());
-    return status;
+    return text.find('\n') != std::string::npos ? Status{}
+                                                : read_text(session, arguments.config, text);
 }
 
 }  // namespace

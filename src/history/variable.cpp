@@ -6,42 +6,17 @@
 #include <utility>
 
 #include "history/places.hpp"
+#include "history/values.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
 
-namespace {
-
-template <class T>
-Value typed_value(double number) {
-    const T typed = static_cast<T>(number);
-    Value value{};
-    std::memcpy(value.data(), &typed, sizeof typed);
-    return value;
-}
-
-template <class T>
-double number_at(const char* data) {
-    T value;
-    std::memcpy(&value, data, sizeof value);
-    return static_cast<double>(value);
-}
-
-}  // namespace
-
 double number_of(tw_type type, const char* data) {
-    switch (type) {
-        case TW_BYTE: return number_at<std::int8_t>(data);
-        case TW_UBYTE: return number_at<std::uint8_t>(data);
-        case TW_SHORT: return number_at<std::int16_t>(data);
-        case TW_USHORT: return number_at<std::uint16_t>(data);
-        case TW_INT: return number_at<std::int32_t>(data);
-        case TW_UINT: return number_at<std::uint32_t>(data);
-        case TW_INT64: return number_at<std::int64_t>(data);
-        case TW_UINT64: return number_at<std::uint64_t>(data);
-        case TW_FLOAT: return number_at<float>(data);
-        default: return number_at<double>(data);
-    }
+    return with_type(type, [&](auto named) {
+        typename decltype(named)::type value;
+        std::memcpy(&value, data, sizeof value);
+        return static_cast<double>(value);
+    });
 }
 
 Variable::Variable(const StreamField& about, Field& field, Weights weights,
@@ -74,18 +49,12 @@ Status match_weights(const Chosen& chosen, Weights& weights) {
 }
 
 Value value_of(tw_type type, double number) {
-    switch (type) {
-        case TW_BYTE: return typed_value<std::int8_t>(number);
-        case TW_UBYTE: return typed_value<std::uint8_t>(number);
-        case TW_SHORT: return typed_value<std::int16_t>(number);
-        case TW_USHORT: return typed_value<std::uint16_t>(number);
-        case TW_INT: return typed_value<std::int32_t>(number);
-        case TW_UINT: return typed_value<std::uint32_t>(number);
-        case TW_INT64: return typed_value<std::int64_t>(number);
-        case TW_UINT64: return typed_value<std::uint64_t>(number);
-        case TW_FLOAT: return typed_value<float>(number);
-        default: return typed_value<double>(number);
-    }
+    Value value{};
+    with_type(type, [&](auto named) {
+        const auto typed = static_cast<typename decltype(named)::type>(number);
+        std::memcpy(value.data(), &typed, sizeof typed);
+    });
+    return value;
 }
 
 Value fill_of(tw_type type) {
