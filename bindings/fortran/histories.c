@@ -56,3 +56,18 @@ void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
     const int status = tw_send_array(field->handle, thalweg_f_array(&view), weight);
     thalweg_f_check(status, field->session, "tw_send", ierr);
 }
+
+void thalweg_f_send_block(const struct fortran_field* field, const int* block,
+                          const CFI_cdesc_t* array, int* ierr);
+void thalweg_f_send_block(const struct fortran_field* field, const int* block,
+                          const CFI_cdesc_t* array, int* ierr) {
+    const struct view view = thalweg_f_view(array);
+    int64_t n = 1;
+    for (int d = 0; d < view.rank; ++d) n *= view.extent[d];
+    if (array->rank > 0 && n > 0 && !CFI_is_contiguous(array)) {
+        thalweg_f_check(TW_ESHAPE, NULL, "tw_send_block: the array is not contiguous", ierr);
+        return;
+    }
+    const int status = tw_send_block(field->handle, *block - 1, (tw_type)view.type, view.data, n);
+    thalweg_f_check(status, field->session, "tw_send_block", ierr);
+}

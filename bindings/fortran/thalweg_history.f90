@@ -11,8 +11,8 @@ module thalweg_history
   private
 
   public :: tw_history_open, tw_history_coordinate, tw_history_field, tw_history_ready, &
-    tw_history_time, tw_wants, tw_send, tw_history_end_step, tw_history_save, tw_history_load, &
-    tw_history_close, tw_history_memory
+    tw_history_time, tw_wants, tw_send, tw_send_block, tw_history_end_step, tw_history_save, &
+    tw_history_load, tw_history_close, tw_history_memory
 
   !> A history; belongs to its session.
   type, bind(C), public :: tw_history
@@ -64,6 +64,20 @@ module thalweg_history
       real(c_double), intent(in), optional :: weight
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_send
+
+    !> call tw_send_block(field, block, array [, ierr])
+    !>
+    !> Sends one box of the field's decomposition; each box once a step.
+    !>   block  1 is this rank's first box
+    !>   array  contiguous; the box with its halo
+    !> Errors: as tw_send; TW_EBOUNDS. Local.
+    subroutine tw_send_block(field, block, array, ierr) bind(C, name='thalweg_f_send_block')
+      import :: tw_field, c_int
+      type(tw_field), intent(in) :: field
+      integer(c_int), intent(in) :: block
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tw_send_block
 
     integer(c_int) function c_open(session, config, calendar, start, settings, history) &
         bind(C, name='tw_history_open')

@@ -93,7 +93,13 @@ contains
       t(k, :) = step + 100*k
     end do
     call tw_history_time(h, 3600.0_real64*step)
-    if (tw_wants(field)) call tw_send(field, t)
+    if (mod(step, 2) == 1) then
+      call tw_send(field, t)
+    else if (tw_wants(field)) then
+      call tw_send_block(field, 1, t)
+      call tw_send_block(field, 2, t, status)
+      call expect_status(status, TW_EBOUNDS, 'a box that a rank does not have')
+    end if
     call tw_history_end_step(h)
   end subroutine run_step
 
