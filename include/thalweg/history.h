@@ -127,9 +127,9 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
  *         record is then lost, and the model may go on
  * @note Collective if a record is due, or stations are found that are not on land. Every rank sets
  *       the same times and calls this in each step, also after an error of tw_history_time or
- *       tw_send. A rank whose tw_history_time has failed assumes a step as long as its last one, and
- *       takes part in what is due at the resulting time. A rank that has set another time is
- *       detected in the next collective call (TW_EMISMATCH); until then, ranks wait for it
+ *       tw_send. A rank whose tw_history_time has failed assumes a step as long as its last one
+ *       and takes part in what is due then. A rank that has set another time is detected in the
+ *       next collective call (TW_EMISMATCH); until then, ranks wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 
