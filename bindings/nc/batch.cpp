@@ -33,7 +33,7 @@ struct Slot {
     int step = 0;
 };
 
-// The puts of one variable on all ranks.
+// The puts of one variable in one round on all ranks.
 struct Sequence {
     int varid = 0;
     bool aligned = false;              // all puts, collective or not, are slots
@@ -43,10 +43,26 @@ struct Sequence {
                                        // collective
 };
 
+// The step that the puts of a variable have reached.
+struct Position {
+    int step = 0;
+    std::vector<std::size_t> slots;  // slots of the step that are not empty
+    bool own = false;                // the step has puts that are not collective
+    void next() {
+        step++;
+        slots.clear();
+        own = false;
+    }
+};
+
 class Maker {
 public:
-    Maker(Session& session, const Table& table, const std::vector<Entry>& entries, bool boxes)
-        : session_(session), table_(table), entries_(entries), boxes_(boxes) {}
+    Maker(Session& session, const Table& table, const Queue& queue, bool boxes)
+        : session_(session),
+          table_(table),
+          entries_(queue.entries()),
+          rounds_(static_cast<std::size_t>(queue.rounds())),
+          boxes_(boxes) {}
 
     Batch make();
 
@@ -54,8 +70,10 @@ private:
     Session& session_;
     const Table& table_;
     const std::vector<Entry>& entries_;
+    std::size_t rounds_;
     bool boxes_;
-    std::vector<Sequence> sequences_;
+    std::vector<Sequence> sequences_;  // those of an earlier round first
+    std::vector<Position> positions_;  // of each variable
     std::vector<Slot> slots_;
     Batch batch_;
 
@@ -77,18 +95,19 @@ private:
     Shape inner_lengths(const Variable& v) const;
 };
 
-// Finds the puts that all ranks make of each variable.
+// Finds the puts that all ranks make of each variable in each round.
 void Maker::align() {
-    const std::size_t n = table_.variables.size();
+    const std::size_t variables = table_.variables.size(), n = variables * rounds_;
     std::vector<std::vector<int>> mine;
-    // For each variable: the smallest number of puts and the negative of the largest one; then the
-    // same numbers of collective puts.
+    // For each round and variable: the smallest number of puts and the negative of the largest one;
+    // then the same numbers of collective puts.
     std::vector<Index> numbers;
     on_all(session_.comm(), [&] {
         mine.resize(n);
         numbers.resize(4 * n);
         for (std::size_t e = 0; e < entries_.size(); e++) {
-            const auto v = static_cast<std::size_t>(entries_[e].varid);
+            const auto v = static_cast<std::size_t>(entries_[e].round) * variables +
+                           static_cast<std::size_t>(entries_[e].varid);
             mine[v].push_back(static_cast<int>(e));
             numbers[4 * v]++;
             if (entries_[e].collective) numbers[4 * v + 2]++;
@@ -107,7 +126,7 @@ void Maker::make_slots(std::vector<std::vector<int>>& mine, const std::vector<In
         const Index* const all = &numbers[4 * v];
         if (all[1] == 0) continue;
         Sequence s;
-        s.varid = static_cast<int>(v);
+        s.varid = static_cast<int>(v % table_.variables.size());
         const bool alone = all[3] == 0;  // no put is collective
         s.aligned = all[0] == -all[1] && (alone || all[2] == all[0]);
         s.mine = std::move(mine[v]);
@@ -276,34 +295,30 @@ bool same(const Slot& a, const Slot& b) {
            (a.low.empty() || (a.low[0] == b.low[0] && a.high[0] == b.high[0]));
 }
 
-// Moves a put to a later step if an earlier put of another rank has some of its elements.
+// Moves a put to a later step if an earlier put of another rank has, or may have, some of its
+// elements.
 void Maker::order(Sequence& s) {
-    int step = 0;
-    std::vector<std::size_t> in_step;
-    bool own = false;  // the step has puts that are not collective
-    const auto next = [&] {
-        step++;
-        in_step.clear();
-        own = false;
-    };
+    Position& p = positions_[static_cast<std::size_t>(s.varid)];
+    if (p.own) p.next();  // puts of an earlier round
     // Step of each slot; the last entry is the step of the puts after the last slot.
     std::vector<int> steps;
     for (std::size_t i = s.first; i < s.first + s.slots; i++) {
         Slot& slot = slots_[i];
-        if (slot.before && !in_step.empty()) next();
-        steps.push_back(step);
-        own |= slot.before;
-        const bool conflict = own || in_step.size() >= most_compared ||
-                              std::any_of(in_step.begin(), in_step.end(), [&](std::size_t other) {
+        if (slot.before && !p.slots.empty()) p.next();
+        steps.push_back(p.step);
+        p.own |= slot.before;
+        const bool conflict = p.own || p.slots.size() >= most_compared ||
+                              std::any_of(p.slots.begin(), p.slots.end(), [&](std::size_t other) {
                                   return overlap(slots_[other], slot) && !same(slots_[other], slot);
                               });
-        if (conflict) next();
-        slot.step = step;
-        if (!slot.empty) in_step.push_back(i);
+        if (conflict) p.next();
+        slot.step = p.step;
+        if (!slot.empty) p.slots.push_back(i);
     }
-    if (s.after && !in_step.empty()) next();
-    steps.push_back(step);
-    batch_.steps = std::max(batch_.steps, step + 1);
+    if (s.after && !p.slots.empty()) p.next();
+    p.own |= s.after;
+    steps.push_back(p.step);
+    batch_.steps = std::max(batch_.steps, p.step + 1);
     std::size_t slot = 0;
     for (const int e : s.mine) {
         if (s.slots > 0 && is_slot(s, e)) {
@@ -370,6 +385,7 @@ Batch Maker::make() {
         session_.decompositions_freed++;
     }
     on_all(session_.comm(), [&] {
+        positions_.resize(table_.variables.size());
         for (Sequence& s : sequences_) order(s);
         batch_.calls.reserve(batch_.calls.size() + slots_.size());
     });
@@ -417,9 +433,8 @@ tw_decomposition decompose(Session& session, const Shape& shape, const Entry* en
     return made;
 }
 
-Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
-                 bool boxes) {
-    return Maker(session, table, entries, boxes).make();
+Batch make_batch(Session& session, const Table& table, const Queue& queue, bool boxes) {
+    return Maker(session, table, queue, boxes).make();
 }
 
 }  // namespace thalweg::nc

@@ -48,7 +48,6 @@ tw_decomposition decompose(Session& session, const Shape& shape, const Entry* en
 
 // Returns the library's calls for all puts that the ranks have queued.
 // @param boxes  use only calls of the form PutCall::box
-Batch make_batch(Session& session, const Table& table, const std::vector<Entry>& entries,
-                 bool boxes);
+Batch make_batch(Session& session, const Table& table, const Queue& queue, bool boxes);
 
 }  // namespace thalweg::nc

@@ -18,6 +18,7 @@ Plans::Own Plans::find(const Session& session, const Table& table,
     Shape numbers;
     for (const Entry& e : entries) {
         numbers.push_back(4 * Index{e.varid} + (e.collective ? 2 : 0) + (e.empty ? 1 : 0));
+        numbers.push_back(e.round);
         if (e.empty) continue;
         const std::size_t at = numbers.size();
         numbers.insert(numbers.end(), e.start.begin(), e.start.end());

@@ -21,6 +21,7 @@ namespace {
 // ends, and if both together are one section.
 bool continues(const Entry& a, const Entry& b, std::size_t element) {
     if (a.varid != b.varid || a.collective != b.collective || a.empty || b.empty) return false;
+    if (a.round != b.round || a.borrowed != b.borrowed) return false;
     if (!a.stride.empty() || !b.stride.empty()) return false;
     if (a.pieces != nullptr || b.pieces != nullptr) return false;
     if (a.values + static_cast<std::size_t>(volume(a.count)) * element != b.values) return false;
@@ -53,6 +54,7 @@ void Queue::join_last(std::size_t element) {
 void Queue::push(Entry entry, std::size_t element) {
     has_values_ |= !entry.empty;
     has_independent_ |= !entry.collective;
+    entry.round = round_;
     entries_.push_back(std::move(entry));
     if (element != 0) join_last(element);
 }
@@ -67,11 +69,20 @@ char* Queue::take(Index bytes, std::size_t alignment) {
 }
 
 void Queue::own_last(Index bytes, std::size_t alignment) {
-    Entry& last = entries_.back();
-    if (last.empty || last.values == taken_) return;
-    char* const own = take(bytes, alignment);
-    std::memcpy(own, last.values, static_cast<std::size_t>(bytes));
-    last.values = own;
+    const Entry& last = entries_.back();
+    if (!last.empty && last.values != taken_) own(entries_.size() - 1, bytes, alignment);
+}
+
+void Queue::own(std::size_t i, Index bytes, std::size_t alignment) {
+    char* const copy = take(bytes, alignment);
+    std::memcpy(copy, entries_[i].values, static_cast<std::size_t>(bytes));
+    entries_[i].values = copy;
+    entries_[i].borrowed = false;
+}
+
+void Queue::drop_borrowed() {
+    const auto borrowed = [](const Entry& e) { return e.borrowed; };
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), borrowed), entries_.end());
 }
 
 // Takes memory in the mapped file. The file is extended before it is mapped, so that a full disk is
@@ -105,6 +116,7 @@ char* Queue::take_mapped(std::size_t bytes) {
 void Queue::clear() {
     entries_.clear();
     has_values_ = has_independent_ = false;
+    round_ = 0;
     copies_.give_back();
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();

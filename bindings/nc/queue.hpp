@@ -36,6 +36,9 @@ struct Entry {
     // Boxes of the put; null if it is a single box. If there are several boxes, all are in one
     // record, and the section is the smallest that contains them.
     std::shared_ptr<const Pieces> pieces = nullptr;
+    bool borrowed = false;  // the values are in the program's memory, or in that of a request
+    int round = 0;          // counts the calls in which all ranks waited before this put, since the
+                            // last write; puts of a later round win, whichever rank made them
 
     Index elements() const { return pieces != nullptr ? pieces->elements : volume(count); }
     // Calls act(start, count, address of the first value) for each box.
@@ -73,6 +76,8 @@ public:
     // Tests if any entry was put with independent access.
     bool has_independent() const { return has_independent_; }
     Index bytes() const { return bytes_; }
+    // Returns the number of rounds, which is the same on all ranks.
+    int rounds() const { return round_ + 1; }
 
     // Returns memory for the next entry. Throws std::bad_alloc, or Error if the unnamed file cannot
     // be extended.
@@ -86,6 +91,11 @@ public:
     // Copies the values of the last entry if they are in the program's memory. Throws as take()
     // does.
     void own_last(Index bytes, std::size_t alignment);
+    // Copies the values of entry number i. Throws as take() does.
+    void own(std::size_t i, Index bytes, std::size_t alignment);
+    void begin_round() { round_++; }
+    // Removes entries whose values are not in the memory of the queue.
+    void drop_borrowed();
     void clear();
 
 private:
@@ -97,6 +107,7 @@ private:
     std::string path_;
     std::vector<Entry> entries_;
     bool has_values_ = false, has_independent_ = false;
+    int round_ = 0;
     Copies copies_;
     Index bytes_ = 0;              // number of bytes that were taken
     const char* taken_ = nullptr;  // memory that was taken last

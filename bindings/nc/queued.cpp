@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "ranks.hpp"
 #include "types.hpp"
 
@@ -57,7 +58,8 @@ QueuedFile::QueuedFile(Session& session, std::string path)
     : Dataset(session, {}, std::move(path)),
       number_(session.files_made++),
       reductions_(session.comm(), session.lanes()),
-      queue_(path_) {
+      queue_(path_),
+      last_write_(detail::now()) {
     shares_attributes_ = false;
     continues_in_place_ = true;
     // Without other ranks, a program may have readers that look for the file while it is written.
@@ -82,11 +84,12 @@ Index QueuedFile::records() {
 int QueuedFile::join(Reason reason, int varid, bool much) {
     constexpr Index none = std::numeric_limits<Index>::max();
     const bool full = reason == Reason::full;
+    some_reads_ = false;
     for (;;) {
         hash_definitions();
         const Index dims = hash_of_dimensions_, vars = hash_of_variables_;
         const auto why = static_cast<Index>(reason);
-        std::array<Index, 15> least{full ? none : why,
+        std::array<Index, 16> least{full ? none : why,
                                     full ? none : -why,
                                     !full  ? 2
                                     : much ? 0
@@ -102,7 +105,8 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
                                     has_failed_ ? -1 : 0,
                                     number_,
                                     -number_,
-                                    reads_alone_ || queue_.has_independent() ? -1 : 0};
+                                    reads_alone_ || queue_.has_independent() ? -1 : 0,
+                                    reason != Reason::wait || much ? -1 : 0};
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
@@ -120,9 +124,14 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
             if (full) return -1;
             continue;
         }
-        handed_over_ = reductions_.posted();
+        some_reads_ = least[10] != none;
         const bool failed = least[11] != 0;
         if (!failed) settle_definitions(&least[4], least[3] < 0);
+        if (least[2] == 2 && least[15] == 0 && !failed) {
+            keep_requests();
+            return -1;
+        }
+        handed_over_ = reductions_.posted();
         if (least[3] < 0 && !failed) {
             write_queue();
             if (least[2] == 0) commit(least[14] != 0);
@@ -135,13 +144,14 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
 
 // Writes the queue. An error is thrown here, and again in close.
 void QueuedFile::write_queue() {
+    last_write_ = detail::now();
     try {
         close_alone();
         begin_writing();
         const bool by_root = state_ == State::serial;
         Batch batch;
         if (by_root)
-            batch = make_batch(session_, table_, queue_.entries(), true);
+            batch = make_batch(session_, table_, queue_, true);
         else
             batch = next_batch();
         dirty_ = true;
@@ -209,7 +219,7 @@ Batch QueuedFile::next_batch() {
         plans_.repeat(least[0], least[2], batch);
         return batch;
     }
-    batch = make_batch(session_, table_, queue_.entries(), false);
+    batch = make_batch(session_, table_, queue_, false);
     if (same_first) on_all(session_.comm(), [&] { plans_.keep(session_, own, least[2], batch); });
     return batch;
 }

@@ -38,8 +38,11 @@ public:
     // Writes what the ranks have queued, and lets all know if the file has data.
     // @note Collective
     void write_puts() { join(Reason::leave); }
-    // Writes what the ranks have put, in the call in which all ranks wait for their requests.
-    void write_requests() { join(Reason::wait); }
+    // Writes what the ranks have put, in the call in which all ranks wait for their requests. If
+    // that is little, keeps it for a later joint call.
+    // @param reads  this rank reads after the call; some_reads() then is true on all ranks
+    void write_requests(bool reads);
+    bool some_reads() const { return some_reads_; }
     // Tests if, in the last collective call, other ranks made calls for other files. Such a file
     // cannot be written any more.
     bool is_mixed() const { return mixed_; }
@@ -126,6 +129,8 @@ private:
     bool ended_once_ = false;  // the definitions have ended at least once
     std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // numbers of dimensions and variables
                                                             // that abort() keeps
+    double last_write_;         // time of the last write, or of the file's creation, in seconds
+    bool some_reads_ = false;   // in the last call of join(), some rank had a variable to read
     Index handed_over_ = 0;     // number of reductions that were posted before the last call of
                                 // join()
     tw_file alone_ = nullptr;   // handle by which this rank reads alone
@@ -136,8 +141,12 @@ private:
     // @note Collective. As long as some rank calls this because its queue is full, the ranks with
     //     another reason wait again after the write; the rank with the full queue returns after
     //     each write.
-    // @param much  with Reason::full: if it is false on all ranks, nothing is written
+    // @param much  with Reason::full and Reason::wait: if it is false on all ranks, nothing is
+    //              written
     int join(Reason reason, int varid = -1, bool much = true);
+    Index bytes_of(const Entry& e) const;
+    bool has_much() const;
+    void keep_requests();
     void hash_definitions();
     // In a new file, replaces definitions that differ between ranks by those of the root, if only
     // names differ or if there are no data yet. Otherwise throws PnetCDF's code for the difference.

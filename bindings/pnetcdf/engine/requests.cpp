@@ -111,8 +111,9 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
     std::vector<Reading> readings;
     Error error = error_of([&] {
         for (std::size_t i = 0; i < chosen.size(); i++) {
-            const Request& r = chosen[i];
+            Request& r = chosen[i];
             if (r.puts && together) {
+                for (Entry& part : r.selection.parts) part.borrowed = true;
                 push(r.selection, r.values, false);
             } else if (r.puts) {
                 const std::size_t alignment = size_of(variable_of(r.selection.varid).type);
@@ -136,9 +137,13 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
     };
     if (together) {
         // A rank without memory for all its requests takes part with those that it could prepare.
-        if (writable_) attempt_all([&] { write_requests(); });
         int reads = error.code == 0 && !readings.empty() ? 1 : 0;
-        MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, session_.comm());
+        if (writable_) {
+            attempt_all([&] { write_requests(reads != 0); });
+            reads = some_reads() ? 1 : 0;
+        } else {
+            MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, session_.comm());
+        }
         if (reads != 0) {
             attempt_all([&] { begin_get(-1); });
             attempt_all([&] { read_together(std::move(readings)); });
