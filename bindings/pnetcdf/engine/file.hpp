@@ -169,8 +169,11 @@ private:
     bool find_pieces(const Variable& v, const DataCall& call, Session::Key& key, Selection& s);
     void keep_pieces(const Variable& v, const Session::Key& key, const Selection& s);
     void add_places(const Variable& v, const DataCall& call, Selection& s);
-    void check_bounds(const Variable& v, bool reading, bool whole, const MPI_Offset* start,
-                      const MPI_Offset* count, const MPI_Offset* stride);
+    Shape lengths_for(const Variable& v, bool reading);
+    // @param lengths  the variable's lengths, see lengths_for()
+    void check_bounds(const Variable& v, const Shape& lengths, bool reading, bool whole,
+                      const MPI_Offset* start, const MPI_Offset* count,
+                      const MPI_Offset* stride) const;
     Error safe_error(const Error& mine) const;
     Selection select_together(const DataCall& call);
     int put_together(const DataCall& call);

@@ -29,15 +29,21 @@ bool ends_beyond(Index start, Index count, const MPI_Offset* stride, Index lengt
 
 }  // namespace
 
-void File::check_bounds(const Variable& v, bool reading, bool whole, const MPI_Offset* start,
-                        const MPI_Offset* count, const MPI_Offset* stride) {
+// Returns the lengths of a variable; to read it, with the records that all ranks have put.
+Shape File::lengths_for(const Variable& v, bool reading) {
+    Shape lengths = table_.lengths(v);
+    if (reading && table_.is_record(v)) lengths[0] = records();
+    return lengths;
+}
+
+void File::check_bounds(const Variable& v, const Shape& lengths, bool reading, bool whole,
+                        const MPI_Offset* start, const MPI_Offset* count,
+                        const MPI_Offset* stride) const {
     const auto refuse = [&](int code, const char* what) {
         throw Error{code, path_ + ": variable " + v.name + ": " + what};
     };
     if (start == nullptr || start[0] < 0) refuse(NC_EINVALCOORDS, "there is no start");
     const bool record = table_.is_record(v);
-    Shape lengths = table_.lengths(v);
-    if (record && reading) lengths[0] = records();
     if (record && any_sign() && start[0] > std::numeric_limits<std::uint32_t>::max())
         refuse(NC_EINVALCOORDS, "a record that the format cannot have");
     const auto is_free = [&](std::size_t d) { return d == 0 && record && !reading; };
@@ -82,7 +88,8 @@ void File::add_section(const Variable& v, const DataCall& call, Selection& s) {
         if (table_.is_record(v)) part.count[0] = records();
     } else if (dims > 0) {
         const bool whole = call.kind != Kind::var1;
-        check_bounds(v, !call.puts(), whole, call.start, call.count, call.stride);
+        check_bounds(v, lengths_for(v, !call.puts()), !call.puts(), whole, call.start, call.count,
+                     call.stride);
         part.start.assign(call.start, call.start + dims);
         part.count.assign(dims, 1);
         if (whole) part.count.assign(call.count, call.count + dims);
@@ -98,55 +105,70 @@ namespace {
 // Collects consecutive boxes of one record.
 class Collector {
 public:
-    Collector(Selection& selection, std::size_t outer) : selection_(selection), outer_(outer) {}
+    // @param dims   number of dimensions of the variable
+    // @param outer  1 if it has records: a dimension before those of the boxes; otherwise 0
+    Collector(Selection& selection, int varid, std::size_t dims, std::size_t outer)
+        : selection_(selection), varid_(varid), dims_(dims), outer_(outer) {}
     ~Collector() = default;
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
 
-    void add(Entry box) {
-        const bool alone = box.start.size() == outer_ || (outer_ == 1 && box.count[0] != 1);
-        if (!boxes_.empty() && (alone || !same_record(box))) finish();
-        boxes_.push_back(std::move(box));
+    // @param count  number of elements along each dimension; null: 1
+    template <class Number>
+    void add(const Number* start, const Number* count) {
+        const bool alone = dims_ == outer_ || (outer_ == 1 && count != nullptr && count[0] != 1);
+        if (n_ > 0 && (alone || (outer_ == 1 && start[0] != numbers_[0]))) finish();
+        numbers_.insert(numbers_.end(), start, start + dims_);
+        if (count == nullptr)
+            numbers_.insert(numbers_.end(), dims_, 1);
+        else
+            numbers_.insert(numbers_.end(), count, count + dims_);
+        n_++;
         if (alone) finish();
     }
 
     void finish() {
-        if (boxes_.size() == 1) selection_.parts.push_back(std::move(boxes_.front()));
-        if (boxes_.size() > 1) selection_.parts.push_back(joined());
-        boxes_.clear();
+        if (n_ == 0) return;
+        Entry all;
+        all.varid = varid_;
+        all.start.assign(numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(dims_));
+        Shape end(dims_, 0);
+        for (std::size_t i = 0; i < numbers_.size(); i += 2 * dims_)
+            for (std::size_t d = 0; d < dims_; d++) {
+                const Index start = numbers_[i + d];
+                all.start[d] = std::min(all.start[d], start);
+                end[d] = std::max(end[d], start + numbers_[i + dims_ + d]);
+            }
+        for (std::size_t d = 0; d < dims_; d++) all.count.push_back(end[d] - all.start[d]);
+        if (n_ > 1) all.pieces = pieces();
+        selection_.parts.push_back(std::move(all));
+        numbers_.clear();
+        n_ = 0;
     }
 
 private:
     Selection& selection_;
-    std::size_t outer_;  // 1 if the variable has records: a dimension before those of the boxes;
-                         // otherwise 0
-    std::vector<Entry> boxes_;
+    int varid_;
+    std::size_t dims_, outer_;
+    std::vector<Index> numbers_;  // start and count of each box
+    Index n_ = 0;                 // number of boxes
 
-    bool same_record(const Entry& box) const {
-        return outer_ == 0 || box.start[0] == boxes_.front().start[0];
-    }
-
-    Entry joined() const {
-        const auto outer = static_cast<std::ptrdiff_t>(outer_);
+    // Returns the boxes without the record dimension.
+    std::shared_ptr<const Pieces> pieces() {
         auto pieces = std::make_shared<Pieces>();
-        Entry all = boxes_.front();
-        Shape end = all.start;
-        for (const Entry& box : boxes_) {
-            pieces->numbers.insert(pieces->numbers.end(), box.start.begin() + outer,
-                                   box.start.end());
-            pieces->numbers.insert(pieces->numbers.end(), box.count.begin() + outer,
-                                   box.count.end());
-            pieces->elements += volume(box.count);
-            for (std::size_t d = 0; d < end.size(); d++) {
-                all.start[d] = std::min(all.start[d], box.start[d]);
-                end[d] = std::max(end[d], box.start[d] + box.count[d]);
-            }
+        pieces->n = n_;
+        const std::size_t inner = dims_ - outer_;
+        pieces->numbers.reserve(2 * inner * static_cast<std::size_t>(n_));
+        for (std::size_t i = 0; i < numbers_.size(); i += dims_)
+            pieces->numbers.insert(pieces->numbers.end(), &numbers_[i + outer_],
+                                   &numbers_[i + outer_] + inner);
+        for (std::size_t i = inner; i < pieces->numbers.size(); i += 2 * inner) {
+            Index elements = 1;
+            for (std::size_t d = 0; d < inner; d++) elements *= pieces->numbers[i + d];
+            pieces->elements += elements;
         }
-        for (std::size_t d = 0; d < end.size(); d++) all.count[d] = end[d] - all.start[d];
-        pieces->n = static_cast<Index>(boxes_.size());
-        pieces->key = hash_of(pieces->numbers, static_cast<std::uint64_t>(pieces->n));
-        all.pieces = std::move(pieces);
-        return all;
+        pieces->key = hash_of(pieces->numbers, static_cast<std::uint64_t>(n_));
+        return pieces;
     }
 };
 
@@ -176,7 +198,7 @@ bool File::find_pieces(const Variable& v, const DataCall& call, Session::Key& ke
     for (const KnownPieces& known : known_pieces_) {
         if (known.key != key) continue;
         // The other indices were checked when the boxes were new.
-        check_bounds(v, !call.puts(), false, call.starts[0],
+        check_bounds(v, lengths_for(v, !call.puts()), !call.puts(), false, call.starts[0],
                      call.counts == nullptr ? nullptr : call.counts[0], nullptr);
         Entry part = known.part;
         part.varid = call.varid;
@@ -219,22 +241,20 @@ void File::add_new_pieces(const Variable& v, const DataCall& call, Selection& s)
     };
     if (dims == 0 && call.pieces > 1) refuse(NC_EINVAL, "a scalar has one piece");
     if (dims > 0 && call.pieces > 0 && call.starts == nullptr) refuse(no_start, "no starts");
-    Collector collector(s, table_.is_record(v) ? 1 : 0);
+    Collector collector(s, call.varid, dims, table_.is_record(v) ? 1 : 0);
+    const Shape lengths = lengths_for(v, !call.puts());
     for (int i = 0; i < call.pieces; i++) {
-        Entry box;
-        box.varid = call.varid;
+        const MPI_Offset *start = nullptr, *count = nullptr;
+        Index n = 1;
         if (dims > 0) {
-            const MPI_Offset* const start = call.starts[i];
-            const MPI_Offset* const count = call.counts == nullptr ? nullptr : call.counts[i];
+            start = call.starts[i];
+            count = call.counts == nullptr ? nullptr : call.counts[i];
             if (start == nullptr) refuse(no_start, "a piece has no start");
-            check_bounds(v, !call.puts(), false, start, count, nullptr);
-            box.start.assign(start, start + dims);
-            box.count.assign(dims, 1);
-            if (count != nullptr) box.count.assign(count, count + dims);
+            check_bounds(v, lengths, !call.puts(), false, start, count, nullptr);
+            for (std::size_t d = 0; d < dims && count != nullptr; d++) n *= count[d];
         }
-        const Index n = volume(box.count);
         s.elements += n;
-        if (n > 0) collector.add(std::move(box));
+        if (n > 0) collector.add(start, count);
     }
     collector.finish();
 }
@@ -310,9 +330,10 @@ void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
             if (box.varid != collected) {
                 if (collector) collector->finish();
                 collected = box.varid;
-                collector = std::make_unique<Collector>(s, box.start.size() - shape.size());
+                collector = std::make_unique<Collector>(s, box.varid, box.start.size(),
+                                                        box.start.size() - shape.size());
             }
-            collector->add(std::move(box));
+            collector->add(box.start.data(), box.count.data());
             s.elements += n;
             done += n * size;
         }
