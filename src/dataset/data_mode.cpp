@@ -135,15 +135,21 @@ Status DataMode::hand_over(DefineMode& definitions) {
     Agreed agreed;
     Status status = service_->hand_over(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;
+    // References are made from the complete file, so all ranks must know that it is complete.
+    closed_early_ = handed_over_ && agreed.closed_early && file_.options.references == "no" &&
+                    file_.options.stream.empty();
     // The accepted steps are written even if the ranks disagree about attributes.
     const Status compared = handed_over_ && !agreed.same_late ? definitions.compare() : Status{};
     return compared.ok() ? status : compared;
 }
 
-Status DataMode::close(bool good) {
+Status DataMode::close(bool good, Status& mine) {
     if (!std::exchange(storage_open_, false)) return {};
-    return file_.team.agree(service_ ? service_->close(good || handed_over_, good)
-                                     : target_.storage->close(batch_.record, {}));
+    Status closed = service_ ? service_->close(good || handed_over_, good)
+                             : target_.storage->close(batch_.record, {});
+    if (!good || !closed_early_) return file_.team.agree(closed);
+    mine = std::move(closed);
+    return {};
 }
 
 }  // namespace thalweg::detail

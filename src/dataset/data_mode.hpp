@@ -46,7 +46,9 @@ public:
     /// Waits until everything is written (after an error, only the steps that all ranks have
     /// ended), and closes the storage.
     /// @param good  no error so far
-    Status close(bool good);
+    /// @param mine  receives a failure of this rank to complete the file, if the other ranks have
+    ///              nothing more to do; the caller makes the ranks agree
+    Status close(bool good, Status& mine);
     /// Adds the measurements of this file's outputs to those of the session, so that its next file
     /// can use them. Local.
     void note_end() { watch_->note_end(figures()); }
@@ -78,7 +80,8 @@ private:
     std::optional<OutputWatch> watch_;
     bool storage_open_ = false;  ///< the storage is open, on the model's ranks or on the servers
     bool begun_ = false;
-    bool handed_over_ = false;  ///< hand_over() has given all data to the service
+    bool handed_over_ = false;   ///< hand_over() has given all data to the service
+    bool closed_early_ = false;  ///< see Agreed::closed_early; the same on every rank
 };
 
 }  // namespace thalweg::detail

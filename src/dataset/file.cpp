@@ -134,12 +134,15 @@ Status File::close_later(bool& later) {
     return later ? status : complete(std::move(status));
 }
 
-/// Renames the complete file, and then its references, to their final names. @note Collective
-Status File::publish() {
+/// Renames the complete file, and then its references, to their final names.
+/// @param mine  this rank's own failure to complete the file
+/// @note Collective
+Status File::publish(Status mine) {
     const Status referred = references_.prepare();
     if (Status status = variables_.make_shards(); !status.ok()) return status;
     if (Status status = complete_checksums(file_); !status.ok()) return status;
-    Status named = file_.team.agree(alone([&] { return names_.publish(); }));
+    Status named =
+        file_.team.agree(mine.ok() ? alone([&] { return names_.publish(); }) : std::move(mine));
     // Publish the references that prepare() could make, even if it has failed for others.
     Status published = references_.publish(named.ok());
     if (!named.ok()) return named;
@@ -153,12 +156,13 @@ Status File::complete(Status status) {
     const TraceFile traced(file_.path);
     const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };
+    Status mine;
     if (data_) {
-        Status closed = data_->close(good());
+        Status closed = data_->close(good(), mine);
         if (good() && !closed.ok()) status = std::move(closed);
     }
     if (good()) {
-        Status published = publish();
+        Status published = publish(std::move(mine));
         if (status.ok() || !published.ok()) status = std::move(published);
     } else if (!has_data_mode()) {
         names_.discard();  // the file has never contained data, so remove it

@@ -76,7 +76,7 @@ private:
     bool has_data_mode() const { return data_ && data_->begun(); }
     Status begin_file(bool alike, const RankResources& resources);
     Status begin_data();
-    Status publish();
+    Status publish(Status mine);
     Status end();
 
     FileContext file_;

@@ -24,6 +24,8 @@ struct Agreed {
     bool same_parts = false;
     /// While a file is closed: all ranks have given the same late attributes.
     bool same_late = true;
+    /// While a file is closed: all ranks have closed their storage early, so its data are complete.
+    bool closed_early = false;
 };
 
 /// A part that waits until all ranks agree and write.

@@ -211,6 +211,12 @@ public:
     /// Syncs the file. After all ranks have returned, their data survive a power failure.
     virtual Status sync() = 0;
 
+    /// Tests if close_early() is supported.
+    virtual bool closes_early() const { return false; }
+    /// Closes what this rank has open, so that errors which the system reports only then are known
+    /// before the ranks agree. If the rank writes again, it opens the file again. Local.
+    virtual Status close_early() { return {}; }
+
     /// Closes the file. Called once on every rank.
     /// @param records  final number of records
     /// @param late     attributes that were set after define mode: pairs of a variable (-1: the

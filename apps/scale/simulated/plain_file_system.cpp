@@ -51,7 +51,8 @@ Status PlainFile::sync() {
 Status PlainFile::write(std::span<const Chunk> chunks) {
     Stopwatch watch(counts_.seconds);
     batches()[this] = {};
-    Status status = write_chunks(chunks);
+    Status status = need_file();
+    if (status.ok()) status = write_chunks(chunks);
     const auto batch = batches().extract(this);
     if (status.ok()) scale::write_batch(path_, batch.mapped());
     return status;

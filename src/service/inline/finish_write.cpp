@@ -10,15 +10,16 @@ namespace thalweg::detail {
 
 namespace {
 
-Status publish_records(Storage& storage, std::int64_t records, bool durable) {
+Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
     Status status = alone([&] { return storage.set_records(records, durable); });
-    return status.ok() ? alone([&] { return storage.catch_up(); }) : status;
+    if (status.ok()) status = alone([&] { return storage.catch_up(); });
+    return status.ok() && closes ? alone([&] { return storage.close_early(); }) : status;
 }
 
 }  // namespace
 
 Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,
-                    std::int64_t records, bool durable) {
+                    std::int64_t records, bool durable, bool closes) {
     Storage& storage = *target.storage;
     if (mine.ok() || storage.collective()) {
         Status complete = alone([&] { return storage.complete(); });
@@ -28,10 +29,11 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         Status synced = storage.sync();
         if (mine.ok()) mine = std::move(synced);
     }
+    if (mine.ok() && closes) mine = alone([&] { return storage.close_early(); });
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
     const auto count = [&](std::span<std::int64_t> all) {
         if (all[0] != 0) return;
-        mine = publish_records(storage, records, durable);
+        mine = publish_records(storage, records, durable, closes);
         all[0] = mine.ok() ? 0 : 1;
     };
     const bool counts = records != records_as_before;
@@ -45,7 +47,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
     }
     if (words[0] != 0) return file.keep(agree(file.team.world(), mine));
     if (counts && !by_keeper)
-        if (Status s = file.team.agree(publish_records(storage, records, durable)); !s.ok())
+        if (Status s = file.team.agree(publish_records(storage, records, durable, closes)); !s.ok())
             return file.keep(std::move(s));
     return words[1] != 0 ? agree(file.team.world(), misfit) : Status{};
 }

@@ -24,11 +24,12 @@ constexpr std::int64_t records_as_before = -1;
  * @param mine     this rank's own failure
  * @param misfit   the error for values of this rank that did not fit
  * @param records  number in the file, or records_as_before
+ * @param closes   every rank also calls Storage::close_early()
  * @return the same on every rank: a failure, which the file keeps, or the error for values that did
  *     not fit
  * @note Collective
  */
 Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,
-                    std::int64_t records, bool durable);
+                    std::int64_t records, bool durable, bool closes = false);
 
 }  // namespace thalweg::detail

@@ -202,11 +202,18 @@ Status InlineService::fill(std::span<const int> variables) {
 }
 
 Status InlineService::hand_over(Agreed& agreed) {
-    Status misfit;
-    Status status = agree(Call::close, -1, batch_.check_deferred(false), agreed);
+    Status misfit, mine = batch_.check_deferred(false);
+    const bool closes = target_.storage->closes_early();
+    // Usually nothing is left to write, so the agreement on the call can also say if all ranks
+    // could close the file.
+    if (closes && mine.ok() && !file_.options.durable)
+        mine = alone([&] { return target_.storage->close_early(); });
+    Status status = agree(Call::close, -1, mine, agreed);
+    const bool steps = batch_.step_is_open(agreed);
     if (status.ok()) status = end_open_step(*this, file_, batch_, agreed, misfit);
-    if (status.ok() && !is_complete(agreed))
-        status = write(agreed, Ends::file, file_.options.durable);
+    const bool writes = status.ok() && !is_complete(agreed);
+    if (writes) status = write(agreed, Ends::file, file_.options.durable);
+    agreed.closed_early = closes && status.ok() && (writes || !steps);
     return status.ok() ? misfit : status;
 }
 
@@ -283,8 +290,9 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
     const bool counts = records != progress_.records || durable || whole;
-    Status status = finish_write(file_, target_, std::move(mine), misfit,
-                                 counts ? records : records_as_before, durable);
+    Status status =
+        finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
+                     durable, ends == Ends::file && target_.storage->closes_early());
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;

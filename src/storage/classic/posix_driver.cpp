@@ -44,11 +44,15 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!keeper_) return {};
+        if (Status s = need_file(); !s.ok()) return s;
         Status status = write_record_count(fd_, path_, options_.format,
                                            std::max(records, options_.existing.kept));
         if (status.ok() && durable) status = sync();
         return status;
     }
+
+    bool closes_early() const override { return !options_.checksums; }
+    Status close_early() override { return close_file(); }
 
     Status close(std::int64_t records,
                  const std::vector<std::pair<int, Attribute>>& late) override {

@@ -28,6 +28,7 @@ Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
 }
 
 Status PlainFile::read(const Chunk& c, char* to) {
+    if (Status status = need_file(); !status.ok()) return status;
     if (c.box == nullptr) return read_range(c.offset, c.bytes, to);
     return for_runs(c, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
         return read_range(offset, bytes, to + at);

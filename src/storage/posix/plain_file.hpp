@@ -30,6 +30,9 @@ protected:
         throttle_ = Throttle(options.rate);
     }
     Status open_file();
+    /// Opens the file unless it is open: a rank that is no writer opens it when it first writes,
+    /// and one that has closed it early opens it again.
+    Status need_file() { return fd_ < 0 ? open_file() : Status{}; }
     Status close_file();
     /// Writes bytes of a variable. Errors name the variable and the record.
     /// @param at  offset in the file

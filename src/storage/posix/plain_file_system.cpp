@@ -36,10 +36,8 @@ Status PlainFile::sync() {
 
 Status PlainFile::write(std::span<const Chunk> chunks) {
     Stopwatch watch(counts_.seconds);
-    // Ranks that are no writers open the file when they write by themselves.
-    if (fd_ < 0)
-        if (Status status = open_file(); !status.ok()) return status;
-    return write_chunks(chunks);
+    Status status = need_file();
+    return status.ok() ? write_chunks(chunks) : status;
 }
 
 Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {

@@ -107,7 +107,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
     end_part("next step", limit(0, 3));
     begin_part("close");
     OK(tw_close(&file));
-    end_part("close", limit(0, 3));
+    end_part("close", limit(0, netcdf4 ? 3 : 2));
 }
 
 void run(const std::string& folder, const std::string& settings, const Limits& limit) {
