@@ -51,6 +51,13 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
     return make(session, request, handle);
 }
 
+/// Tests if a new file can be claimed before the ranks agree: no earlier file of its path is still
+/// being closed. The same on every rank that makes the same call.
+bool may_claim_early(tw_session session, const Request& request) {
+    return request.call == Call::create && request.own.text("mode") == "read" &&
+           session->closing.empty() && session->late.empty();
+}
+
 /// Checks that all ranks make the same call with the same path, before the file begins.
 /// @note Collective
 Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
@@ -59,7 +66,8 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
         return prepare(session, request, handle);
     });
     const char* const path = text_or_empty(request.path);
-    std::array<std::int64_t, 6> any{};
+    std::array<std::int64_t, 6 + FileNames::early_words> any{};
+    const FileNames::EarlyWords early = std::span(any).last<FileNames::early_words>();
     const auto tell = [&](std::size_t at, std::int64_t value) {
         std::ranges::copy(equality_words(value), any.begin() + at);
     };
@@ -67,11 +75,18 @@ Status meet(tw_session session, tw_file* file, Request& request, NewHandle& hand
         tell(0, request.own.hash());
         tell(2, static_cast<std::int64_t>(hash_of(path)));
         tell(4, static_cast<std::int64_t>(hash_of(request.absolute)));
+        (void)alone([&]() -> Status {
+            if (may_claim_early(session, request)) handle.written()->claim_early(early);
+            return {};
+        });
     }
     if (Status s = enter(session, request.call, path, mine, 0, {any, {}, {}}); !s.ok()) return s;
     const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
     if (!alike(0)) return request.own.compare(session->team->world());
-    if (alike(2) && alike(4)) return {};
+    if (alike(2) && alike(4)) {
+        if (may_claim_early(session, request)) handle.written()->accept_early(early);
+        return {};
+    }
     // The ranks' paths or working folders differ, so use rank 0's.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
     return session->team->agree(alone([&] { return make(session, request, handle); }));

@@ -39,6 +39,8 @@ public:
         made_ = &session_->file_handles.back();
         return {};
     }
+    /// Returns the file that is written; null if there is none.
+    File* written() const { return made_ != nullptr ? made_->file.get() : nullptr; }
     /// Creates or opens the file, and returns its handle to the caller.
     /// @param begin  function that creates or opens the file: (tw_file_impl&) -> Status
     /// @note Collective

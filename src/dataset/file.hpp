@@ -41,6 +41,10 @@ public:
 
     DefineMode& definitions() { return define_; }
 
+    /// The words of an agreement that precedes begin() with a new file; see FileNames. The ranks
+    /// need one exchange fewer if they call both functions. Local.
+    void claim_early(FileNames::EarlyWords words) { names_.claim_early(words); }
+    void accept_early(FileNames::EarlyWords words) { names_.accept_early(words); }
     /// Creates the file, or opens the existing one.
     /// @note Collective, as are all following functions without the word "Local"
     Status begin();

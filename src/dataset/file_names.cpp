@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/file_names.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "publish/sums.hpp"
+#include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -31,9 +36,51 @@ std::vector<char> to_bytes(const Taken& taken, const std::string& path) {
 
 }  // namespace
 
+/// Returns the identity by which writers on other nodes check that they see the same file.
+FileIdentity FileNames::identity_of(const std::string& path) const {
+    return on_several_nodes() && !file_.in_files() ? identity_at(path) : FileIdentity{};
+}
+
+void FileNames::claim_early(EarlyWords words) {
+    const FileOptions& o = file_.options;
+    const bool plain =
+        !o.live && !o.tile_files && !o.by_variable && o.references == "no" && o.stream.empty();
+    if (file_.team.rank() != 0 || !plain) return;
+    std::string own;
+    struct stat info {};
+    if (!follow_links(file_.path, own).ok() || own != file_.path ||
+        lstat(temporary_path(own).c_str(), &info) == 0)
+        return;
+    early_ = true;
+    early_status_ = alone([&] { return claim(own); });
+    if (!early_status_.ok()) return;
+    const std::string& data = claims_.front()->data_path();
+    const FileIdentity identity = identity_of(data);
+    const AskedFileSystem asked = ask_file_system(data, o.stripe_size);
+    std::ranges::copy(std::to_array({std::int64_t{1}, static_cast<std::int64_t>(identity.inode),
+                                     static_cast<std::int64_t>(identity.device),
+                                     static_cast<std::int64_t>(identity.kernel), asked.magic,
+                                     asked.block, asked.stripe_size}),
+                      words.begin());
+}
+
+void FileNames::accept_early(EarlyWords words) {
+    if (words[0] == 0) return;
+    early_ = false;
+    accepted_ = true;
+    file_.data_path = temporary_path(file_.path);
+    file_.claimed = {static_cast<std::uint64_t>(words[1]), static_cast<std::uint64_t>(words[2]),
+                     static_cast<std::uint64_t>(words[3])};
+    file_.file_system = {words[4], words[5], words[6]};
+}
+
 Status FileNames::create(const std::function<Status()>& before_cut) {
+    if (accepted_) return {};
     return tell([&](bool&, std::string& path) {
-        Status own = claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path, before_cut);
+        Status own =
+            std::exchange(early_, false)
+                ? std::move(early_status_)
+                : claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path, before_cut);
         if (own.ok()) path = claims_[0]->data_path();
         return own;
     });
@@ -66,8 +113,7 @@ Status FileNames::tell(Take&& take) {
         taken.is_set = is_set ? 1 : 0;
         taken.has_sums = file_.options.append && has_sums(path) ? 1 : 0;
         taken.file_system = ask_file_system(path, file_.options.stripe_size);
-        // Writers on other nodes need the identity to check that they see the same file.
-        if (on_several_nodes() && !is_set && !file_.in_files()) taken.identity = identity_at(path);
+        if (!is_set) taken.identity = identity_of(path);
         told = to_bytes(taken, path);
         return {};
     });

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "publish/claim.hpp"
@@ -16,7 +18,25 @@ class FileNames {
 public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
+    ~FileNames() {
+        if (early_) (void)alone([&]() -> Status { return discard(), Status{}; });
+    }
+    FileNames(const FileNames&) = delete;
+    FileNames& operator=(const FileNames&) = delete;
+
+    /// Words by which rank 0 describes a claim to the other ranks; all 0: nothing is claimed.
+    static constexpr std::size_t early_words = 7;
+    using EarlyWords = std::span<std::int64_t, early_words>;
+    /// Claims the name of a new file on rank 0 before the ranks agree on the call that creates it,
+    /// if the claim can be taken back: the data get a temporary name that no file has. Unless
+    /// accept_early() or create() follows, the destructor takes the claim back. If the claim fails,
+    /// create() returns the error. Local.
+    void claim_early(EarlyWords words);
+    /// Uses the claim that the words of rank 0 describe. All ranks must have the same path. Local.
+    void accept_early(EarlyWords words);
+
     /// Claims the name of a new file on rank 0, and returns the path of its data on all ranks.
+    /// Does nothing after accept_early().
     /// @param before_cut  see ClaimRequest; called on rank 0
     /// @note Collective
     Status create(const std::function<Status()>& before_cut);
@@ -41,12 +61,16 @@ public:
 
 private:
     Status claim(const std::string& path, const std::function<Status()>& before_cut = {});
+    FileIdentity identity_of(const std::string& path) const;
     template <class Take>
     Status tell(Take&& take);
 
     FileContext& file_;
     /// Claim of the file on rank 0; for a set, claims of the files that this rank writes.
     std::vector<std::unique_ptr<Claim>> claims_;
+    bool early_ = false;     ///< claim_early() has tried to claim the name
+    Status early_status_;    ///< its result
+    bool accepted_ = false;  ///< accept_early() was called
 };
 
 }  // namespace thalweg::detail

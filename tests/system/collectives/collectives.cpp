@@ -95,7 +95,7 @@ void write_file(const std::string& path, const char* settings, tw_decomposition 
     OK(tw_def_var(file, "a", TW_FLOAT, "time lev lat lon", held));
     OK(tw_def_var(file, "b", TW_FLOAT, "time lev lat lon", held));
     OK(tw_put_att_text(file, "a", "units", "K"));
-    end_part("create", limit(0, 2));
+    end_part("create", limit(0, 1));
     begin_part("enddef");
     OK(tw_enddef(file));
     end_part("enddef", limit(0, 3) + (netcdf4 ? 1 : 0));

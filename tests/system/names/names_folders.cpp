@@ -167,6 +167,14 @@ void settings() {
         const int code =
             tw_create(session, check::state.rank == 1 ? "./b.nc" : "b.nc", nullptr, &file);
         CHECK_TEXT(code == TW_EMISMATCH, "%d", code);
+        // Rank 0 takes back what it has claimed before the ranks agree, also if another rank passes
+        // other settings or an argument that is wrong.
+        const bool other = check::state.rank == 1;
+        CHECK(tw_create(session, "c.nc", other ? "format=cdf2" : "", &file) == TW_EMISMATCH);
+        CHECK(tw_create(session, "d.nc", "", other ? nullptr : &file) == TW_EARG);
+        only_here("out.nc settings.toml summary.json");
+        OK(tw_create(session, "c.nc", "", &file));
+        OK(tw_close(&file));
     }
 }
 
