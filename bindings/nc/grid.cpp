@@ -56,6 +56,8 @@ Session::Key hash_of(const Number* numbers, std::size_t n, std::uint64_t seed, S
             mix(folded(h[0] ^ secret[2], h[2]) + mix(folded(h[1] ^ secret[0], h[3])))};
 }
 
+constexpr std::size_t most_described = 64;  // largest number of descriptions that are not compared
+
 // Returns this rank's key of a map. The lengths of shape and map are part of it, because the same
 // numbers could be divided differently into a shape and a map.
 Session::Key own_key(const Session& session, const Shape& shape, const MapNumbers& map) {
@@ -66,27 +68,16 @@ Session::Key own_key(const Session& session, const Shape& shape, const MapNumber
     return hash_of(all.data(), all.size(), rank, [](Index) {});
 }
 
-// Returns the key that combines the maps of all ranks; throws on all ranks if one has failed.
-// @param map  map of this rank; null after an error
-Session::Key key_of(const Session& session, const Shape& shape, const MapNumbers* map,
-                    const Error& error) {
-    const Session::Key mine = map != nullptr ? own_key(session, shape, *map) : Session::Key{};
-    std::uint64_t sums[] = {mine.first, mine.second, error.code != 0 ? 1U : 0U};
-    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_UINT64_T, MPI_SUM, session.comm());
-    if (sums[2] != 0) agree(session.comm(), error);
-    return {sums[0], sums[1]};
-}
-
 constexpr std::size_t kept_grids = 256;  // largest number of unused grids that are kept
 
 // Removes grids that the program no longer uses. All ranks make and free the same grids, so they
 // remove the same ones.
 void drop_unused(Session& session) {
     auto& grids = session.grids;
-    auto unused = static_cast<std::size_t>(std::count_if(
-        grids.begin(), grids.end(), [](auto& g) { return g.second.use_count() == 1; }));
+    auto unused = static_cast<std::size_t>(
+        std::count_if(grids.begin(), grids.end(), [](auto& g) { return g.grid.use_count() == 1; }));
     for (auto it = grids.begin(); unused > kept_grids && it != grids.end();) {
-        if (it->second.use_count() == 1) {
+        if (it->grid.use_count() == 1) {
             it = grids.erase(it);
             unused--;
         } else {
@@ -149,18 +140,68 @@ MapNumbers::MapNumbers(const MPI_Offset* map, std::size_t numbers, Index counts_
     });
 }
 
-std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
-                              const Error& error) {
-    const Session::Key key = key_of(session, shape, map, error);
+DescribedGrid::DescribedGrid(Session& session, const Shape& shape, const MapNumbers* map,
+                             Error error)
+    : session_(session), shape_(shape), error_(std::move(error)) {
+    if (map == nullptr) return;
+    own_ = own_key(session, shape, *map);
+    size_ = static_cast<Index>(map->n);
     for (const auto& known : session.grids)
-        if (known.first == key) return known.second;
-    std::vector<Index> dofs(map->n);
-    std::transform(map->at, map->at + map->n, dofs.begin(),
+        if (known.own == own_) alike_ = known.grid;
+    if (alike_) return;
+    dofs_.resize(map->n);
+    std::transform(map->at, map->at + map->n, dofs_.begin(),
                    [&](MPI_Offset dof) { return static_cast<Index>(dof) - map->first; });
-    std::shared_ptr<Grid> grid = make_grid(session, shape, std::move(dofs));
+}
+
+// Finds the grid, or makes it.
+// @param key  key that combines the maps of all ranks
+// @param failed  some rank's arguments are wrong
+// @note Collective
+void DescribedGrid::settle(const Session::Key& key, bool failed) {
+    const std::shared_ptr<const Grid> alike = std::exchange(alike_, nullptr);
+    if (failed) {
+        error_ = error_of([&] { agree(session_.comm(), error_); });
+        return;
+    }
+    auto& grids = session_.grids;
+    const auto known =
+        std::find_if(grids.begin(), grids.end(), [&](const auto& g) { return g.key == key; });
+    if (known != grids.end()) {
+        grid_ = known->grid;
+        return;
+    }
+    grid_ = make_grid(session_, shape_, alike ? alike->map().dofs() : std::move(dofs_));
+    grids.push_back({key, own_, grid_});
+}
+
+Grid& DescribedGrid::grid() {
+    if (!grid_ && error_.code == 0) compare_descriptions(session_);
+    if (error_.code != 0) throw error_;
+    return *grid_;
+}
+
+std::shared_ptr<DescribedGrid> describe_grid(Session& session, const Shape& shape,
+                                             const MapNumbers* map, const Error& error, bool now) {
+    auto made = std::make_shared<DescribedGrid>(session, shape, map, error);
+    session.described.push_back(made);
+    if (now || session.described.size() == most_described) compare_descriptions(session);
+    if (now) made->grid();
+    return made;
+}
+
+void compare_descriptions(Session& session) {
+    const auto described = std::exchange(session.described, {});
+    if (described.empty()) return;
+    std::vector<std::uint64_t> sums;
+    for (const auto& d : described)
+        sums.insert(sums.end(), {d->own_.first, d->own_.second, d->error_.code != 0 ? 1U : 0U});
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
+                  session.comm());
+    for (std::size_t i = 0; i < described.size(); i++)
+        described[i]->settle({sums[3 * i], sums[3 * i + 1]}, sums[3 * i + 2] != 0);
+    // All descriptions have let go of earlier grids, so that all ranks drop the same ones.
     drop_unused(session);
-    session.grids.emplace_back(key, grid);
-    return grid;
 }
 
 Grid::Grid(Session& session, Map map, Index most_held, bool whole)

@@ -92,12 +92,44 @@ struct MapNumbers {
     Session::Key hash;
 };
 
-// Returns the grid for the maps of all ranks. If equal maps were described before, this is the
-// existing grid.
-// @param map  map of this rank; null if its arguments are wrong
-// @param error  error in the arguments, which is then thrown on all ranks
-std::shared_ptr<Grid> grid_of(Session& session, const Shape& shape, const MapNumbers* map,
-                              const Error& error);
+// A grid that the program has described by a map on each rank. If equal maps were described before,
+// it is the existing grid. The ranks compare several descriptions at once, when one is first used.
+class DescribedGrid {
+public:
+    // @param map  map of this rank; null if its arguments are wrong
+    // @param error  error in the arguments
+    DescribedGrid(Session& session, const Shape& shape, const MapNumbers* map, Error error);
+
+    // Returns the number of elements in this rank's map.
+    Index size() const { return size_; }
+    // Throws, on all ranks alike, the error that one rank has found in its arguments.
+    // @note Collective, if the ranks have not compared the description
+    Grid& grid();
+
+private:
+    friend void compare_descriptions(Session& session);
+    void settle(const Session::Key& key, bool failed);
+
+    Session& session_;
+    Shape shape_;
+    Session::Key own_;  // key of this rank's map
+    Index size_ = 0;
+    std::vector<Index> dofs_;            // empty if `alike_` has them
+    std::shared_ptr<const Grid> alike_;  // earlier grid with the same map of this rank
+    std::shared_ptr<Grid> grid_;         // null until the ranks have compared the description
+    Error error_;
+};
+
+// Describes a grid.
+// @param now  compares the descriptions in this call, and throws the error of any rank. The same on
+//   every rank
+// @note Collective
+std::shared_ptr<DescribedGrid> describe_grid(Session& session, const Shape& shape,
+                                             const MapNumbers* map, const Error& error, bool now);
+
+// Compares the descriptions that the ranks have not compared yet.
+// @note Collective
+void compare_descriptions(Session& session);
 
 // Joins names of dimensions to a list for the library.
 std::string joined(const std::vector<std::string>& names, std::size_t from = 0);

@@ -25,6 +25,7 @@ namespace thalweg::nc {
 extern const char* const interface_name;
 
 class Grid;
+class DescribedGrid;
 
 class Session {
 public:
@@ -71,7 +72,13 @@ public:
 
     // Grids, keyed by a hash of their description, so that equal descriptions share a grid.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
-    std::vector<std::pair<Key, std::shared_ptr<Grid>>> grids;
+    struct KnownGrid {
+        Key key, own;  // of the maps of all ranks, and of this rank's map
+        std::shared_ptr<Grid> grid;
+    };
+    std::vector<KnownGrid> grids;
+    // Descriptions that the ranks have not compared yet; as many on every rank.
+    std::vector<std::shared_ptr<DescribedGrid>> described;
     std::int64_t grids_made = 0;  // number of grids so far, the same on every rank
     // Decompositions for put sections, keyed by a hash of all ranks' boxes. NULL if the boxes
     // overlap.

@@ -49,12 +49,15 @@ int PIOc_open(int iosysid, const char* path, int mode, int* ncidp) {
 int PIOc_closefile(int ncid) {
     Iosystem* system = nullptr;
     std::unique_ptr<File> file;
-    const int found = on_file("PIOc_closefile", ncid, [&](File&) {
+    const int found = on_file_of_all("PIOc_closefile", ncid, [&](File&) {
         system = &iosystem(open_file(ncid).iosystem);
         file = remove_file(ncid);  // remove the file from the list even if a later step fails
     });
     if (found != PIO_NOERR) return found;
-    return attempt("PIOc_closefile", system, file->path(), [&] { file->close(); });
+    return attempt("PIOc_closefile", system, file->path(), [&] {
+        file->close();
+        system->repeats = true;
+    });
 }
 
 int PIOc_deletefile(int iosysid, const char* filename) {
@@ -73,11 +76,11 @@ int PIOc_redef(int ncid) {
 }
 
 int PIOc_enddef(int ncid) {
-    return on_file("PIOc_enddef", ncid, [](File& file) { file.enddef(); });
+    return on_file_of_all("PIOc_enddef", ncid, [](File& file) { file.enddef(); });
 }
 
 int PIOc_sync(int ncid) {
-    return on_file("PIOc_sync", ncid, [](File& file) { file.sync(); });
+    return on_file_of_all("PIOc_sync", ncid, [](File& file) { file.sync(); });
 }
 
 int PIOc_flush(int ncid) {

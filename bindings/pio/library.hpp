@@ -20,13 +20,16 @@ struct Iosystem {
     Session* session = nullptr;
     Writers writers;
     int handler = PIO_INTERNAL_ERROR;
+    // A file has been closed. From then on, the ranks compare decompositions when they are first
+    // used, not when they are described.
+    bool repeats = false;
 };
 
 struct Decomposition {
     int id = 0;
     int iosystem = 0;
     nc_type type = NC_DOUBLE;
-    std::shared_ptr<Grid> grid;
+    std::shared_ptr<DescribedGrid> described;
 };
 
 struct OpenFile {
@@ -95,6 +98,15 @@ int on_file(const char* call, int ncid, Action action) {
     });
     if (found != PIO_NOERR) return found;
     return attempt(call, system, file->file->path(), [&] { action(*file->file); });
+}
+
+// Runs a collective action on an open file, after the ranks have compared all decompositions.
+template <class Action>
+int on_file_of_all(const char* call, int ncid, Action action) {
+    return on_file(call, ncid, [&](File& file) {
+        compare_descriptions(*iosystem(open_file(ncid).iosystem).session);
+        action(file);
+    });
 }
 
 // Throws NC_EINVAL if a pointer is null.

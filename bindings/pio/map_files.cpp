@@ -201,7 +201,7 @@ int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid,
         need(filename, "filename");
         const std::string title_text = text_or_empty(title, "title");
         const std::string history_text = text_or_empty(history, "history");
-        const Grid& grid = *decomposition(ioid).grid;
+        const Grid& grid = decomposition(ioid).described->grid();
         const std::string path = broadcast(s.session->comm(), s.writers.first, filename);
         write_file(*s.session, s.writers.first, path, cmode & ~NC_WRITE, grid, title_text,
                    history_text, fortran_order != 0);

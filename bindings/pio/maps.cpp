@@ -86,7 +86,7 @@ int PIOc_writemap_from_f90(const char* file, int ndims, const int* gdims, PIO_Of
 int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm) {
     return on_system("PIOc_write_decomp", iosysid, [&](Iosystem&) {
         need(file, "file");
-        const Grid& grid = *decomposition(ioid).grid;
+        const Grid& grid = decomposition(ioid).described->grid();
         std::vector<PIO_Offset> map;
         for (const Index i : grid.map().dofs()) map.push_back(i + 1);
         const std::vector<int> dims(grid.shape().begin(), grid.shape().end());

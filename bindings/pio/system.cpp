@@ -236,8 +236,11 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
             error = thrown;
         }
         const MapNumbers* const described = error.code == 0 ? &*numbers : nullptr;
-        auto grid = grid_of(session, shape, described, error);
-        *ioidp = add_decomposition({0, system.id, type, std::move(grid)});
+        // Programs that describe their decompositions anew for each file repeat those that were
+        // right before.
+        auto grid = describe_grid(session, shape, described, error, !system.repeats);
+        const int id = add_decomposition({0, system.id, type, std::move(grid)});
+        if (ioidp != nullptr) *ioidp = id;
     });
 }
 
@@ -308,7 +311,7 @@ int PIOc_freedecomp(int iosysid, int ioid) {
 int PIOc_get_local_array_size(int ioid) {
     int size = 0;
     attempt("PIOc_get_local_array_size", nullptr, "",
-            [&] { size = static_cast<int>(decomposition(ioid).grid->map().size()); });
+            [&] { size = static_cast<int>(decomposition(ioid).described->size()); });
     return size;
 }
 
@@ -332,8 +335,8 @@ int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offs
                            const void* array, const void*) {
     return on_file("PIOc_write_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, *d.grid, type == NC_NAT ? d.type : type, array, arraylen,
-                          file.table().variable(varid).frame);
+        file.write_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
+                          arraylen, file.table().variable(varid).frame);
     });
 }
 
@@ -350,7 +353,7 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
                             "variables with and without the record dimension in one call"};
         for (int v = 0; v < nvars; v++) {
             const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
-            file.write_darray(varids[v], *d.grid, d.type,
+            file.write_darray(varids[v], d.described->grid(), d.type,
                               array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
                               arraylen,
                               frame != nullptr ? frame[v] : file.table().variable(varids[v]).frame);
@@ -367,8 +370,8 @@ int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offse
                           void* array) {
     return on_file("PIOc_read_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, *d.grid, type == NC_NAT ? d.type : type, array, arraylen,
-                         file.table().variable(varid).frame);
+        file.read_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
+                         arraylen, file.table().variable(varid).frame);
     });
 }
 
@@ -380,8 +383,9 @@ int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                const void* data) {
     return on_file(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, *d.grid, type == NC_NAT ? file.table().variable(varid).type : type,
-                          data, d.grid->map().size(), static_cast<int>(record));
+        file.write_darray(varid, d.described->grid(),
+                          type == NC_NAT ? file.table().variable(varid).type : type, data,
+                          d.described->size(), static_cast<int>(record));
     });
 }
 
@@ -389,8 +393,9 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                void* data) {
     return on_file(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, *d.grid, type == NC_NAT ? file.table().variable(varid).type : type,
-                         data, d.grid->map().size(), static_cast<int>(record));
+        file.read_darray(varid, d.described->grid(),
+                         type == NC_NAT ? file.table().variable(varid).type : type, data,
+                         d.described->size(), static_cast<int>(record));
     });
 }
 

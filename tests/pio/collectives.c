@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
                second, third);
     const char* const nodes = getenv("THALWEG_NODE_SIZE");
     const int several = nodes != NULL && ranks > atoi(nodes);
-    CHECK(third <= (several ? 23 : 12));
+    CHECK(third <= (several ? 12 : 3));
     IS(second, third);
     OK(PIOc_free_iosystem(ios));
     MPI_Finalize();

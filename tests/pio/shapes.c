@@ -38,6 +38,29 @@ static void wrong_maps(void) {
     IS(PIOc_InitDecomp(12, PIO_INT, 2, dims, 1, map, &ioid, NULL, NULL, NULL), NC_EBADID);
 }
 
+/* Tests a wrong map after the first file: the ranks find it when they first use the decomposition.
+ */
+static void late_wrong_map(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {rank == ranks - 1 ? NX * NY + 1 : rank + 1};
+    int wrong = 0, other = 0, length = 0, whole = dealt_rows(PIO_DOUBLE, &length);
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, 1, map, &wrong, NULL, NULL, NULL));
+    OK(PIOc_InitDecomp(ios, 99, 2, dims, 1, map, &other, NULL, NULL, NULL));
+    file_t f = new_file("late.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    double data[1] = {1};
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    for (int i = 0; i < 2; i++) {
+        IS(PIOc_write_darray(f.ncid, f.v, wrong, 1, data, NULL), NC_EINVAL);
+        IS(PIOc_write_darray(f.ncid, f.v, other, 1, data, NULL), NC_EBADTYPE);
+    }
+    write_record(&f, whole, length, 0, 0);
+    OK(PIOc_closefile(f.ncid));
+    expect_record("late.nc", 0, 0);
+    OK(PIOc_freedecomp(ios, wrong));
+    OK(PIOc_freedecomp(ios, other));
+}
+
 /* Tests that an element may occur twice in a map for reading, but not in a map for writing. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
@@ -180,8 +203,9 @@ static void other_shapes(void) {
 
 int main(int argc, char** argv) {
     if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
-    decomposition_type_converts();
     wrong_maps();
+    decomposition_type_converts();
+    late_wrong_map();
     duplicates();
     maps_of_the_same_numbers();
     fixed_time();
