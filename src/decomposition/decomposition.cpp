@@ -124,16 +124,37 @@ std::vector<int> match_names(std::span<const std::string> file,
     return order;
 }
 
+namespace {
+
+/// Counts the elements of a box in memory. Returns false if 64 bits cannot count them. An empty box
+/// has no halo.
+bool count_with_halo(const Decomposition& d, const Box& box, std::int64_t& n) {
+    n = box.volume() == 0 ? 0 : 1;
+    for (int i = 0; i < d.nd() && n > 0; ++i) {
+        std::int64_t length = 0;
+        if (__builtin_add_overflow(d.halo_low[i], d.halo_high[i], &length) ||
+            __builtin_add_overflow(length, box.count[i], &length) ||
+            __builtin_mul_overflow(n, length, &n))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 Status check_boxes(Decomposition& given) {
     if (Status status = check_own(given); !status.ok()) return status;
     for (const Box& box : given.blocks) {
         given.offsets.push_back(given.stored);
         given.bare_offsets.push_back(given.held);
-        std::int64_t n = 1;
-        for (int d = 0; d < given.nd(); ++d) {
-            n *= box.count[d] == 0 ? 0 : box.count[d] + given.halo_low[d] + given.halo_high[d];
-        }
-        given.stored += n;
+        std::int64_t n = 0;
+        if (!count_with_halo(given, box, n) ||
+            __builtin_add_overflow(given.stored, n, &given.stored))
+            return failure(TW_ESHAPE,
+                           "the boxes of ({}) with halos ({}) and ({}) have more elements than 64 "
+                           "bits can count",
+                           given.wording.names(given.dims), given.wording.list(given.halo_low),
+                           given.wording.list(given.halo_high));
         given.held += box.volume();
     }
     return {};

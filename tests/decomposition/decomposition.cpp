@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <set>
 
 #include "support/decompose.hpp"
@@ -72,6 +73,17 @@ TEST(Decomposition, BadArguments) {
     Decomposition halo = given({"y", "x"}, {3, 4}, {good});
     halo.halo_high[1] = -1;
     EXPECT_EQ(refused(halo).code, TW_EARG);
+    // Arrays that 64 bits cannot count: in one dimension, in all, and in all boxes together.
+    halo.halo_high[1] = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(refused(halo).code, TW_ESHAPE);
+    halo.halo_low = halo.halo_high = {std::int64_t(1) << 31, std::int64_t(1) << 31};
+    EXPECT_EQ(refused(halo).code, TW_ESHAPE);
+    halo.halo_low = {std::int64_t(1) << 31, 0};
+    halo.halo_high = {0, std::int64_t(1) << 31};
+    EXPECT_EQ(made(halo)->stored, ((std::int64_t(1) << 31) + 1) * ((std::int64_t(1) << 31) + 1));
+    halo.blocks.assign(2, good);
+    halo.blocks[1].low = {1, 1};
+    EXPECT_EQ(refused(halo).code, TW_ESHAPE);
     EXPECT_EQ(
         refused(given(std::vector<std::string>(17, "x"), std::vector<std::int64_t>(17, 1), {}))
             .code,
