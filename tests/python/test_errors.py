@@ -120,6 +120,9 @@ def test_one_rank_gets_it_wrong(io, folder):
             lambda: f.get_box("T", [0, 0] if wrong else [0], [1]),
             lambda: f["T"]["a" if wrong else 0],
             lambda: f["T"][99 if wrong else 0],
+            lambda: f["T"][True if wrong else 0],
+            lambda: f.get("T", cells, record="first" if wrong else 0),
+            lambda: f.get("T", cells, record=0.5 if wrong else 0),
         ):
             with pytest.raises((tw.Error, TypeError)):
                 bad()

@@ -174,8 +174,12 @@ class File:
         if decomposition is _OWN:
             decomposition = self._defined.get(name, (0, (), None))[2]
         values = self._usable(name, array, decomposition)
+        try:
+            number = integers(record)[0]
+        except Exception as problem:
+            self._refuse_put(name, problem)
         core = decomposition and decomposition._core
-        self._core.put_record(name, core, integers(record)[0], values)
+        self._core.put_record(name, core, number, values)
 
     def put_box(
         self,
@@ -295,10 +299,11 @@ class File:
             decomposition = decomposition.with_halo(halo, edges)
         whole = record is None and self._has_records(name)
 
-        def call(array: np.ndarray) -> np.ndarray:
+        def call(args: tuple[np.ndarray, int]) -> np.ndarray:
+            array, number = args
             core = decomposition and decomposition._core
             if not whole:
-                self._core.get(name, core, self._record(name, record), array, False)
+                self._core.get(name, core, number, array, False)
                 return array
             for r in range(len(array)):
                 self._core.get(name, core, r, array[r, ...], True)
@@ -306,7 +311,10 @@ class File:
             return array
 
         return self._session._together(
-            lambda: self._array_for(name, decomposition, out, dtype, whole),
+            lambda: (
+                self._array_for(name, decomposition, out, dtype, whole),
+                self._record(name, record),
+            ),
             call,
             lambda: self._core.get_nothing(str(name)),
             self.path,

@@ -80,6 +80,8 @@ def _add(
             start, step = start + (count - 1) * step if count else 0, -step
     else:
         try:
+            if isinstance(key, bool | np.bool_):
+                raise TypeError
             start, count, step = operator.index(key), 1, 1
         except TypeError:
             raise UnusableError(
