@@ -77,6 +77,9 @@ void FileNames::accept_early(EarlyWords words) {
 Status FileNames::create(const std::function<Status()>& before_cut) {
     if (accepted_) return {};
     return tell([&](bool&, std::string& path) {
+        if (file_.in_files() && access(file_.path.c_str(), F_OK) == 0)
+            log::warn("{}: a file of this name exists, and tw_open reads it instead of the tiles",
+                      file_.path);
         Status own =
             std::exchange(early_, false)
                 ? std::move(early_status_)

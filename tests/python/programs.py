@@ -251,6 +251,23 @@ def test_script_that_simply_ends(tmp_path, service, packing):
         assert (f["T"][:] == np.arange(30)[:, None, None]).all()
 
 
+def test_tiles_beside_a_file(tmp_path):
+    """Tests the warning that a file hides a set of tiles of the same name."""
+    text = """
+        from mpi4py import MPI
+        import thalweg as tw
+        with tw.Session(MPI.COMM_WORLD, tiles="1x1", writers=1) as io:
+            cells = io.split(y=8, x=4)
+            for name in ("alone.nc", "tiles.nc"):
+                with io.create(name, method="tiles", files="tiles") as f:
+                    f.define("T", "f4", "y x", cells)
+    """
+    (tmp_path / "tiles.nc").write_bytes(b"")
+    result = ok(run(tmp_path, text, ranks=2))
+    assert result.stderr.count("tiles.nc: a file of this name exists, and tw_open") == 1
+    assert "alone.nc" not in result.stderr
+
+
 def test_one_rank_leaves_and_all_go_on(tmp_path):
     """Tests one rank that leaves: the others get an exception with the reason, and can catch it
     and continue."""
