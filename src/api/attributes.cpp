@@ -18,11 +18,16 @@ Status make_attribute(const std::string& path, const char* name, tw_type type, s
     if (n < 0 || (n > 0 && values == nullptr))
         return failure(TW_EARG, "{}: attribute '{}': {} values{}", path, text_or_empty(name), n,
                        values == nullptr ? ", but the array is missing (null pointer)" : "");
+    std::int64_t size = 0;
+    if (__builtin_mul_overflow(n, static_cast<std::int64_t>(size_of(type)), &size))
+        return failure(TW_EARG,
+                       "{}: attribute '{}': {} values have more bytes than 64 bits can count", path,
+                       text_or_empty(name), n);
     made.name = normal_form(text_or_empty(name));
     made.type = type;
     made.n = n;
     const auto* bytes = static_cast<const char*>(values);
-    if (n > 0) made.values.assign(bytes, bytes + n * size_of(type));
+    if (n > 0) made.values.assign(bytes, bytes + size);
     return {};
 }
 

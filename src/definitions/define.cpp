@@ -61,7 +61,7 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
 Status define_dimension(Definitions& definitions, const std::string& path, const std::string& given,
                         std::int64_t length) {
     const std::string name = normal_form(given);
-    if (Status s = check_name("dimension", name); !s.ok()) return s;
+    if (Status s = check_name("a dimension", name); !s.ok()) return s;
     if (definitions.find_dim(name) >= 0)
         return failure(TW_EEXISTS, "{}: dimension '{}' is already defined", path, name);
     if (length < 0)
@@ -81,7 +81,7 @@ Status define_variable(
     const std::string& dims, const GivenDimensions* given,
     const std::function<Status(const Variable&, std::span<const std::string>)>& accept) {
     const std::string name = normal_form(called);
-    if (Status s = check_name("variable", name); !s.ok()) return s;
+    if (Status s = check_name("a variable", name); !s.ok()) return s;
     if (definitions.find_variable(name) >= 0)
         return failure(TW_EEXISTS, "{}: variable '{}' is already defined", path, OfVariable{name});
     if (!valid_type(type))
@@ -114,7 +114,7 @@ Status define_variable(
             if (held < 0 && (i > 0 || given == nullptr || definitions.record_dim() >= 0))
                 return no_dimension(definitions, path, name, dim, given,
                                     i == 0 && definitions.record_dim() < 0);
-            if (Status s = check_name("dimension", dim); !s.ok()) return s;
+            if (Status s = check_name("a dimension", dim); !s.ok()) return s;
             added.push_back({dim, held < 0 ? TW_UNLIMITED : held});
             known = &added.back();
         } else if (held >= 0 && known->length != held) {
@@ -168,7 +168,7 @@ Status set_variable(Definitions& definitions, const std::string& path, const std
 
 Status check_attribute(const Definitions& definitions, const std::string& path,
                        const std::string& variable, const Attribute& attribute, int& at) {
-    if (Status s = check_name("attribute", attribute.name); !s.ok()) return s;
+    if (Status s = check_name("an attribute", attribute.name); !s.ok()) return s;
     at = -1;
     if (variable.empty()) return {};
     at = definitions.find_variable(variable);

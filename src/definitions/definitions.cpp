@@ -130,9 +130,9 @@ std::vector<std::string> split_names(const std::string& list) {
 }
 
 Status check_name(const char* what, const std::string& name) {
-    if (name.empty()) return failure(TW_EARG, "the name of a {} is empty", what);
+    if (name.empty()) return failure(TW_EARG, "the name of {} is empty", what);
     if (name.size() > 256)
-        return failure(TW_EARG, "the name of a {} has {} bytes; the maximum is 256", what,
+        return failure(TW_EARG, "the name of {} has {} bytes; the maximum is 256", what,
                        name.size());
     const auto first = static_cast<unsigned char>(name.front());
     const bool begins_well = std::isalnum(first) || first == '_' || first >= 0x80;
@@ -142,7 +142,7 @@ Status check_name(const char* what, const std::string& name) {
         return u >= 0x20 && u != 0x7f && c != '/';
     });
     if (!begins_well || !ends_well || !all_well)
-        return failure(TW_EARG, "'{}' is not a valid netCDF name for a {}", name, what);
+        return failure(TW_EARG, "'{}' is not a valid netCDF name for {}", name, what);
     return {};
 }
 

@@ -405,9 +405,12 @@ void definitions() {
     HERE(s, CODES(TW_EARG), Words{}, tw_put_att(f, "T", nullptr, TW_DOUBLE, 1, &one));
     HERE(s, CODES(TW_EARG), Words{}, tw_put_att(f, "T", "a", TW_DOUBLE, 1, nullptr));
     HERE(s, CODES(TW_EARG, TW_ESHAPE), WORDS("-1"), tw_put_att(f, "T", "a", TW_DOUBLE, -1, &one));
+    HERE(s, CODES(TW_EARG), WORDS("2305843009213693952"),
+         tw_put_att(f, "T", "a", TW_DOUBLE, std::int64_t(1) << 61, &one));
     HERE(s, CODES(TW_ETYPE), WORDS("77"),
          tw_put_att(f, "T", "a", static_cast<tw_type>(77), 1, &one));
-    HERE(s, CODES(TW_EARG), WORDS("a/b"), tw_put_att(f, "T", "a/b", TW_DOUBLE, 1, &one));
+    HERE(s, CODES(TW_EARG), WORDS("'a/b'", "for an attribute"),
+         tw_put_att(f, "T", "a/b", TW_DOUBLE, 1, &one));
     HERE(s, CODES(TW_EARG), Words{}, tw_put_att_text(f, "T", "a", nullptr));
     HERE(s, CODES(TW_ETYPE), WORDS("_FillValue", "T"),
          tw_put_att(f, "T", "_FillValue", TW_DOUBLE, 1, &one));
