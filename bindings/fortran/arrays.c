@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "fortran.h"
 
 void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
@@ -24,8 +26,6 @@ void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
                             const struct fortran_decomposition* decomposition, const int* record,
                             int* ierr);
 
-static const char no_decomposition[] = "the decomposition was never created, or was freed";
-
 static int put(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
                int flags) {
     const struct name var = thalweg_f_name(name);
@@ -43,6 +43,14 @@ void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* 
     thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
 }
 
+/* Returns the error of a decomposition that was never created, or was freed. */
+static void no_decomposition(const char* procedure, const char* name, int* ierr) {
+    char text[name_size + 100];
+    snprintf(text, sizeof text, "%s: '%s': the decomposition was never created, or was freed",
+             procedure, name);
+    thalweg_f_check(TW_EHANDLE, NULL, text, ierr);
+}
+
 static void put_record(const char* procedure, const struct fortran_file* file,
                        const CFI_cdesc_t* name, const CFI_cdesc_t* array,
                        const struct fortran_decomposition* decomposition, const int* record,
@@ -50,7 +58,7 @@ static void put_record(const char* procedure, const struct fortran_file* file,
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
     if (thalweg_f_is_empty(decomposition)) {
-        thalweg_f_check(TW_EHANDLE, NULL, no_decomposition, ierr);
+        no_decomposition(procedure, var.text, ierr);
         return;
     }
     thalweg_f_check(tw_put_record_array(file->handle, var.text,
@@ -89,7 +97,7 @@ static void get(const char* procedure, const struct fortran_file* file, const CF
         tw_get_array(file->handle, var.text, decomposition == NULL ? NULL : decomposition->handle,
                      record == NULL ? 0 : (int64_t)*record - 1, thalweg_f_array(&view), flags);
     if (empty) {
-        thalweg_f_check(TW_EHANDLE, NULL, no_decomposition, ierr);
+        no_decomposition(procedure, var.text, ierr);
     } else {
         thalweg_f_check(status, file->session, procedure, ierr);
     }

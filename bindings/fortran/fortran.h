@@ -58,7 +58,8 @@ char* thalweg_f_reversed(const CFI_cdesc_t* names);
 
 /* Stores the status in ierr. If ierr is NULL, prints an error and stops the program.
  * @param session    session that has the text of the error; NULL if there is none
- * @param procedure  name of the procedure, for the message */
+ * @param procedure  name of the procedure, for the message; with a colon and the text of the error
+ *                   if the library does not know it (session is then NULL) */
 void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr);
 
 /* Tests if the program has passed a decomposition that was never created, or was freed. */

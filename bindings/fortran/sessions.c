@@ -17,6 +17,7 @@ int thalweg_f_init_components(int comm, int n, const int* components, int serves
 int thalweg_f_model_comm(tw_session session, int* comm);
 #endif
 int thalweg_f_init_serial(const char* settings, tw_session* session);
+const char* thalweg_f_error_message(tw_session session);
 
 /* Returns the settings that this interface adds, followed by those of the program; NULL if there
  * is no memory. The caller frees the text. */
@@ -98,7 +99,18 @@ static void stop(int status, tw_session session, const char* procedure) {
     exit(EXIT_FAILURE);
 }
 
+/* The text of this thread's last error, if this interface has found it; otherwise empty. */
+static _Thread_local char own_text[800];
+
+const char* thalweg_f_error_message(tw_session session) {
+    return own_text[0] != '\0' ? own_text : tw_error_message(session);
+}
+
 void thalweg_f_check(int status, tw_session session, const char* procedure, int* ierr) {
+    if (status != TW_OK) {
+        const int own = session == NULL && strchr(procedure, ':') != NULL;
+        snprintf(own_text, sizeof own_text, "%s", own ? procedure : "");
+    }
     if (ierr != NULL) {
         *ierr = status;
     } else if (status != TW_OK) {

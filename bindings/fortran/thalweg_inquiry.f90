@@ -26,9 +26,10 @@ module thalweg_inquiry
 
     !> call tw_get_att(file, var, name, value [, ierr])
     !>
-    !> Reads the numeric values of an attribute of a variable or, with var = '', of the file.
+    !> Reads an attribute of a variable or, with var = '', of the file.
     !>   value  a scalar or contiguous rank-1 array of the size that tw_inq_att returns: integer
-    !>          (1, 2, 4, 8 bytes) or real (4, 8 bytes); converted by netCDF's rules
+    !>          (1, 2, 4, 8 bytes) or real (4, 8 bytes); converted by netCDF's rules. For text a
+    !>          character scalar, which is filled with blanks; see also tw_get_att_text
     !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE, TW_ERANGE. Local.
     subroutine tw_get_att(file, var, name, value, ierr) bind(C, name='thalweg_f_get_att')
       import :: tw_file, c_char, c_int

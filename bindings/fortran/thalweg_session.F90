@@ -134,7 +134,8 @@ module thalweg_session
       integer(c_int), intent(inout) :: role
     end function c_inq_role
 
-    type(c_ptr) function c_error_message(session) bind(C, name='tw_error_message')
+    type(c_ptr) function c_error_message(session) &
+        bind(C, name='thalweg_f_error_message')
       import
       type(c_ptr), value :: session
     end function c_error_message
