@@ -127,7 +127,10 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
     }
     int64_t volume = 1;
     for (CFI_index_t d = 0; d < nd; ++d) {
-        volume *= box->count[d];
+        if (__builtin_mul_overflow(volume, box->count[d], &volume)) {
+            volume = -1;
+            break;
+        }
     }
     box->n = 1;
     box->dense = 1;
@@ -144,6 +147,13 @@ static int box_of(const char* procedure, const char* name, const CFI_cdesc_t* ar
         return TW_ESHAPE;
     }
     return TW_OK;
+}
+
+/* Tests if a variable has this number of dimensions. */
+static int has_dims(const struct fortran_file* file, const struct name* var, int n) {
+    int rank = -1;
+    (void)tw_inq_var(file->handle, var->text, NULL, &rank, NULL);
+    return n == rank;
 }
 
 /* Allocates dense memory for a box whose array is not dense; otherwise sets `memory` to NULL.
@@ -178,9 +188,12 @@ static int put_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     if (packed != NULL) {
         pack(&box.view, 0, box.view.data, box.size, packed);
     }
-    status = tw_put_box_checked(file->handle, var.text, (tw_type)box.view.type, box.ndims,
-                                box.start, box.count, stride == NULL ? NULL : box.stride,
-                                packed == NULL ? box.view.data : packed);
+    const int fits = has_dims(file, &var, box.ndims);
+    status = tw_put_box(file->handle, var.text, (tw_type)box.view.type, fits ? box.start : NULL,
+                        box.count, stride == NULL ? NULL : box.stride,
+                        !fits            ? NULL
+                        : packed == NULL ? box.view.data
+                                         : packed);
     free(packed);
     return status;
 }
@@ -221,7 +234,7 @@ void thalweg_f_put_section_int64(const struct fortran_file* file, const CFI_cdes
     check_box(file, name, array, start, count, stride, ierr);
 }
 
-/* Reads a box. Collective: a rank whose arguments do not match takes part with an invalid box. */
+/* Reads a box. Collective: a rank whose arguments do not match takes part without a start. */
 static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
                     const CFI_cdesc_t* array, const CFI_cdesc_t* start, const CFI_cdesc_t* count,
                     const CFI_cdesc_t* stride, int* ierr) {
@@ -233,14 +246,11 @@ static void get_box(const struct fortran_file* file, const CFI_cdesc_t* name,
     if (own == TW_OK) {
         own = memory_of("tw_get_box", var.text, &box, &packed, why, sizeof why);
     }
-    for (int d = 0; own != TW_OK && d < max_dims; ++d) {
-        box.start[d] = 0;
-        box.count[d] = -1;
-    }
-    void* to = own != TW_OK ? NULL : packed == NULL ? box.view.data : packed;
-    const int status = tw_get_box_checked(file->handle, var.text, (tw_type)box.view.type,
-                                          own != TW_OK ? -1 : box.ndims, box.start, box.count,
-                                          stride == NULL || own != TW_OK ? NULL : box.stride, to);
+    const int fits = own == TW_OK && has_dims(file, &var, box.ndims);
+    void* to = !fits ? NULL : packed == NULL ? box.view.data : packed;
+    const int status =
+        tw_get_box(file->handle, var.text, (tw_type)box.view.type, fits ? box.start : NULL,
+                   box.count, stride == NULL ? NULL : box.stride, to);
     if (packed != NULL && (status == TW_OK || status == TW_ERANGE)) {
         unpack(&box.view, 0, packed, box.size, box.view.data);
     }

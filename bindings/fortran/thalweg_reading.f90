@@ -21,9 +21,9 @@ module thalweg_reading
   !>                  included; start from 1; a count of 0 reads nothing
   !>   stride         distance of the elements read along each dimension (default: 1). The integers
   !>                  must all be of kind int32 or all of kind int64
-  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array differ in size; the
-  !> other ranks get TW_EBOUNDS), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE, TW_EMISMATCH
-  !> (the variable differs between ranks), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
+  !> Errors: TW_ENOTFOUND, TW_ETYPE, TW_ESHAPE (start, count, stride and array differ in size, on
+  !> any rank), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE, TW_EMISMATCH (the variable differs
+  !> between ranks), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
   interface tw_get_box
     subroutine get_box_int32(file, name, array, start, count, ierr) &
         bind(C, name='thalweg_f_get_box_int32')

@@ -92,7 +92,7 @@ tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, co
 
 /** Returns the type, number of dimensions (with the record dimension) and number of attributes
  *  of a variable. The type is 0 for strings and user-defined types (netCDF-4), which cannot be
- *  read. Local.
+ *  read. Of a new file, works as soon as the variable is defined. Local.
  *  @return also TW_ENOTFOUND */
 tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts);
 
@@ -188,23 +188,16 @@ tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposi
  * @param type          type of the values in memory; numbers are converted by netCDF's rules
  * @param data          receives the section, dense, in the order of the variable's dimensions; its
  *                      number of elements is the product of count; may be NULL if that is 0
- * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; an array is missing),
- *         TW_EBOUNDS (the text names the dimension, the values and the rank), TW_ERANGE (some
- *         values do not fit the type; they become its fill value, and the others are valid),
- *         TW_EMISMATCH (the variable differs between ranks), TW_EIO, TW_EFORMAT, TW_EUNSUPPORTED as
- *         for tw_get. After any error except TW_ERANGE the contents of the arrays are undefined.
+ * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (a stride below 1; the array is missing),
+ *         TW_ESHAPE (start or count is missing), TW_EBOUNDS (the text names the dimension, the
+ * values and the rank), TW_ERANGE (some values do not fit the type; they become its fill value, and
+ * the others are valid), TW_EMISMATCH (the variable differs between ranks), TW_EIO, TW_EFORMAT,
+ * TW_EUNSUPPORTED as for tw_get. After any error except TW_ERANGE the contents of the arrays are
+ * undefined.
  * @note Collective
  */
 tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, void* data);
-
-/** Reads as tw_get_box does, for callers that know how many values their arrays have.
- *  @param ndims  number of values at start, count and stride; -1: not checked
- *  @return as tw_get_box; TW_ESHAPE (the variable has another number of dimensions)
- *  @note Collective */
-tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims,
-                             const int64_t* start, const int64_t* count, const int64_t* stride,
-                             void* data);
 
 /** Reads everything requested with TW_DEFERRED, in one pass through the file: the fastest way to
  *  read many variables. Afterwards no request is left, even after an error. @return as tw_get

@@ -125,8 +125,8 @@ public:
                            TW_DEFERRED));
     }
     /// tw_get_box: data must have as many elements as the section; without a stride, all strides
-    /// are 1. A rank whose arguments differ in size takes part with a count of -1, so that all
-    /// ranks throw.
+    /// are 1. A rank whose arguments differ in size takes part without a start, so that all ranks
+    /// throw.
     /// @note Collective
     template <ArrayInPlace A>
     void get_box(const std::string& var, const std::vector<std::int64_t>& start,
@@ -135,14 +135,14 @@ public:
         constexpr tw_type type = handles::type_in<A>();
         if (start.size() == count.size() && (stride.empty() || stride.size() == count.size()) &&
             handles::volume(count) == handles::size_of(data)) {
-            check(tw_get_box_checked(
-                file(), var.c_str(), type, static_cast<int>(start.size()), start.data(),
-                count.data(), stride.empty() ? nullptr : stride.data(), std::ranges::data(data)));
+            const bool fits = has_rank(var, start.size());
+            check(tw_get_box(file(), var.c_str(), type, fits ? start.data() : nullptr, count.data(),
+                             stride.empty() ? nullptr : stride.data(),
+                             fits ? std::ranges::data(data) : nullptr));
             return;
         }
-        const std::vector<std::int64_t> none = handles::padded({});
         const tw_status code =
-            tw_get_box(file(), var.c_str(), type, none.data(), none.data(), nullptr, nullptr);
+            tw_get_box(file(), var.c_str(), type, nullptr, nullptr, nullptr, nullptr);
         throw Error(code, "get_box of '" + var + "': start, count, stride and data differ in size");
     }
     /// tw_read: reads what get_deferred has requested @note Collective
@@ -163,6 +163,12 @@ protected:
 
     tw_file file() const noexcept { return owned_.get(); }
     void check(tw_status code) const { owned_.check(code); }
+    /// Tests if a variable has this number of dimensions.
+    bool has_rank(const std::string& var, std::size_t n) const {
+        int rank = -1;
+        (void)tw_inq_var(file(), var.c_str(), nullptr, &rank, nullptr);
+        return rank >= 0 && n == static_cast<std::size_t>(rank);
+    }
 
 private:
     std::string name_of(tw_item item, const char* var, int index) const {

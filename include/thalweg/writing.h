@@ -103,21 +103,13 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
  *                      equal the dimension's length. For a scalar all three may be NULL.
  * @param data          the section, dense, in the order of the variable's dimensions; its number of
  *                      elements is the product of count; can be reused when the call returns
- * @return as tw_put_record; TW_EARG (a stride below 1; an array is missing); TW_EBOUNDS (the
- *         section is not within the variable: the text names the dimension and the values)
+ * @return as tw_put_record; TW_EARG (a stride below 1; the data are missing); TW_ESHAPE (start or
+ *         count is missing); TW_EBOUNDS (the section is not within the variable: the text names the
+ *         dimension and the values)
  * @note Local, except the first call in define mode (see tw_enddef)
  */
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, const void* data);
-
-/** Puts as tw_put_box does, for callers that know how many values their arrays have, such as the
- *  interfaces in other languages.
- *  @param ndims  number of values at start, count and stride; -1: not checked
- *  @return as tw_put_box; TW_ESHAPE (the variable has another number of dimensions)
- *  @note Local, except the first call in define mode (see tw_enddef) */
-tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
-                             const int64_t* start, const int64_t* count, const int64_t* stride,
-                             const void* data);
 
 /**
  * Writes what was put and ends the current record; the next put belongs to the next record. Record

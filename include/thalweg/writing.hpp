@@ -73,10 +73,11 @@ public:
             handles::volume(count) != handles::size_of(data))
             throw Error(TW_ESHAPE,
                         "put_box of '" + var + "': start, count, stride and data differ in size");
-        check(tw_put_box_checked(file(), var.c_str(), handles::type_in<const A>(),
-                                 static_cast<int>(start.size()), start.data(), count.data(),
-                                 stride.empty() ? nullptr : stride.data(),
-                                 std::ranges::data(data)));
+        const bool fits = has_rank(var, start.size());
+        check(tw_put_box(file(), var.c_str(), handles::type_in<const A>(),
+                         fits ? start.data() : nullptr, count.data(),
+                         stride.empty() ? nullptr : stride.data(),
+                         fits ? std::ranges::data(data) : nullptr));
     }
     /// Calls tw_end_step. @note Collective
     void end_step() { check(tw_end_step(file())); }

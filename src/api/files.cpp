@@ -219,21 +219,15 @@ tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags)
 
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, const void* data) {
-    return tw_put_box_checked(file, var, type, -1, start, count, stride, data);
-}
-
-tw_status tw_put_box_checked(tw_file file, const char* var, tw_type type, int ndims,
-                             const int64_t* start, const int64_t* count, const int64_t* stride,
-                             const void* data) {
     return with_put(file, [&](DataMode& mode) {
-        return mode.put_box(text_or_empty(var), {type, start, count, stride, data, ndims});
+        return mode.put_box(text_or_empty(var), {type, start, count, stride, data});
     });
 }
 
 tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
                            const int64_t* count, const void* data) {
     return with_put(file, [&](DataMode& mode) {
-        return mode.put_box(text_or_empty(var), {type, start, count, nullptr, data, -1, true});
+        return mode.put_box(text_or_empty(var), {type, start, count, nullptr, data, true});
     });
 }
 

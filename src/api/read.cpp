@@ -124,7 +124,7 @@ tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, co
 }
 
 tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
-    return with_contents(file, [&](const Contents& contents) {
+    const auto describe = [&](const Contents& contents) {
         const Variable* v = nullptr;
         Status status = find_variable(*file, contents, var, v);
         if (!status.ok()) return status;
@@ -132,6 +132,9 @@ tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, i
         tell(ndims, v->dims.size());
         tell(natts, v->attributes.size());
         return status;
+    };
+    return with_contents(file, describe, [&](File& f) {
+        return describe(Contents(f.about().definitions, 0, "", false));
     });
 }
 
@@ -212,14 +215,8 @@ tw_status tw_get_array(tw_file file, const char* var, tw_decomposition decomposi
 
 tw_status tw_get_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, void* data) {
-    return tw_get_box_checked(file, var, type, -1, start, count, stride, data);
-}
-
-tw_status tw_get_box_checked(tw_file file, const char* var, tw_type type, int ndims,
-                             const int64_t* start, const int64_t* count, const int64_t* stride,
-                             void* data) {
     return with_reader(file, [&](auto& r) {
-        return r.get_box({text_or_empty(var), type, start, count, stride, data, ndims});
+        return r.get_box({text_or_empty(var), type, start, count, stride, data});
     });
 }
 

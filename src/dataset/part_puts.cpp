@@ -61,8 +61,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
-    const auto read = [&]() -> Status {
-        if (Status s = check_ndims(v, put.ndims); !s.ok()) return s;
+    const auto read = [&] {
         return read_section(file_.definitions, v, put.start, put.count, put.stride,
                             file_.options.wording, section);
     };
@@ -76,7 +75,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         if (status.ok()) batch_.boxed = batch_.given = true;
         return status;
     }
-    if (put.data == nullptr) return data_missing(file_, name);
+    if (put.data == nullptr)
+        return v.dims.empty() ? file_.in_variable(no_section(v), at) : data_missing(file_, name);
     if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
     return alone([&]() -> Status {
         Part& part = puts.part;

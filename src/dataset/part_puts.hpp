@@ -19,8 +19,6 @@ struct BoxToPut {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     const void* data = nullptr;
-    int ndims = -1;  ///< number of entries in start, count and stride; -1: as many as the variable
-                     ///< has dimensions
     bool alone = false;  ///< write at once, without the other ranks, or not at all
 };
 

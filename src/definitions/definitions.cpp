@@ -42,10 +42,11 @@ std::vector<std::string> Definitions::fixed_dims(const Variable& v) const {
     return names;
 }
 
-Status check_ndims(const Variable& variable, int ndims) {
-    if (ndims < 0 || static_cast<std::size_t>(ndims) == variable.dims.size()) return {};
-    return failure(TW_ESHAPE, "start, count and stride have {} values, but it has {} dimensions",
-                   ndims, variable.dims.size());
+Status no_section(const Variable& variable) {
+    return failure(TW_ESHAPE,
+                   "it has {} dimensions: start, count and stride must have as many values, and "
+                   "the array as many as the section",
+                   variable.dims.size());
 }
 
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,

@@ -80,10 +80,9 @@ struct Definitions {
 Status no_variable(const Definitions& definitions, const std::string& path, const std::string& name,
                    int rank = -1);
 
-/// Checks the number of a variable's dimensions.
-/// @param ndims  expected number; -1: any
-/// @return TW_OK, TW_ESHAPE
-Status check_ndims(const Variable& variable, int ndims);
+/// Returns the error of a section without start or count, or, of a scalar, without an array. The
+/// interfaces in other languages leave them out if they do not fit.
+Status no_section(const Variable& variable);
 
 /// Returns a hash of lines. If two definitions differ but have the same hash, a later call will
 /// find the difference.

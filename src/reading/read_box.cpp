@@ -158,16 +158,16 @@ Status BoxRead::check(const GetBoxArguments& arguments) {
     if (std::ssize(v.shape) > max_dims)
         return failure(TW_EUNSUPPORTED, "it has {} dimensions; the maximum is {}", v.shape.size(),
                        max_dims);
-    if (Status status = check_ndims(v, arguments.ndims); !status.ok()) return status;
     if (!v.dims.empty() && (arguments.start == nullptr || arguments.count == nullptr))
-        return failure(TW_EARG, "start or count is missing (null pointer)");
+        return no_section(v);
     bool empty = false;
     for (std::size_t d = 0; d < v.dims.size(); ++d) {
         if (Status status = check_dimension(arguments, d); !status.ok()) return status;
         empty |= arguments.count[d] == 0;
     }
     if (arguments.data == nullptr && !empty)
-        return failure(TW_EARG, "the array is missing (null pointer)");
+        return v.dims.empty() ? no_section(v)
+                              : failure(TW_EARG, "the array is missing (null pointer)");
     set_section(arguments, empty);
     if (empty && v.record && file_.source->records() == 0) return {};
     if (empty) return file_.source->check(variable_, 0);

@@ -16,7 +16,6 @@ struct GetBoxArguments {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     void* data = nullptr;
-    int ndims = -1;  ///< length of start, count and stride; -1: the variable's number of dimensions
 };
 
 class ReadCaches;

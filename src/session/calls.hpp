@@ -206,9 +206,11 @@ tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_
 }
 
 /// Calls body(contents). If the file is being written, the contents are those at the last tw_sync.
-/// Before the first tw_sync, they are the contents that an existing file had when it was opened.
-template <class F>
-tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+/// Before the first tw_sync, they are the contents that an existing file had when it was opened;
+/// for a new file, calls of_new(file).
+template <class F, class New>
+tw_status with_contents(tw_file file, F&& body, New&& of_new,
+                        const char* call = __builtin_FUNCTION()) {
     if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
         if (Status open = check_open(*file); !open.ok()) return open;
@@ -216,12 +218,20 @@ tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUN
             return body(*file->readback->contents());
         const Source* source =
             file->reader ? &file->reader->contents() : file->file->definitions().contents();
-        if (source == nullptr)
-            return failure(TW_ESTATE, "{}: the file is being written: call tw_sync first",
-                           file->path());
+        if (source == nullptr) return of_new(*file->file);
         return body(Contents(*source));
     };
     return guarded(file->session, file->path().c_str(), checked, 0, call);
+}
+
+/// The same, but TW_ESTATE for a new file before the first tw_sync.
+template <class F>
+tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    const auto refuse = [&](File&) {
+        return failure(TW_ESTATE, "{}: the file is being written: call tw_sync first",
+                       file->path());
+    };
+    return with_contents(file, std::forward<F>(body), refuse, call);
 }
 
 inline Status not_stored_yet(const tw_file_impl& file) {

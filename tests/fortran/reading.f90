@@ -172,7 +172,7 @@ contains
     else
       do i = 1, 2
         call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2], status)
-        call expect_status(status, TW_EBOUNDS, 'tw_get_box that fits on this rank alone')
+        call expect_status(status, TW_ESHAPE, 'tw_get_box that fits on this rank alone')
       end do
     end if
     call tw_get_box(file, 'a', field, [1, 1, 1], [nx, 1, 2])

@@ -94,8 +94,9 @@ public:
                  nb::handle values) {
         const Array a = array_of(values, Access::read);
         call(name, false, [&] {
-            return tw_put_box_checked(file_, name.c_str(), a.type, static_cast<int>(start.size()),
-                                      start.data(), count.data(), stride.data(), a.data());
+            const bool fits = has_rank(name, std::ssize(start));
+            return tw_put_box(file_, name.c_str(), a.type, fits ? start.data() : nullptr,
+                              count.data(), stride.data(), fits ? a.data() : nullptr);
         });
     }
     void end_step() {
@@ -200,9 +201,9 @@ public:
         a.type = no_type;
         if (!out.is_none()) a = array_of(out, Access::write);
         call(name, true, [&] {
-            return tw_get_box_checked(file_, name.c_str(), a.type, static_cast<int>(start.size()),
-                                      start.data(), count.data(), stride.data(),
-                                      a.held ? a.data() : nullptr);
+            const bool fits = has_rank(name, std::ssize(start));
+            return tw_get_box(file_, name.c_str(), a.type, fits ? start.data() : nullptr,
+                              count.data(), stride.data(), fits && a.held ? a.data() : nullptr);
         });
     }
     void read() {
@@ -251,6 +252,12 @@ private:
             outcome.take(s);
             raise_error(outcome, about(variable, false));
         }
+    }
+    /// Tests if a variable has this number of dimensions.
+    bool has_rank(const std::string& name, std::ptrdiff_t n) const {
+        int rank = -1;
+        (void)tw_inq_var(file_, name.c_str(), nullptr, &rank, nullptr);
+        return n == rank;
     }
     std::string name_of(tw_item item, const std::string& var, int index) const {
         const char* text = "";

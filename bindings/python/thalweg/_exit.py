@@ -95,7 +95,6 @@ def _install_hook() -> None:
 
 
 def _end() -> None:
-    _left.clear()
     if os.getpid() != _process:
         return
     for session in list(_open):

@@ -146,6 +146,12 @@ void before_sync(Written& w) {
     tw_file_info info;
     CHECK(tw_inq(w.file, &info) == TW_ESTATE);
     CHECK(text().find("tw_sync") != std::string::npos);
+    // The form of a variable is known as soon as it is defined.
+    tw_type type{};
+    int nd = -1, natts = -1;
+    OK(tw_inq_var(w.file, "T", &type, &nd, &natts));
+    CHECK(type == TW_FLOAT && nd == 3 && natts == 1);
+    CHECK(tw_inq_var(w.file, "U", nullptr, &nd, nullptr) == TW_ENOTFOUND);
 }
 
 void write_and_read(const std::string& settings, const std::string& format) {

@@ -88,7 +88,7 @@ void refused(Model& m, const std::string& service) {
     CHECK(tw_put_box(f, "U", TW_FLOAT, negative, count, nullptr, row) == TW_EBOUNDS);
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, wide, nullptr, row) == TW_EBOUNDS);
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, nullptr) == TW_EARG);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_EARG);
+    CHECK(tw_put_box(f, "U", TW_FLOAT, nullptr, count, nullptr, row) == TW_ESHAPE);
     // Strides; a section that is refused has no effect.
     const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
     const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
