@@ -84,6 +84,8 @@ def test_one_rank_gets_it_wrong(io, folder):
         lambda: io.create(3 if wrong else folder / "x.nc"),
         lambda: io.create(folder / "x.nc", fromat="cdf5" if wrong else None),
         lambda: io.create(folder / "x.nc", method="a;b" if wrong else "slabs"),
+        lambda: io.create(folder / "x.nc", attrs={"title": None if wrong else "x"}),
+        lambda: io.create(folder / "x.nc", attrs={"a/b" if wrong else "b": 1}),
         lambda: io.open("zero\0byte" if wrong else folder / "x.nc"),
         lambda: io.create("surrogate\udcff" if wrong else folder / "x.nc"),
         lambda: io.open(folder / "x.nc", "w" if wrong else "r"),

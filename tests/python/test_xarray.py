@@ -262,6 +262,26 @@ def test_wrong_arguments(io, folder, part):
         xr.open_dataset(folder / "none.nc", engine="thalweg")
 
 
+def test_what_cannot_be_stored_leaves_no_file(io, folder):
+    good = xr.Dataset({"v": ("x", np.ones(3))})
+    for bad in (
+        good.assign(h=("x", np.ones(3, "f2"))),
+        good.assign(c=("x", np.ones(3, "c8"))),
+        good.assign({"a/b": ("x", np.ones(3))}),
+        good.assign({"v": ("x ", np.ones(3))}),
+        good.assign_attrs(none=None),
+        good.assign(w=("x", np.ones(3), {"time": np.datetime64("2000-01-01")})),
+        good.assign(w=("x", np.ones(3), {"-a": 1})),
+    ):
+        with pytest.raises((tw.Error, ValueError)):
+            bad.thalweg.write(folder / "s.nc", io)
+        io.comm.barrier()
+        assert not list(folder.glob("s.nc*"))
+    good.thalweg.write(folder / "s.nc", io)
+    with xr.open_dataset(folder / "s.nc") as ds:
+        xr.testing.assert_identical(ds.load(), good)
+
+
 def test_dimensions_in_another_order(io, folder):
     """Tests that dimensions are not matched by their lengths."""
     square = xr.DataArray(field(4, 4), dims=("lat", "lon"))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import unicodedata
 from collections import UserDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -232,6 +233,39 @@ def attribute_values(value: Any, dtype: np.dtype | None = None) -> bytes | np.nd
     if plain and array.dtype == np.int64 and np.all(np.abs(array.astype("f8")) < 2**31):
         return array.astype("i4")
     return np.ascontiguousarray(as_array(array))
+
+
+# Attributes that have the type of their variable.
+TYPED = ("_FillValue", "missing_value", "valid_min", "valid_max", "valid_range")
+
+
+def stored_attribute(name: str, value: Any, code: int) -> bytes | np.ndarray:
+    """Returns an attribute's value as it is stored; `code` is its variable's type, 0 without one.
+
+    Raises:
+        UnusableError: netCDF has no such name or value
+    """
+    typed = name in TYPED and code and (name == "_FillValue" or not hasattr(value, "dtype"))
+    values = attribute_values(value, TYPES[code] if typed else None)
+    plain_text(name, "the name")
+    return values
+
+
+def checked_attributes(attributes: Mapping[str, Any], code: int = 0) -> Mapping[str, Any]:
+    """Returns attributes that can be stored; `code` is their variable's type, 0 without one."""
+    for name, value in attributes.items():
+        try:
+            stored_attribute(name, value, code)
+        except UnusableError as problem:
+            raise UnusableError(problem.name, f"attribute '{name}': {problem}") from None
+        check_name(name)
+    return attributes
+
+
+def check_name(name: str) -> None:
+    bad = re.match(r"[^\w\x80-\U0010ffff]", name) or re.search(r"[\x00-\x1f\x7f/]|\x20$", name)
+    if not name or bad or len(name.encode(errors="replace")) > 256:
+        raise UnusableError("TW_EARG", f"{name!r} is not a valid netCDF name")
 
 
 def _cast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:

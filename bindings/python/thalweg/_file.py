@@ -16,7 +16,6 @@ from ._arrays import (
     ByName,
     UnusableError,
     as_array,
-    attribute_values,
     check_order,
     integers,
     names_of,
@@ -24,6 +23,7 @@ from ._arrays import (
     normal_form,
     plain_text,
     settings_text,
+    stored_attribute,
     type_code,
     writable_array,
 )
@@ -33,8 +33,6 @@ from ._keywords import VARIABLE_SETTINGS, split_keywords
 from ._section import Section, section_of
 from ._variable import Attributes, Variable
 
-# Attributes that have the type of their variable.
-TYPED = ("_FillValue", "missing_value", "valid_min", "valid_max", "valid_range")
 _OWN: Any = object()
 
 
@@ -452,11 +450,8 @@ class File:
             raise self._error(problem.name, str(problem)) from None
 
     def _put_attribute(self, variable: str, name: str, value: Any) -> None:
-        code = self._defined.get(variable, (0,))[0]
-        typed = name in TYPED and code and (name == "_FillValue" or not hasattr(value, "dtype"))
         try:
-            values = attribute_values(value, TYPES[code] if typed else None)
-            plain_text(name, "the name")
+            values = stored_attribute(name, value, self._defined.get(variable, (0,))[0])
         except UnusableError as problem:
             raise self._error(problem.name, f"attribute '{name}': {problem}", variable) from None
         if isinstance(values, bytes):

@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _exit, _load
-from ._arrays import UnusableError, integers, names_of, names_text, plain_text, settings_text
+from ._arrays import (
+    UnusableError,
+    checked_attributes,
+    integers,
+    names_of,
+    names_text,
+    plain_text,
+    settings_text,
+)
 from ._decomposition import Decomposition, halos, parse_boxes, parse_dims
 from ._errors import Error, error
 from ._file import File
@@ -292,11 +300,15 @@ class Session:
         Note: Collective.
         """
 
-        def prepare() -> tuple[str, str, dict[str, Any]]:
+        def prepare() -> tuple[str, str, Mapping[str, Any]]:
             settings, more = split_keywords(keywords)
-            return _path(path), settings_text(settings), {**(attrs or {}), **more}
+            return (
+                _path(path),
+                settings_text(settings),
+                checked_attributes({**(attrs or {}), **more}),
+            )
 
-        def call(args: tuple[str, str, dict[str, Any]]) -> File:
+        def call(args: tuple[str, str, Mapping[str, Any]]) -> File:
             where, text, attributes = args
             try:
                 core = self._core_file(where, text, create=True)
@@ -331,7 +343,7 @@ class Session:
         Note: Collective.
         """
 
-        def prepare() -> tuple[str, str, dict[str, Any]]:
+        def prepare() -> tuple[str, str, Mapping[str, Any]]:
             if mode not in ("r", "a"):
                 raise UnusableError(
                     "TW_EARG", f"mode is 'r' or 'a', not {mode!r}; to write use create"
@@ -345,9 +357,9 @@ class Session:
                     "TW_EARG",
                     f"{', '.join(more)}: not a setting, and a file that is read gets no attributes",
                 )
-            return _path(path), settings_text(settings), more
+            return _path(path), settings_text(settings), checked_attributes(more)
 
-        def call(args: tuple[str, str, dict[str, Any]]) -> File:
+        def call(args: tuple[str, str, Mapping[str, Any]]) -> File:
             where, text, attributes = args
             file = self._add(File(self, self._core_file(where, text, create=False), where, mode))
             for name, value in attributes.items():

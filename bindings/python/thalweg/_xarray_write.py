@@ -16,7 +16,7 @@ from xarray.backends.common import WritableCFDataStore
 from xarray.coding import strings
 
 from . import _load
-from ._arrays import normal_form
+from ._arrays import UnusableError, check_name, checked_attributes, normal_form, type_code
 from ._decomposition import Decomposition
 from ._errors import Error, error
 from ._session import Session
@@ -208,7 +208,23 @@ class ThalwegAccessor:
                 _check_storage(name, storage[name], stored[name].storage)
             types[name] = v.dtype
             variables[name] = exact(name, plain[name], keep_digits(encoded))
-        return Plan(variables, types, dict(attributes), storage, parts, lengths, record)
+        plan = Plan(variables, types, dict(attributes), storage, parts, lengths, record)
+        _check_definitions(plan)
+        return plan
+
+
+def _check_definitions(plan: Plan) -> None:
+    """Raises the error of what cannot be defined, before there is a file."""
+    name = ""
+    try:
+        checked_attributes(plan.attributes)
+        for name, v in plan.variables.items():
+            check_name(name)
+            checked_attributes(v.attrs, type_code(plan.types[name]))
+        for dim in plan.lengths:
+            check_name(dim)
+    except UnusableError as problem:
+        raise error(problem.name, str(problem), "", name) from None
 
 
 def _normal_names(names: Any) -> list[Any]:
