@@ -29,6 +29,7 @@
 namespace thalweg::nc {
 
 enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
+const char* name_of_format(Format format);  // name in the setting `format`
 
 // The ranks that write, as settings of a file.
 struct Writers {

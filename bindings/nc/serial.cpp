@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serial.hpp"
 
-#include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,8 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "base/untaken.hpp"
-#include "boxes.hpp"
+#include "ranks.hpp"
 #include "storage.hpp"
 #include "types.hpp"
 
@@ -21,280 +18,11 @@ namespace thalweg::nc {
 
 namespace {
 
-// For the duration of a scope, silences HDF5's error messages, because netCDF-C makes calls that
-// may fail. Also makes this layer's own calls reach netCDF-C, even if the shim replaces the
-// program's calls.
-class Quiet {
-public:
-    Quiet() {
-        H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    }
-    ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-    Quiet(const Quiet&) = delete;
-    Quiet& operator=(const Quiet&) = delete;
-
-private:
-    detail::Untaken untaken_;
-    H5E_auto2_t function_ = nullptr;
-    void* data_ = nullptr;
-};
-
-void check_code(int code, const std::string& path, const std::string& what) {
-    if (code != NC_NOERR) throw Error{code, path + ": " + what + ": " + nc_strerror(code)};
-}
-
-constexpr unsigned zstd_filter = 32015;  // number that the HDF Group has registered
-
-int define_variable(int ncid, const Variable& v) {
-    int varid = 0;
-    if (size_of(v.type) == 0) return NC_EBADTYPE;
-    int code = nc_def_var(ncid, v.name.c_str(), v.type, static_cast<int>(v.dims.size()),
-                          v.dims.data(), &varid);
-    const Storage& s = v.storage;
-    if (code == NC_NOERR && s.layout >= 0 && !v.dims.empty())
-        code = nc_def_var_chunking(ncid, varid, s.layout,
-                                   s.chunks.empty() ? nullptr : s.chunks.data());
-    if (code == NC_NOERR && !v.dims.empty() && (s.deflate != 0 || s.shuffle != 0))
-        code = nc_def_var_deflate(ncid, varid, s.shuffle, s.deflate, s.level);
-#ifdef NC_QUANTIZE_BITGROOM
-    if (code == NC_NOERR && s.quantize != 0)
-        code = nc_def_var_quantize(ncid, varid, s.quantize, s.digits);
-#endif
-    if (code == NC_NOERR && s.endian != NC_ENDIAN_NATIVE)
-        code = nc_def_var_endian(ncid, varid, s.endian);
-    if (code == NC_NOERR && s.zstandard) {
-        const unsigned level = static_cast<unsigned>(s.zstandard_level);
-        code = nc_def_var_filter(ncid, varid, zstd_filter, 1, &level);
-    }
-    for (const Filter& f : s.others)
-        if (code == NC_NOERR && !v.dims.empty())
-            code = f.id == H5Z_FILTER_FLETCHER32
-                       ? nc_def_var_fletcher32(ncid, varid, 1)
-                       : nc_def_var_filter(ncid, varid, f.id, f.parameters.size(),
-                                           f.parameters.data());
-    return code;
-}
-
-int put_attribute(int ncid, int varid, const Attribute& a) {
-    if (size_of(a.type) == 0) return NC_EBADTYPE;  // the table lacks such values
-    return nc_put_att(ncid, varid, a.name.c_str(), a.type, static_cast<std::size_t>(a.n),
-                      a.bytes.data());
-}
-
-void define_all(int ncid, const Table& table, const std::string& path) {
-    const auto check = [&](int code, const std::string& what) { check_code(code, path, what); };
-    for (const Dimension& d : table.dimensions)
-        check(nc_def_dim(ncid, d.name.c_str(),
-                         d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length), nullptr),
-              "dimension " + d.name);
-    for (const Attribute& a : table.attributes)
-        check(put_attribute(ncid, NC_GLOBAL, a), "attribute " + a.name);
-    for (std::size_t i = 0; i < table.variables.size(); i++) {
-        const Variable& v = table.variables[i];
-        check(define_variable(ncid, v), "variable " + v.name);
-        for (const Attribute& a : v.attributes)
-            check(put_attribute(ncid, static_cast<int>(i), a), "attribute " + a.name);
-    }
-    check(nc_enddef(ncid), "definitions");
-}
-
-int make(int ncid, const Edit& edit, const Table& table) {
-    switch (edit.kind) {
-        case Edit::Kind::dimension: {
-            const Dimension& d = table.dimensions[static_cast<std::size_t>(edit.id)];
-            return nc_def_dim(ncid, edit.name.c_str(),
-                              d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length),
-                              nullptr);
-        }
-        case Edit::Kind::variable: {
-            Variable v = table.variables[static_cast<std::size_t>(edit.id)];
-            v.name = edit.name;
-            return define_variable(ncid, v);
-        }
-        case Edit::Kind::attribute: return put_attribute(ncid, edit.id, edit.attribute);
-        case Edit::Kind::delete_attribute: return nc_del_att(ncid, edit.id, edit.name.c_str());
-        case Edit::Kind::rename_attribute:
-            return nc_rename_att(ncid, edit.id, edit.name.c_str(), edit.new_name.c_str());
-        case Edit::Kind::rename_variable:
-            return nc_rename_var(ncid, edit.id, edit.new_name.c_str());
-        case Edit::Kind::rename_dimension:
-            return nc_rename_dim(ncid, edit.id, edit.new_name.c_str());
-    }
-    return NC_EINVAL;
-}
-
 std::vector<std::size_t> sizes(const std::vector<Index>& values) {
     return {values.begin(), values.end()};
 }
 
 }  // namespace
-
-namespace {
-
-// Checks that netCDF-C can read the file: after some renames, netCDF-C 4.9.0 leaves netCDF-4 files
-// that it cannot read.
-void check_readable(const std::string& path, const Table& table) {
-    int ncid = -1;
-    char name[NC_MAX_NAME + 1] = "";
-    int nd = 0, dims[NC_MAX_VAR_DIMS] = {0};
-    bool same = true;
-    const auto compare = [&](int code, const std::string& expected) {
-        same = same && code == NC_NOERR && expected == name;
-    };
-    const int opened = nc_open(path.c_str(), NC_NOWRITE, &ncid);
-    for (std::size_t d = 0; opened == NC_NOERR && d < table.dimensions.size(); d++)
-        compare(nc_inq_dimname(ncid, static_cast<int>(d), name), table.dimensions[d].name);
-    for (std::size_t v = 0; opened == NC_NOERR && v < table.variables.size(); v++)
-        compare(nc_inq_var(ncid, static_cast<int>(v), name, nullptr, &nd, dims, nullptr),
-                table.variables[v].name);
-    if (opened == NC_NOERR) nc_close(ncid);
-    if (opened != NC_NOERR || !same)
-        throw Error{NC_EHDFERR,
-                    path +
-                        ": netCDF-C cannot read the file with the changed definitions, which "
-                        "are dropped (it cannot rename all dimensions and variables)"};
-}
-
-void make_all(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
-    const Quiet quiet;
-    int ncid = -1;
-    check_code(nc_open(path.c_str(), NC_WRITE, &ncid), path, "cannot be opened for definitions");
-    int code = nc_redef(ncid);
-    std::string what = "the definitions cannot be changed";
-    for (const Edit& edit : edits) {
-        if (code != NC_NOERR) break;
-        what = "definition of " + (edit.name.empty() ? edit.attribute.name : edit.name);
-        code = make(ncid, edit, table);
-    }
-    const int closed = nc_close(ncid);  // nc_close also ends define mode
-    check_code(code, path, what);
-    check_code(closed, path, "close");
-    check_readable(path, table);
-}
-
-// Copies the values of a variable that has the same id in two files.
-void copy_values(int from, int to, int varid, const Variable& v) {
-    std::vector<int> dims(v.dims.size() + 1);
-    Shape lengths(v.dims.size());
-    int code = nc_inq_vardimid(from, varid, dims.data());
-    for (std::size_t d = 0; d < lengths.size() && code == NC_NOERR; d++) {
-        std::size_t length = 0;
-        code = nc_inq_dimlen(from, dims[d], &length);
-        lengths[d] = static_cast<Index>(length);
-    }
-    const Boxes boxes(lengths, size_of(v.type));
-    std::vector<std::size_t> start, count;
-    std::string values;
-    for (Index i = 0; i < boxes.number() && code == NC_NOERR; i++) {
-        boxes.get(i, start, count);
-        values.resize(static_cast<std::size_t>(volume({count.begin(), count.end()})) *
-                      size_of(v.type));
-        code = nc_get_vara(from, varid, start.data(), count.data(), values.data());
-        if (code == NC_NOERR)
-            code = nc_put_vara(to, varid, start.data(), count.data(), values.data());
-    }
-    check_code(code, v.name, "copying");
-}
-
-// Writes a netCDF-4 file anew, with the definitions of a table. The variables of the old file are
-// the first ones in the table, perhaps by other names.
-void write_anew(const std::string& from, const std::string& to, Table table) {
-    const Quiet quiet;
-    int old = -1, fresh = -1, n = 0, format = 0;
-    check_code(nc_open(from.c_str(), NC_NOWRITE, &old), from, "cannot be opened");
-    Error error = error_of([&] {
-        nc_inq_nvars(old, &n);
-        nc_inq_format(old, &format);
-        for (int v = 0; v < n; v++) {
-            char name[NC_MAX_NAME + 1] = "";
-            nc_inq_varname(old, v, name);
-            table.variables[static_cast<std::size_t>(v)].storage = stored(from, name);
-        }
-        const int model = format == NC_FORMAT_NETCDF4_CLASSIC ? NC_CLASSIC_MODEL : 0;
-        unlink(to.c_str());  // HDF5 keeps a file open that netCDF-C cannot close
-        check_code(nc_create(to.c_str(), NC_CLOBBER | NC_NETCDF4 | model, &fresh), to, "create");
-        define_all(fresh, table, to);
-        for (int v = 0; v < n; v++)
-            copy_values(old, fresh, v, table.variables[static_cast<std::size_t>(v)]);
-    });
-    nc_close(old);
-    const int closed = fresh >= 0 ? nc_close(fresh) : NC_NOERR;
-    if (error.code != 0) throw error;
-    check_code(closed, to, "close");
-}
-
-bool has_renames(const std::vector<Edit>& edits) {
-    return std::any_of(edits.begin(), edits.end(), [](const Edit& e) {
-        return e.kind == Edit::Kind::rename_variable || e.kind == Edit::Kind::rename_dimension;
-    });
-}
-
-// Makes edits in the copy of a file. NetCDF-C fails to rename some dimensions and variables, so
-// then the copy is written anew.
-void edit_copy(const std::string& path, const WorkFile& copy, const std::vector<Edit>& edits,
-               const Table& table, bool netcdf4) {
-    const Error error = error_of([&] { make_all(copy.path(), edits, table); });
-    if (error.code == 0) return;
-    if (!netcdf4 || !has_renames(edits)) throw error;
-    write_anew(path, copy.path(), table);
-    check_readable(copy.path(), table);
-}
-
-}  // namespace
-
-// Edits a copy of the file. netCDF-C moves data within a file, so a killed run could otherwise
-// leave neither the old nor the new file.
-void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
-               bool netcdf4) {
-    WorkFile work(path, WorkFile::Begin::copy);
-    edit_copy(path, work, edits, table, netcdf4);
-    work.publish();
-}
-
-bool has_filter(unsigned id) {
-    const Quiet quiet;
-    unsigned flags = 0;
-    const auto filter = static_cast<H5Z_filter_t>(id);
-    return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &flags) >= 0 &&
-           (flags & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
-}
-
-Storage stored(const std::string& path, const std::string& variable) {
-    const Quiet quiet;
-    int ncid = -1, id = -1;
-    check_code(nc_open(path.c_str(), NC_NOWRITE, &ncid), path, "cannot be opened");
-    Storage s;
-    int nd = 0;
-    int code = nc_inq_varid(ncid, variable.c_str(), &id);
-    if (code == NC_NOERR) code = nc_inq_varndims(ncid, id, &nd);
-    s.chunks.resize(static_cast<std::size_t>(nd) + 1);
-    if (code == NC_NOERR) code = nc_inq_var_chunking(ncid, id, &s.layout, s.chunks.data());
-    if (code == NC_NOERR) code = nc_inq_var_deflate(ncid, id, &s.shuffle, &s.deflate, &s.level);
-    if (code == NC_NOERR) code = nc_inq_var_endian(ncid, id, &s.endian);
-    std::size_t n = 0;
-    if (code == NC_NOERR) code = nc_inq_var_filter_ids(ncid, id, &n, nullptr);
-    std::vector<unsigned> ids(n + 1);
-    if (code == NC_NOERR) code = nc_inq_var_filter_ids(ncid, id, &n, ids.data());
-    for (std::size_t i = 0; i < n && code == NC_NOERR; i++) {
-        std::size_t parameters = 0;
-        code = nc_inq_var_filter_info(ncid, id, ids[i], &parameters, nullptr);
-        Filter filter{ids[i], std::vector<unsigned>(parameters + 1)};
-        if (code == NC_NOERR)
-            code = nc_inq_var_filter_info(ncid, id, ids[i], &parameters, filter.parameters.data());
-        filter.parameters.resize(parameters);
-        if (filter.id == zstd_filter && parameters == 1) {
-            s.zstandard = true;
-            s.zstandard_level = static_cast<int>(filter.parameters[0]);
-        } else if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE) {
-            s.others.push_back(std::move(filter));
-        }
-    }
-    nc_close(ncid);
-    check_code(code, path, "storage of " + variable);
-    s.chunks.resize(static_cast<std::size_t>(nd));
-    return s;
-}
 
 Serial::~Serial() {
     const Quiet quiet;
@@ -381,7 +109,7 @@ void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
             return;
         }
         const bool before = std::exchange(failed_, true);
-        make_all(work_path_, edits, table);
+        make_edits_in_place(work_path_, edits, table);
         failed_ = before;
     });
 }

@@ -12,41 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "by_netcdf.hpp"
+#include "edits.hpp"
 #include "grid.hpp"
-#include "table.hpp"
 #include "work_file.hpp"
 
 namespace thalweg::nc {
-
-// A change of the definitions in a file.
-struct Edit {
-    enum class Kind {
-        dimension,
-        variable,
-        attribute,
-        delete_attribute,
-        rename_attribute,
-        rename_variable,
-        rename_dimension
-    };
-    Kind kind;
-    int id = 0;  // number of the dimension or variable; NC_GLOBAL: the file
-    std::string name, new_name;
-    Attribute attribute{};
-};
-
-// Changes the definitions in a file. If the process is killed meanwhile, either the old or the new
-// file remains, and perhaps a copy, NAME.new, which the next change replaces. Called on one rank.
-void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
-               bool netcdf4);
-
-// Tests if HDF5 can write with a filter.
-// @param id  number that the HDF Group has registered. Local
-bool has_filter(unsigned id);
-
-// Returns the storage of a netCDF-4 variable in a file that nobody writes. Called on one rank.
-Storage stored(const std::string& path, const std::string& variable);
 
 // A netCDF-4 file that one rank writes by netCDF-C. It is a work file, which gets the name of the
 // file when it is closed.

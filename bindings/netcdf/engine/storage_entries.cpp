@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "by_netcdf.hpp"
 #include "entries.hpp"
 #include "files.hpp"
-#include "serial.hpp"
 #include "storage_rules.hpp"
 #include "types.hpp"
 
