@@ -22,6 +22,20 @@ bool inspects_file(const FileContext& file, const Target& target) {
     return first != writers.end() && *first == file.team.rank();
 }
 
+/// Returns the number of threads that a writer compresses with: the processors of its node on which
+/// nothing computes are divided among the writers there.
+int threads_of_writer(const FileContext& file, const Target& target) {
+    constexpr int most = 16;
+    const FreeProcessors& processors = file.session.processors;
+    const Topology& topology = file.team.topology();
+    const auto writers = std::count_if(target.writers.begin(), target.writers.end(), [&](int rank) {
+        return topology.node_of[rank] == topology.node;
+    });
+    if (processors.bound || writers == 0) return 1;
+    const int own = file.options.service == "background" ? 0 : 1;
+    return std::clamp(own + processors.number / static_cast<int>(writers), 1, most);
+}
+
 }  // namespace
 
 int most_writers_of_node(const FileContext& file, const Target& target) {
@@ -59,6 +73,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     storage.writers = static_cast<int>(target.writers.size());
     storage.rate = 1.0 * options.bandwidth / storage.writers;
     storage.keeper = target.writers.front();
+    storage.threads = threads_of_writer(file, target);
     storage.behind = options.service == "background" || may_change;
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;

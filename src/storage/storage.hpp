@@ -90,6 +90,7 @@ struct StorageOptions {
     int writers = 1;             ///< number of ranks that write
     bool apart = false;          ///< the writers cannot wait for each other during write()
     bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
+    int threads = 1;             ///< number of threads that compress, including the one that writes
     int all_beside = 0;          ///< number of other writers on the keeper's node
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
                                                        ///< -1: none

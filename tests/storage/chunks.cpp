@@ -78,7 +78,8 @@ void expect_covered(const Variable& v, std::int64_t target) {
 
 /// Writes and reads random ranges in any order, with packing in between. Compares the values with a
 /// plain array.
-void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& random) {
+void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& random,
+                       std::int64_t memory) {
     Definitions d;
     d.variables.push_back(v);
     const std::vector<StoredFilter> none;
@@ -100,7 +101,7 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
         chunks[{record, number}].assign(c.data, c.data + c.bytes);
         return Status{};
     };
-    UnpackedBands bands(::testing::TempDir() + "bands", d, {&g, 1}, load);
+    UnpackedBands bands(::testing::TempDir() + "bands", d, {&g, 1}, load, memory);
     constexpr std::int64_t records = 3;
     const auto n = static_cast<std::size_t>(g.elements());
     std::vector<std::vector<int>> wanted(records, std::vector<int>(n, -2147483647));
@@ -155,6 +156,53 @@ TEST(Chunks, AreRangesWhereNothingIsWished) {
     EXPECT_EQ(choose_grid(variable({3, 1021, 50}), 20000).chunk,
               (std::vector<std::int64_t>{1, 1021, 50}));
     EXPECT_EQ(choose_grid(variable({}), 100).chunks(), 1);
+}
+
+TEST(Chunks, OfSeveralThreadsAreThoseOfOneInTheSameOrder) {
+    using Packed = std::vector<std::pair<std::int64_t, std::string>>;  // numbers and contents
+    const Variable v = variable({37, 64, 100});
+    const std::vector<StoredFilter> filters{{2, 4}, {1, 1, 1}};
+    Definitions d;
+    d.variables.push_back(v);
+    for (const std::int64_t target : {20000, 200000, 40 << 20}) {
+        const ChunkGrid g = choose_grid(v, target);
+        std::vector<int> values(static_cast<std::size_t>(g.elements()));
+        std::iota(values.begin(), values.end(), 7);
+        Chunk piece;
+        piece.elements = g.elements();
+        piece.data = reinterpret_cast<const char*>(values.data());
+        const auto pack = [&](int threads) {
+            Packer packer(d, {&g, 1}, {&filters, 1}, threads);
+            Packed packed;
+            const auto take = [&](int, std::int64_t, std::int64_t number, const FilteredChunk& c) {
+                packed.emplace_back(number, std::string(c.data, c.data + c.bytes));
+                return Status{};
+            };
+            for (piece.record = 0; piece.record < 60; ++piece.record)
+                EXPECT_TRUE(packer.add(piece, take).ok());
+            EXPECT_EQ(packer.waits(0, 59, 0), threads > 1);
+            EXPECT_TRUE(packer.finish(take).ok());
+            EXPECT_FALSE(packer.waits(0, 59, 0));
+            return packed;
+        };
+        const Packed wanted = pack(1);
+        EXPECT_EQ(std::ssize(wanted), 60 * g.chunks());
+        for (const int threads : {2, 5}) EXPECT_EQ(pack(threads), wanted);
+    }
+}
+
+TEST(Chunks, ThatCannotBeTakenAreDropped) {
+    const std::vector<StoredFilter> filters{{1, 1, 1}};
+    ChunkBatch batch(2);
+    for (int number = 0; number < 4; ++number)
+        std::memset(batch.add(0, 0, number, filters, 1 << 17), number, 1 << 17);
+    int taken = 0;
+    const auto take = [&](int, std::int64_t, std::int64_t, const FilteredChunk&) {
+        return ++taken == 2 ? Status(failure(TW_EIO, "full")) : Status{};
+    };
+    EXPECT_EQ(batch.finish(take).code, TW_EIO);
+    EXPECT_TRUE(batch.finish(take).ok());
+    EXPECT_EQ(taken, 2);
 }
 
 TEST(Filters, DeflateIsAStreamOfZlib) {
@@ -222,7 +270,8 @@ TEST(Chunks, AreWrittenInAnyRanges) {
         for (const std::int64_t records : {1, 2, 5}) {
             ChunkGrid g = choose_grid(v, target);
             g.records = records;
-            expect_any_ranges(v, g, random);
+            for (const std::int64_t memory : {0, 400, 32 << 20})
+                expect_any_ranges(v, g, random, memory);
         }
     };
     for (const std::int64_t target : {4, 40, 1000, 1 << 20}) {

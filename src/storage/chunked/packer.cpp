@@ -55,16 +55,27 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         std::int64_t offset;
         const std::int64_t inside = locate(g, band, number, offset, extent);
         const char* from = data + offset;
-        if (inside != elements || !g.in_order || g.records > 1) {
-            chunk_.resize(std::max<std::size_t>(chunk_.size(), g.chunk_bytes()));
-            if (inside != elements) fill_with(fill, g.element, chunk_.data(), g.records * elements);
+        const bool waits = batch_ && !filters_[variable].empty();
+        if (waits || inside != elements || !g.in_order || g.records > 1) {
+            char* to = nullptr;
+            if (waits) {
+                to = batch_->add(variable, record, number, filters_[variable], g.chunk_bytes());
+            } else {
+                chunk_.resize(std::max<std::size_t>(chunk_.size(), g.chunk_bytes()));
+                to = chunk_.data();
+            }
+            if (inside != elements) fill_with(fill, g.element, to, g.records * elements);
             for (std::int64_t r = 0; r < g.records; ++r)
                 copy_rows(nd, extent, g.element, from + r * g.elements_of(band) * g.element,
-                          from_stride, chunk_.data() + r * elements * g.element, to_stride);
-            from = chunk_.data();
+                          from_stride, to + r * elements * g.element, to_stride);
+            from = to;
         }
-        Status status = take(variable, record, number,
-                             compressor_.apply(filters_[variable], from, g.chunk_bytes()));
+        Status status;
+        if (!waits)
+            status = take(variable, record, number,
+                          compressor_.apply(filters_[variable], from, g.chunk_bytes()));
+        else if (batch_->is_full())
+            status = batch_->finish(take);
         if (!status.ok()) return status;
     }
     return {};

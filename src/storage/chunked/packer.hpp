@@ -2,30 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "storage/chunked/chunk_batch.hpp"
 #include "storage/chunked/chunk_grid.hpp"
-#include "storage/chunked/filters.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
 class Packer {
 public:
-    /// Receives a packed chunk, with its variable, its (first) record and its number. The data are
-    /// valid only during the call.
-    using Take = std::function<Status(int variable, std::int64_t record, std::int64_t number,
-                                      const FilteredChunk& chunk)>;
+    using Take = TakeChunk;
 
     /// @param filters  filters of each variable
+    /// @param threads  number of threads that filter chunks, including the caller; if there are
+    ///                 several, the last chunks are passed on by finish()
     Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
-           std::span<const std::vector<StoredFilter>> filters)
+           std::span<const std::vector<StoredFilter>> filters, int threads = 1)
         : definitions_(definitions),
           grids_(grids),
           filters_(filters),
-          parts_(definitions.variables.size()) {}
+          parts_(definitions.variables.size()) {
+        if (threads > 1) batch_.emplace(threads);
+    }
 
     /// Adds a piece of a variable whose chunks hold one record each. The pieces of a band must be
     /// added in file order; different bands can be added in any order.
@@ -36,6 +37,14 @@ public:
     /// @param data  elements of all records in the band, one record after another
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take);
+
+    /// Passes on the chunks that wait to be filtered.
+    Status finish(const Take& take) { return batch_ ? batch_->finish(take) : Status{}; }
+    /// Tests if chunks of a band wait to be filtered.
+    bool waits(int variable, std::int64_t record, std::int64_t band) const {
+        const std::int64_t chunks = grids_[variable].chunks_a_band();
+        return batch_ && batch_->has(variable, record, band * chunks, (band + 1) * chunks);
+    }
 
     /// Provides the elements of a chunk, including those past the variable's edges.
     using Give = std::function<Status(std::int64_t number, std::vector<char>& elements)>;
@@ -57,6 +66,7 @@ private:
     std::span<const std::vector<StoredFilter>> filters_;
     std::vector<Part> parts_;  ///< part of each variable
     Compressor compressor_;
+    std::optional<ChunkBatch> batch_;  ///< chunks that wait for several threads to filter them
     std::vector<char> chunk_;
 };
 

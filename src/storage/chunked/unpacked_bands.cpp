@@ -13,11 +13,12 @@
 namespace thalweg::detail {
 
 UnpackedBands::UnpackedBands(std::string path, const Definitions& definitions,
-                             std::span<const ChunkGrid> grids, Load load)
+                             std::span<const ChunkGrid> grids, Load load, std::int64_t memory)
     : path_(std::move(path)),
       definitions_(definitions),
       grids_(grids),
       load_(std::move(load)),
+      most_memory_(memory),
       free_(grids.size()) {}
 
 UnpackedBands::~UnpackedBands() {
@@ -72,21 +73,38 @@ Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
     return {};
 }
 
-/// Finds the offset of a band in the unnamed file. A new band is loaded first, unless all of it is
-/// about to be written.
+bool UnpackedBands::is_in_memory(const Band& band, std::int64_t place) const {
+    const ChunkGrid& g = grid(band);
+    return place + g.records * g.band * g.element <= most_memory_;
+}
+
+/// Writes bytes at an offset of the band at a place.
+Status UnpackedBands::store(const Band& band, std::int64_t place, const char* from,
+                            std::int64_t bytes, std::int64_t at) {
+    if (!is_in_memory(band, place)) {
+        if (Status s = make_file(); !s.ok()) return s;
+        return write_fully(fd_, path_, from, bytes, place + at);
+    }
+    // Growing in steps of one band would copy the earlier ones each time.
+    if (std::ssize(memory_) < place + bytes_of(band))
+        memory_.resize(std::min(most_memory_, 2 * (place + bytes_of(band))));
+    std::copy_n(from, bytes, memory_.data() + place + at);
+    return {};
+}
+
+/// Finds the place of a band. A new band is loaded first, unless all of it is about to be written.
 Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
     if (const auto found = at_.find(band); found != at_.end()) {
         at = found->second;
         return {};
     }
-    if (Status s = make_file(); !s.ok()) return s;
     auto& free = free_[band.variable];
     const ChunkGrid& g = grid(band);
     at = free.empty() ? end_ : free.back();
     if (!whole) {
         buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
         if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
-        Status s = write_fully(fd_, path_, buffer_.data(), bytes_of(band), at);
+        Status s = store(band, at, buffer_.data(), bytes_of(band), 0);
         if (!s.ok()) return s;
     }
     at_.emplace(band, at);
@@ -101,7 +119,7 @@ Status UnpackedBands::write(const Chunk& range) {
     return for_parts(range, [&](const Part& p) {
         std::int64_t at = 0;
         if (Status s = find(p.band, p.whole, at); !s.ok()) return s;
-        return write_fully(fd_, path_, range.data + p.offset, p.bytes, at + p.at);
+        return store(p.band, at, range.data + p.offset, p.bytes, p.at);
     });
 }
 
@@ -109,7 +127,10 @@ Status UnpackedBands::read(const Chunk& range, char* to) {
     return for_parts(range, [&](const Part& p) {
         std::int64_t at = 0;
         if (Status s = find(p.band, false, at); !s.ok()) return s;
-        return read_fully(fd_, path_, to + p.offset, p.bytes, at + p.at);
+        if (!is_in_memory(p.band, at))
+            return read_fully(fd_, path_, to + p.offset, p.bytes, at + p.at);
+        std::copy_n(memory_.data() + at + p.at, p.bytes, to + p.offset);
+        return Status{};
     });
 }
 
@@ -120,9 +141,14 @@ Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
             ++at;
             continue;
         }
-        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
-        Status status = read_fully(fd_, path_, buffer_.data(), bytes_of(band), place);
-        if (status.ok()) status = take(band, buffer_.data());
+        Status status;
+        char* elements = memory_.data() + place;
+        if (!is_in_memory(band, place)) {
+            buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
+            elements = buffer_.data();
+            status = read_fully(fd_, path_, elements, bytes_of(band), place);
+        }
+        if (status.ok()) status = take(band, elements);
         if (!status.ok()) return status;
         free_[band.variable].push_back(place);
         at = at_.erase(at);

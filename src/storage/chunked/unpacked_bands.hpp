@@ -1,5 +1,6 @@
-// Unpacked bands of variables whose chunks are written whole, in an unnamed file beside the data:
-// ranges of them may be written in any order. They are packed when their records are counted.
+// Unpacked bands of variables whose chunks are written whole: ranges of them may be written in any
+// order. The first ones are kept in memory, the others in an unnamed file beside the data. They are
+// packed when their records are counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,9 +32,10 @@ public:
     /// Receives the elements of a band, which it may change.
     using Take = std::function<Status(const Band& band, char* elements)>;
 
-    /// @param path  data file; the unnamed file is created in its folder when it is needed
+    /// @param path    data file; the unnamed file is created in its folder when it is needed
+    /// @param memory  bytes of bands that are kept in memory
     UnpackedBands(std::string path, const Definitions& definitions,
-                  std::span<const ChunkGrid> grids, Load load);
+                  std::span<const ChunkGrid> grids, Load load, std::int64_t memory = 32 << 20);
     ~UnpackedBands();
     UnpackedBands(const UnpackedBands&) = delete;
     UnpackedBands& operator=(const UnpackedBands&) = delete;
@@ -60,16 +62,21 @@ private:
     const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
     std::int64_t bytes_of(const Band& band) const;
     Status find(const Band& band, bool whole, std::int64_t& at);
+    bool is_in_memory(const Band& band, std::int64_t at) const;
+    Status store(const Band& band, std::int64_t place, const char* from, std::int64_t bytes,
+                 std::int64_t at);
     Status make_file();
 
     std::string path_;
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     Load load_;
-    int fd_ = -1;
-    std::int64_t end_ = 0;                         ///< end of the unnamed file
-    std::map<Band, std::int64_t> at_;              ///< offset of each band in the unnamed file
-    std::vector<std::vector<std::int64_t>> free_;  ///< offsets for reuse, for each variable
+    std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
+    std::vector<char> memory_;
+    int fd_ = -1;                      ///< unnamed file, whose first bytes are not used
+    std::int64_t end_ = 0;             ///< end of the last band
+    std::map<Band, std::int64_t> at_;  ///< place of each band: offset in memory or in the file
+    std::vector<std::vector<std::int64_t>> free_;  ///< places for reuse, for each variable
     std::vector<char> buffer_;                     ///< memory for one band
 };
 

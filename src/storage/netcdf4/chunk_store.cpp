@@ -18,14 +18,15 @@ constexpr int pieces_a_round = 32;
 }  // namespace
 
 ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
-                       const Definitions& definitions, const ChunkLayout& layout, Wording wording)
+                       const Definitions& definitions, const ChunkLayout& layout, Wording wording,
+                       int threads)
     : placer_(placer),
       read_(std::move(read)),
       path_(std::move(path)),
       definitions_(definitions),
       layout_(layout),
       wording_(wording),
-      packer_(definitions, layout.grids, layout.filters) {
+      packer_(definitions, layout.grids, layout.filters, threads) {
     for (const ChunkGrid& g : layout.grids) groups_ |= g.records > 1;
 }
 
@@ -54,7 +55,7 @@ Status ChunkStore::end_piece(Status mine) {
 
 Status ChunkStore::complete() {
     if (groups_ && !boxes_) return place(INT64_MAX);
-    if (!writers_) return alone([&] { return placer_.write_waiting(); });
+    if (!writers_) return alone([&] { return write_waiting(); });
     write_round();
     gather_placed();
     return failed_;
@@ -70,7 +71,10 @@ Status ChunkStore::place(std::int64_t records) {
     for (;;) {
         taken = 0;
         if (failed_.ok())
-            failed_ = alone([&] { return bands().take(records, pieces_a_round, pack_one); });
+            failed_ = alone([&] {
+                Status status = bands().take(records, pieces_a_round, pack_one);
+                return status.ok() ? packer_.finish(take_) : status;
+            });
         // Chunks rewritten in place need no room, so more bands can follow in this round.
         std::int64_t more = placer_.waits() || taken == pieces_a_round;
         writers_->all_reduce({&more, 1}, Reduce::max);
@@ -84,13 +88,19 @@ Status ChunkStore::place(std::int64_t records) {
 Status ChunkStore::end_unit(std::int64_t records, bool mark) {
     const bool packs = (boxes_ || groups_) && (mark || records > ended_);
     ended_ = records;
-    return alone([&] { return packs ? pack_all(records) : placer_.write_waiting(); });
+    return alone([&] { return packs ? pack_all(records) : write_waiting(); });
 }
 
 Status ChunkStore::pack_all(std::int64_t records) {
     const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
     Status status;
     if (bands_) status = bands_->take(records, INT_MAX, pack_one);
+    return status.ok() ? write_waiting() : status;
+}
+
+/// Filters and writes the chunks that wait for it.
+Status ChunkStore::write_waiting() {
+    Status status = packer_.finish(take_);
     return status.ok() ? placer_.write_waiting() : status;
 }
 
@@ -129,6 +139,8 @@ Status ChunkStore::quantize_changes(const Band& band, char* elements) {
 Status ChunkStore::load(const Band& band, char* to) {
     const std::size_t v = band.variable;
     const ChunkGrid& g = layout_.grids[v];
+    if (packer_.waits(band.variable, band.record, band.number))
+        if (Status s = packer_.finish(take_); !s.ok()) return s;
     const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
         PlacedChunk c{band.variable, band.record, number};
         elements.resize(std::max<std::size_t>(elements.size(), g.chunk_bytes()));
@@ -169,8 +181,9 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
         if (status.ok())
             status = packer_.pack_band(variable, band.record, band.number, elements.data(), take_);
     }
+    if (status.ok()) status = write_waiting();
     move_ = false;
-    return status.ok() ? placer_.write_waiting() : status;
+    return status;
 }
 
 // ---- chunks -------------------------------------------------------------------------------------
@@ -222,6 +235,8 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
 
 /// Gets space for the waiting chunks, and writes them. @note Collective over the writers
 void ChunkStore::write_round() {
+    if (Status s = alone([&] { return packer_.finish(take_); }); failed_.ok())
+        failed_ = std::move(s);
     bring_room(*writers_, 0, &placer_);
     // This writer may run out of memory, but must still take part in the collective calls that
     // follow.

@@ -34,8 +34,9 @@ public:
     /// Reads bytes at an address of the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
+    /// @param threads  number of threads that filter chunks, including the caller
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
-               const ChunkLayout& layout, Wording wording);
+               const ChunkLayout& layout, Wording wording, int threads);
 
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
@@ -90,6 +91,7 @@ private:
     Status quantize_changes(const Band& band, char* elements);
     UnpackedBands& bands();
     Status pack_all(std::int64_t records);
+    Status write_waiting();
     void write_round();
     void gather_placed();
 

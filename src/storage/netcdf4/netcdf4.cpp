@@ -182,7 +182,8 @@ private:
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(fd_, path_, to, bytes, address);
         };
-        store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording);
+        store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording,
+                       options_.threads);
         store_->note_to(sums_);
         if (writers_.keeper())
             index_.emplace(path_, *definitions_, layout_, *placer_, *store_, options_.behind,
