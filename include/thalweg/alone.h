@@ -15,9 +15,10 @@ extern "C" {
 
 /**
  * Writes a section of a fixed-size variable at once, without the other ranks and without a copy of
- * the whole section. It works in a new classic file with service inline and storage posix, without
- * checksums, in one file, if the variable has the setting fill=none and this rank has no other put
- * of it waiting for the end of the step. The variable's elements that no rank writes remain a hole.
+ * the whole section. It works in a new classic file with service inline and storage posix, and for
+ * variables without chunks in a new netCDF-4 file without filters, without checksums, in one file,
+ * if the variable has the setting fill=none and this rank has no other put of it waiting for the
+ * end of the step. The variable's elements that no rank writes remain a hole.
  * The order of this write and of other ranks' puts of the same elements is not defined until the
  * next collective call.
  * @param start  first index along each dimension

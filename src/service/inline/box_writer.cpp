@@ -32,8 +32,10 @@ Status for_slabs(Box box, std::int64_t limit, Visit& visit) {
 }  // namespace
 
 bool can_write_box(const FileContext& file, const Target& target, const Part& part) {
-    return target.storage->opens_alone() && !is_netcdf4(file.format) && !file.options.checksums &&
-           !file.several_files() && !file.existing.is && stays_hole(file.variable(part.variable)) &&
+    const std::optional<VariableStorage> stored = target.storage->stored(part.variable);
+    return target.storage->opens_alone() && !target.storage->collective() &&
+           (!stored || stored->chunk.empty()) && !file.options.checksums && !file.several_files() &&
+           !file.existing.is && stays_hole(file.variable(part.variable)) &&
            part.boxes().size() == 1 && part.boxes().front().list == nullptr;
 }
 

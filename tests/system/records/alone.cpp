@@ -58,9 +58,9 @@ tw_file define(const std::string& path, const std::string& settings) {
 
 /// Some ranks write much by themselves, others nothing; all put small sections and, at last, the
 /// rows of which no rank has written any.
-void written() {
+void written(const std::string& format) {
     const std::string path = folder + "/alone.nc";
-    const tw_file made = define(path, "service=inline; format=cdf5");
+    const tw_file made = define(path, "service=inline; format=" + format);
     tw_file file = made;
     const bool writes = rank % 2 == 0;
     if (writes) OK(Section(0, 3, 0, columns, 1).put_alone(file, "hole"));
@@ -91,12 +91,15 @@ void written() {
 void unsupported() {
     for (const char* settings :
          {"service=inline; format=cdf5", "service=background; format=cdf5",
-          "service=inline; format=netcdf4", "service=inline; format=cdf5; checksums=yes"}) {
+          "service=inline; format=netcdf4", "service=inline; format=netcdf4; deflate=1",
+          "service=inline; format=cdf5; checksums=yes"}) {
         check::step("%s", settings);
         tw_file file = define(folder + "/unsupported.nc", settings);
         const Section section(0, 2, 0, columns, 1);
         CHECK(section.put_alone(file, "filled") == TW_EUNSUPPORTED);
-        const bool possible = std::string(settings) == "service=inline; format=cdf5";
+        const std::string list = settings;
+        const bool possible =
+            list == "service=inline; format=cdf5" || list == "service=inline; format=netcdf4";
         CHECK(section.put_alone(file, "hole") == (possible ? TW_OK : TW_EUNSUPPORTED));
         const std::int64_t start[] = {0, 0, 0}, count[] = {1, 1, columns};
         CHECK(tw_put_box_alone(file, "record", TW_DOUBLE, start, count, section.values.data()) ==
@@ -117,7 +120,7 @@ int main(int argc, char** argv) {
     folder = check::make_folder("alone");
     for (const char* settings : {"", "writers=1", "node_size=2"}) {
         OK(tw_init(MPI_COMM_WORLD, settings, &session));
-        written();
+        for (const char* format : {"cdf5", "netcdf4"}) written(format);
         unsupported();
         OK(tw_finalize(&session));
     }
