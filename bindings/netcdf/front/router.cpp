@@ -267,9 +267,13 @@ bool in_child() { return is_child; }
 const Real& real_of(int library, void* handle) { return reals[library] = find_real(handle); }
 
 int route_var_par_access(int library, int id, int variable, int access) {
-    static const Table tables[] = {registered_table(0), registered_table(1), registered_table(2),
-                                   registered_table(3)};
-    return tables[library].var_par_access(id, variable, access);
+    const File* const file = find_file(library, id);
+    if (file == nullptr) return thalweg_call_not_taken;
+    if (!usable(file)) return bad_id;
+    if (!file->forwarded()) return engine_table.var_par_access(id, variable, access);
+    const Depth deeper;
+    auto* const forward = file->real->var_par_access;
+    return forward != nullptr ? forward(file->inner_of(id), variable, access) : not_built;
 }
 
 const Table& file_table() {

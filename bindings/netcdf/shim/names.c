@@ -109,7 +109,9 @@ int nc_var_par_access(int id, int variable, int access);
 int nc_var_par_access(int id, int variable, int access) {
     struct library* const library = library_of(CALLER);
     /* A serial library refuses the call before it asks the table, so answer the call here. */
-    if (library != NULL && owner_of(library, id) != thalweg_not_taken)
-        return front_of(library)->var_par_access(&library->shared, id, variable, access);
+    const struct thalweg_front* const f = library != NULL ? front_of(library) : NULL;
+    const int code = f != NULL ? f->var_par_access(&library->shared, id, variable, access)
+                               : thalweg_call_not_taken;
+    if (code != thalweg_call_not_taken) return code;
     return PASS(nc_var_par_access, id, variable, access);
 }

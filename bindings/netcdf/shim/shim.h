@@ -49,6 +49,9 @@ enum thalweg_owner {
     thalweg_ended /* the engine, after a failed close: nc_abort must free the id */
 };
 
+/* Differs from all codes of netCDF. */
+enum { thalweg_call_not_taken = -2147483647 };
+
 /* Functions and settings of the shim that the front uses. */
 struct thalweg_shim {
     int interface;
@@ -78,6 +81,8 @@ struct thalweg_front {
     enum thalweg_owner (*owner)(const struct thalweg_netcdf* library, int id);
     /* Returns the library's id of a forwarded file; for any other file, the id itself. */
     int (*inner)(const struct thalweg_netcdf* library, int id);
+    /* Sets the access of a variable. Returns thalweg_call_not_taken if the front does not have the
+     * file. */
     int (*var_par_access)(const struct thalweg_netcdf* library, int id, int variable, int access);
     /* Prepares a path that the library is about to use.
      * @param use  0 create, 1 open, 2 remove
