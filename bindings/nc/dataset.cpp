@@ -169,7 +169,7 @@ int Dataset::format() const {
 // @param adopted  the definitions come from an existing file, with their storage
 void Dataset::define_all(bool adopted) {
     for (const Dimension& d : table_.dimensions)
-        check(tw_def_dim(file_, joined({d.name}).c_str(), d.unlimited ? TW_UNLIMITED : d.length));
+        check(tw_def_dim(file_, d.name.c_str(), d.unlimited ? TW_UNLIMITED : d.length));
     const auto put = [&](const std::string& var, const std::vector<Attribute>& attributes) {
         for (const Attribute& a : attributes)
             if (size_of(a.type) > 0)

@@ -2,6 +2,7 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/normal_form.hpp"
@@ -79,10 +80,35 @@ std::string Table::fill_of(const Variable& variable) {
     return default_fill(variable.type);
 }
 
+namespace {
+
+bool is_utf8(const std::string& text) {
+    std::size_t more = 0;  // number of bytes that the character still has
+    for (const char c : text) {
+        const auto u = static_cast<unsigned char>(c);
+        const bool continues = (u & 0xc0U) == 0x80;
+        if (continues != (more > 0) || u == 0xc0 || u == 0xc1 || u > 0xf4) return false;
+        more = continues ? more - 1 : u < 0x80 ? 0 : u < 0xe0 ? 1 : u < 0xf0 ? 2 : 3;
+    }
+    return more == 0;
+}
+
+// Tests if netCDF allows a name.
+bool is_valid(const std::string& name) {
+    if (name.empty() || name.back() == ' ' || !is_utf8(name)) return false;
+    const auto first = static_cast<unsigned char>(name.front());
+    return (std::isalnum(first) != 0 || first == '_' || first >= 0x80) &&
+           std::none_of(name.begin(), name.end(), [](char c) {
+               const auto u = static_cast<unsigned char>(c);
+               return u < 0x20 || u == 0x7f || c == '/';
+           });
+}
+
+}  // namespace
+
 void check_name(std::string& name) {
     name = detail::normal_form(std::move(name));
-    if (name.empty() || name.find('/') != std::string::npos)
-        throw Error{NC_EBADNAME, "'" + name + "' is not a valid name"};
+    if (!is_valid(name)) throw Error{NC_EBADNAME, "'" + name + "' is not a valid name"};
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
 }
 
