@@ -259,6 +259,11 @@ int rename_var(int ncid, int varid, const char* name) {
     return on_file(ncid, [&](File& file) { file.rename_var(varid, name); });
 }
 
+bool has_checksums(const Storage& s) {
+    return std::any_of(s.others.begin(), s.others.end(),
+                       [](const Filter& f) { return f.id == fletcher_filter; });
+}
+
 int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, int* attributes,
                 int* shuffle, int* deflate, int* level, int* fletcher32, int* contiguous,
                 std::size_t* chunks, int* no_fill, void* fill, int* endian, unsigned* filter,
@@ -275,7 +280,7 @@ int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, i
         if (dims != nullptr) std::copy(v.dims.begin(), v.dims.end(), dims);
         set(attributes, static_cast<int>(v.attributes.size()));
         set(no_fill, v.storage.no_fill ? 1 : 0);
-        if (fill != nullptr) {
+        if (fill != nullptr && !(v.storage.no_fill && file.is_netcdf4())) {
             const std::string bytes = nc::Table::fill_of(v);
             std::copy(bytes.begin(), bytes.end(), static_cast<char*>(fill));
         }
@@ -289,7 +294,7 @@ int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, i
         set(shuffle, s.shuffle);
         set(deflate, s.deflate);
         set(level, s.level);
-        set(fletcher32, 0);
+        set(fletcher32, has_checksums(s) ? 1 : 0);
         set(contiguous, s.layout == NC_CONTIGUOUS ? 1 : 0);
         if (chunks != nullptr && s.layout == NC_CHUNKED)
             std::copy(s.chunks.begin(), s.chunks.end(), chunks);
@@ -305,7 +310,8 @@ int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, i
 }
 
 int var_par_access(int ncid, int varid, int access) {
-    return on_file(ncid, [&](File& file) { file.set_access(varid, access); });
+    // Needs no lock, because it changes nothing that files share.
+    return attempt([&] { file_of(ncid).set_access(varid, access); });
 }
 
 // ---- data ---------------------------------------------------------------------------------------
