@@ -181,7 +181,8 @@ void Dataset::define_all(bool adopted) {
         check(tw_def_var(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                          joined(table_.names(v)).c_str(), nullptr));
         std::string settings = adopted || !is_netcdf4() ? "" : settings_of(table_, v);
-        if (!adopted && !is_netcdf4() && v.storage.no_fill) settings = "fill=none";
+        if (!adopted && v.storage.no_fill)
+            settings += settings.empty() ? "fill=none" : "; fill=none";
         if (!settings.empty()) check(tw_set_var(file_, v.name.c_str(), settings.c_str()));
         put(v.name, v.attributes);
     }

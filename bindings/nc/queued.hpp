@@ -86,8 +86,9 @@ protected:
     // join().
     void put(int varid, bool collective, Section section, const void* values);
     void put(Entry entry);
-    // Writes a section at once, if neither other ranks nor earlier puts are concerned.
-    // @param entry  a single box without strides, with values of the variable's type
+    // Writes a section of a fixed-size variable at once, if neither other ranks nor earlier puts
+    // are concerned, and if it is large: small ones are cheaper together.
+    // @param entry  a put of this rank alone, with values of the variable's type
     // @return false if it has to wait in the queue
     bool put_at_once(const Entry& entry);
     // Takes part in a collective put although this rank's arguments are wrong.
@@ -160,6 +161,8 @@ private:
     // them
     Error put_call(const PutCall& call, const std::vector<const char*>& shared);
     std::vector<const char*> shared_arrays() const;
+    // Tests if a box of a fixed-size variable is worth a write of its own.
+    bool is_large(const Variable& v, const Shape& count) const;
     int put_box(const Variable& v, const Shape& start, const Shape& count, const Shape& stride,
                 const char* values);
     void write_by_root(const Batch& batch);

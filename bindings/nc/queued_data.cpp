@@ -121,12 +121,19 @@ void QueuedFile::after_put(bool collective, bool at_once, Index bytes) {
         join(Reason::full, -1, bytes > staging_limit() / 4);
 }
 
+bool QueuedFile::is_large(const Variable& v, const Shape& count) const {
+    constexpr Index large = 64 << 10;  // bytes
+    return !table_.is_record(v) && volume(count) * static_cast<Index>(size_of(v.type)) >= large;
+}
+
 bool QueuedFile::put_at_once(const Entry& entry) {
     const auto same = [&](const Entry& e) { return e.varid == entry.varid && !e.empty; };
     const auto& queued = queue_.entries();
-    if (state_ != State::writing || has_failed_ || std::any_of(queued.begin(), queued.end(), same))
-        return false;
     const Variable& v = table_.variable(entry.varid);
+    if (state_ != State::writing || has_failed_ || !v.storage.no_fill ||
+        !is_large(v, entry.count) || !entry.stride.empty() || entry.pieces != nullptr ||
+        std::any_of(queued.begin(), queued.end(), same))
+        return false;
     const int status = tw_put_box_alone(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                                         entry.start.data(), entry.count.data(), entry.values);
     if (status == TW_EUNSUPPORTED) return false;

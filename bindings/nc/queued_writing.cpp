@@ -189,12 +189,9 @@ std::vector<const char*> QueuedFile::shared_arrays() const {
 // Puts a box. A large one is written at once, if possible, without a copy in the library.
 int QueuedFile::put_box(const Variable& v, const Shape& start, const Shape& count,
                         const Shape& stride, const char* values) {
-    constexpr Index large = 64 << 10;  // bytes
     const auto type = static_cast<tw_type>(v.type);
     const char* const name = v.name.c_str();
-    const bool tries = stride.empty() && !table_.is_record(v) && !is_netcdf4() &&
-                       volume(count) * static_cast<Index>(size_of(v.type)) >= large;
-    const int status = tries
+    const int status = stride.empty() && is_large(v, count)
                            ? tw_put_box_alone(file_, name, type, start.data(), count.data(), values)
                            : TW_EUNSUPPORTED;
     if (status != TW_EUNSUPPORTED) return status;

@@ -310,6 +310,10 @@ int File::put(Request r, const void* values) {
             throw Error{NC_ECANTEXTEND, path_ + ": variable " + v.name +
                                             ": records can be added with collective access only"};
         const bool dense = is_dense(s.count, r.map);
+        if (!together && dense && r.type == v.type &&
+            put_at_once(
+                {r.varid, false, s.start, s.count, s.stride, static_cast<const char*>(values)}))
+            return NC_NOERR;
         if (n > 0) make_room(v, s);
         if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
             std::string gathered;
