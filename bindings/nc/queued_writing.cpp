@@ -119,10 +119,14 @@ void QueuedFile::write_queue() {
 }
 
 // Makes what this call has written readable by each rank alone, if there are several ranks. With
-// the service background this takes as long as the write.
+// the service background this takes as long as the write. So it ends there after a few writes in
+// which no rank has read alone.
 // @param independent  some rank has put or read without the others, so it may read what was written
 void QueuedFile::commit(bool independent) {
-    if (session_.ranks() == 1 || !(independent || session_.keeps_arrays())) return;
+    constexpr Index most = 8;
+    if (session_.ranks() == 1) return;
+    if (!independent && !session_.keeps_arrays() && session_.commits >= most) return;
+    session_.commits++;
     if (state_ == State::serial && independent) {
         const Error error = error_of([&] { serial_->sync(); });
         if (error.code != 0) fail(error);

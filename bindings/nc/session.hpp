@@ -69,6 +69,8 @@ public:
     // Must be locked to use the session or its files, as several threads may have files.
     std::recursive_mutex mutex;
     std::int64_t files_made = 0;  // number of files so far, the same on every rank
+    // Number of joint writes so far in which a file became readable for each rank alone.
+    std::int64_t commits = 0;
 
     // Grids, keyed by a hash of their description, so that equal descriptions share a grid.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
