@@ -1,6 +1,7 @@
 /* Writes records, and kills one of its ranks after some calls if wanted; or reads what is left.
  *
- * Usage: killed write MODE RANK CALLS, or killed read.
+ * Usage: killed write MODE RANK CALLS, killed leave MODE RANK CALLS, or killed read. With leave,
+ * the program defines a group, so that netCDF-C goes on with the file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,7 @@ static int value_of(int variable, int record, int element) {
     return 10000 * variable + 100 * record + element;
 }
 
-static void write_records(int mode) {
+static void write_records(int mode, int leaves) {
     const MPI_Comm all = MPI_COMM_WORLD;
     int id, dims[2], v, w, fixed, values[mine], got[mine];
     const size_t first = (size_t)(mine * rank), n = mine;
@@ -52,6 +53,12 @@ static void write_records(int mode) {
             after_call(nc_enddef(id));
         }
         if (r == 5) after_call(nc_get_vara_int(id, v, start, count, got));
+        if (r == 5 && leaves) {
+            int group = 0;
+            if (rank == 0) printf("leaving\n"), fflush(stdout);
+            after_call(nc_def_grp(id, "group", &group));
+            if (rank == 0) printf("left\n"), fflush(stdout);
+        }
         if (r % 3 != 2) continue;
         after_call(nc_sync(id));
         if (rank == 0) printf("synced %d\n", r + 1), fflush(stdout);
@@ -98,8 +105,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 4 && atoi(argv[3]) % ranks == rank) last = atoi(argv[4]);
-    if (argc > 2 && strcmp(argv[1], "write") == 0)
-        write_records((int)strtol(argv[2], NULL, 0));
+    if (argc > 2 && strcmp(argv[1], "read") != 0)
+        write_records((int)strtol(argv[2], NULL, 0), strcmp(argv[1], "leave") == 0);
     else
         read_records(argc > 2);
     MPI_Finalize();

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills ranks of a program that calls netCDF: after one of its calls, or in the middle of a call,
 when it writes to, syncs, closes or renames its file. What a call of nc_sync had promised must be
-there for the next open, and no wrong value.
+there for the next open, and no wrong value. Then kills a rank of a program at each of its calls on
+the new file that netCDF-C makes, because the program defines a group: all that was put before must
+be there for the next open.
 
 Usage: killed.py PROGRAM SHIM INJECT RANKS SEEDS -- LAUNCHER"""
 
@@ -57,5 +59,29 @@ def check(seed):
     return done.returncode != 0
 
 
+def check_leaving(rank, at):
+    """Kills a rank at one of its calls on the new file. Returns false if there are fewer."""
+    environment = {"LD_PRELOAD": f"{INJECT} {SHIM}", "THALWEG_FAULT_PATH": "k.nc.new",
+                   "THALWEG_FAULT_AT": str(at), "THALWEG_FAULT_KIND": "kill",
+                   "THALWEG_FAULT_RANK": str(rank)}  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(["leave", "0x1000", "0", "1000"], folder, **environment)
+        if done.returncode == 0:
+            return False
+        said = f"rank {rank} killed at call {at} on the new file"
+        assert "leaving" in done.stdout and "left" not in done.stdout, f"{said}: {done.stdout}"
+        for words, preload in (["read"], SHIM), (["read", "alone"], ""):
+            ranks = RANKS if preload else "1"
+            out = run(words, folder, ranks=ranks, LD_PRELOAD=preload).stdout
+            assert out == "open 0 records 6 wrong 0 whole 6 holes 0\n", f"{said}: {out}"
+    return True
+
+
 killed = sum(check(seed) for seed in range(1, int(SEEDS) + 1))
 assert killed > int(SEEDS) // 4, f"only {killed} of {SEEDS} programs were killed"
+for rank in range(min(2, int(RANKS))):
+    steps = 0
+    while check_leaving(rank, steps + 1):
+        steps += 1
+    assert steps > 0, f"rank {rank} made no call on the new file"
+    print(f"rank {rank} was killed at each of {steps} calls on the new file")
