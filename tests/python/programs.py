@@ -274,6 +274,7 @@ def test_one_rank_leaves_and_all_go_on(tmp_path):
     result = ok(run(tmp_path, MODEL, "catch", "inline", ranks=3))
     assert result.stdout.count("ended") == 3
     assert result.stdout.count("rank 2 has cancelled the session: ") == 2
+    assert "leaked" not in result.stderr
     three_records(tmp_path)
 
 
@@ -344,6 +345,7 @@ def test_one_rank_leaves_anywhere(tmp_path, where, service):
     result = ok(run(tmp_path, ANYWHERE, where, service, ranks=4 if service == "servers" else 3))
     assert result.stdout.count("TW_ECANCELED") == 2, result.stdout + result.stderr
     assert result.stdout.count("rank 1 has cancelled the session") == 2
+    assert "leaked" not in result.stderr
     assert not list(tmp_path.glob("*.lock"))
 
 

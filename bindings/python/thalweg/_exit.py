@@ -61,6 +61,8 @@ def cancel(session: Session, problem: BaseException) -> None:
         session._core.cancel(why[:1000].replace("\0", ""))
     finally:
         timer.cancel()
+        if timer.is_alive():
+            timer.join()  # the thread holds the session
 
 
 def _end_all(session: Session, problem: BaseException) -> None:
@@ -95,6 +97,7 @@ def _install_hook() -> None:
 
 
 def _end() -> None:
+    _left.clear()
     if os.getpid() != _process:
         return
     for session in list(_open):
