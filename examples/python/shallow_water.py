@@ -97,8 +97,8 @@ def run(comm, steps, every, output="history.nc", restart_from=None, service="bac
         f, rows = define_history(io, model, output)
         restart = make_restart(io, model, rows)
         if restart_from:
-            restart.read(restart_from)
-            model.step = int(restart.attr("step"))
+            with restart.open(restart_from) as old:
+                model.step = int(old.attrs["step"])
         with f:
             while model.step < steps:
                 model.advance()
