@@ -33,15 +33,15 @@ const char* name_of(Computing computing) {
     return computing == Computing::sleep ? "sleep" : "arithmetic";
 }
 
-double calibrate_arithmetic(const Meeting& meeting) {
+double calibrate_arithmetic(const RankGroup& rank_group) {
     constexpr double long_enough = 0.25;
     for (std::int64_t rounds = 1000;; rounds *= 2) {
         double seconds = 0;
         // Take the fastest of several trials, as other programs may interfere.
         for (int i = 0; i < 3; ++i) {
-            const double start = meeting.start();
+            const double start = rank_group.start();
             arithmetic(rounds);
-            const double taken = meeting.max(detail::now() - start);
+            const double taken = rank_group.max(detail::now() - start);
             seconds = i == 0 ? taken : std::min(seconds, taken);
             if (seconds < long_enough) break;
         }

@@ -18,7 +18,7 @@ const char* name_of(Computing computing);
 /// Returns the number of arithmetic rounds per second on the slowest rank, while all ranks compute.
 /// If there are more ranks than cores, ranks share them.
 /// @note Collective
-double calibrate_arithmetic(const Meeting& meeting);
+double calibrate_arithmetic(const RankGroup& rank_group);
 
 /// Computes for a number of seconds, independently of the other ranks.
 class Compute {

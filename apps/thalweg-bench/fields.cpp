@@ -27,7 +27,7 @@ void Fields::clear() { std::memset(memory_.get(), 0xff, bytes_); }
 
 void Fields::Free::operator()(std::byte* p) const { std::free(p); }
 
-std::string compare(const Meeting& meeting, const Arrays& arrays, int step) {
+std::string compare(const RankGroup& rank_group, const Arrays& arrays, int step) {
     const Problem& problem = arrays.problem;
     std::int64_t first = -1;
     for (std::size_t i = 0; i < problem.variables().size() && first < 0; ++i) {
@@ -36,7 +36,7 @@ std::string compare(const Meeting& meeting, const Arrays& arrays, int step) {
         if (bytes > 0 && std::memcmp(arrays.of(v), problem.values(v, step), bytes) != 0)
             first = static_cast<std::int64_t>(i);
     }
-    first = meeting.max(first);
+    first = rank_group.max(first);
     return first < 0 ? ""
                      : "variable " + problem.variables()[static_cast<std::size_t>(first)].name +
                            " is wrong";

@@ -39,6 +39,6 @@ private:
 
 /// Compares the arrays with the fields written in a step; returns the difference, or an empty text.
 /// @note Collective
-std::string compare(const Meeting& meeting, const Arrays& arrays, int step);
+std::string compare(const RankGroup& rank_group, const Arrays& arrays, int step);
 
 }  // namespace thalweg::bench

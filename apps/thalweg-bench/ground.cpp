@@ -19,19 +19,19 @@ namespace thalweg::bench {
 namespace {
 
 /// Throws rank 0's error on all ranks.
-void throw_alike(const Meeting& meeting, std::string wrong) {
+void throw_alike(const RankGroup& rank_group, std::string wrong) {
     int length = static_cast<int>(wrong.size());
-    MPI_Bcast(&length, 1, MPI_INT, 0, meeting.comm());
+    MPI_Bcast(&length, 1, MPI_INT, 0, rank_group.comm());
     wrong.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(wrong.data(), length, MPI_CHAR, 0, meeting.comm());
+    MPI_Bcast(wrong.data(), length, MPI_CHAR, 0, rank_group.comm());
     if (!wrong.empty()) throw UsageError(wrong);
 }
 
 }  // namespace
 
-void check_folder(const Meeting& meeting, const std::string& folder, double bytes_needed) {
+void check_folder(const RankGroup& rank_group, const std::string& folder, double bytes_needed) {
     std::string wrong;
-    if (meeting.rank() == 0) {
+    if (rank_group.rank() == 0) {
         struct stat s {};
         struct statvfs v {};
         if (::stat(folder.c_str(), &s) != 0)
@@ -47,18 +47,18 @@ void check_folder(const Meeting& meeting, const std::string& folder, double byte
                                     bytes_needed / 1e9, room / 1e9);
         }
     }
-    throw_alike(meeting, wrong);
+    throw_alike(rank_group, wrong);
 }
 
-void check_json_file(const Meeting& meeting, const std::string& path) {
+void check_json_file(const RankGroup& rank_group, const std::string& path) {
     if (path.empty()) return;
     std::string wrong;
-    if (meeting.rank() == 0) {
+    if (rank_group.rank() == 0) {
         std::FILE* f = std::fopen(path.c_str(), "a");
         if (!f) wrong = fmt::format("--json {}: {}", path, std::strerror(errno));
         if (f) std::fclose(f);
     }
-    throw_alike(meeting, wrong);
+    throw_alike(rank_group, wrong);
 }
 
 std::string file_name(std::string method) {
@@ -71,16 +71,16 @@ std::string Ground::file_of(const std::string& method) const {
     return prefix_ + "-" + file_name(method);
 }
 
-Ground::Ground(const Meeting& meeting, const std::string& folder) : meeting_(meeting) {
+Ground::Ground(const RankGroup& rank_group, const std::string& folder) : rank_group_(rank_group) {
     int id = static_cast<int>(getpid());
-    MPI_Bcast(&id, 1, MPI_INT, 0, meeting.comm());
+    MPI_Bcast(&id, 1, MPI_INT, 0, rank_group.comm());
     prefix_ = fmt::format("{}/thalweg-bench-{}", folder, id);
 }
 
 void Ground::prewarm(std::int64_t bytes) const {
-    const auto ranks = static_cast<std::size_t>(meeting_.ranks());
+    const auto ranks = static_cast<std::size_t>(rank_group_.ranks());
     std::vector<char> out(std::size_t{16384} * ranks, 1), in(out.size());
-    MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, meeting_.comm());
+    MPI_Alltoall(out.data(), 16384, MPI_CHAR, in.data(), 16384, MPI_CHAR, rank_group_.comm());
     write_scratch(bytes);
     remove(scratch());
 }
@@ -92,13 +92,13 @@ void Ground::level(std::int64_t bytes, const std::string& last_file, bool flush,
     write_scratch(std::min(bytes, most));
     remove(last_file);
     remove(scratch());
-    if (meeting_.rank() == 0 && flush) ::sync();
+    if (rank_group_.rank() == 0 && flush) ::sync();
     usleep(static_cast<useconds_t>(settle_ms) * 1000);
-    meeting_.wait();
+    rank_group_.wait();
 }
 
 void Ground::remove(const std::string& path) const {
-    if (meeting_.rank() == 0 && !path.empty()) ::unlink(path.c_str());
+    if (rank_group_.rank() == 0 && !path.empty()) ::unlink(path.c_str());
 }
 
 void Ground::write_scratch(std::int64_t total) const {
@@ -108,12 +108,12 @@ void Ground::write_scratch(std::int64_t total) const {
         // requests later, but small ones cannot serve large requests.
         const std::vector<char> piece(std::size_t{2} << 20, 1);
         const auto size = static_cast<std::int64_t>(piece.size());
-        for (std::int64_t at = total * meeting_.rank() / meeting_.ranks() / size * size;
-             at < total * (meeting_.rank() + 1) / meeting_.ranks(); at += size)
+        for (std::int64_t at = total * rank_group_.rank() / rank_group_.ranks() / size * size;
+             at < total * (rank_group_.rank() + 1) / rank_group_.ranks(); at += size)
             if (::pwrite(file, piece.data(), piece.size(), at) < 0) break;
         ::close(file);
     }
-    meeting_.wait();
+    rank_group_.wait();
 }
 
 }  // namespace thalweg::bench

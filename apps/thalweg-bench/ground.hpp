@@ -11,12 +11,12 @@ namespace thalweg::bench {
 
 /// Throws UsageError on every rank if the folder cannot be used.
 /// @note Collective
-void check_folder(const Meeting& meeting, const std::string& folder, double bytes_needed);
+void check_folder(const RankGroup& rank_group, const std::string& folder, double bytes_needed);
 
 /// Throws UsageError if the JSON file cannot be written, so that this is found before hours of
 /// measuring. An empty path means no file.
 /// @note Collective
-void check_json_file(const Meeting& meeting, const std::string& path);
+void check_json_file(const RankGroup& rank_group, const std::string& path);
 
 /// Converts the name of a method to a part of a file name. MPI-IO would interpret a prefix with a
 /// colon as a type of file system.
@@ -26,7 +26,7 @@ std::string file_name(std::string method);
 /// @note All functions are collective
 class Ground {
 public:
-    Ground(const Meeting& meeting, const std::string& folder);
+    Ground(const RankGroup& rank_group, const std::string& folder);
 
     /// Returns the beginning of all file names, "FOLDER/thalweg-bench-ID", the same on all ranks.
     const std::string& prefix() const { return prefix_; }
@@ -49,7 +49,7 @@ private:
     std::string scratch() const { return prefix_ + "-scratch"; }
     void write_scratch(std::int64_t total) const;
 
-    const Meeting& meeting_;
+    const RankGroup& rank_group_;
     std::string prefix_;
 };
 

@@ -71,13 +71,13 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::string& folder) {
+nlohmann::ordered_json describe_machine(const RankGroup& rank_group, const std::string& folder) {
     utsname system{};
     uname(&system);
     nlohmann::ordered_json machine;
     machine["processor"] = processor();
     machine["cores"] = sysconf(_SC_NPROCESSORS_ONLN);
-    machine["nodes"] = meeting.nodes();
+    machine["nodes"] = rank_group.nodes();
     machine["memory_bytes"] = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                               static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
     machine["kernel"] = fmt::format("{} {}", system.sysname, system.release);

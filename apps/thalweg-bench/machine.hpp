@@ -10,7 +10,7 @@
 namespace thalweg::bench {
 
 /// Returns processor, memory, kernel, file system of a folder, and versions of the libraries.
-nlohmann::ordered_json describe_machine(const Meeting& meeting, const std::string& folder);
+nlohmann::ordered_json describe_machine(const RankGroup& rank_group, const std::string& folder);
 
 /// Returns the date in UTC, ISO 8601.
 std::string date_now();

@@ -39,9 +39,9 @@ std::string command_line(int argc, char** argv, int ranks) {
     return text;
 }
 
-void tell(const Meeting& meeting, const Options& options, const nlohmann::ordered_json& report,
+void tell(const RankGroup& rank_group, const Options& options, const nlohmann::ordered_json& report,
           std::string (*table)(const nlohmann::ordered_json&)) {
-    if (meeting.rank() != 0) return;
+    if (rank_group.rank() != 0) return;
     if (options.table) fmt::print("{}", table(report));
     std::fflush(stdout);
     if (options.json.empty()) return;
@@ -50,97 +50,97 @@ void tell(const Meeting& meeting, const Options& options, const nlohmann::ordere
     if (!out.flush()) throw std::runtime_error("cannot write " + options.json);
 }
 
-int run_methods(const Meeting& meeting, int argc, char** argv) {
+int run_methods(const RankGroup& rank_group, int argc, char** argv) {
     Options options;
     std::string text;
     if (parse_options(argc, argv, options, text) == Parsed::done) {
-        if (meeting.rank() == 0) fmt::print("{}", text);
+        if (rank_group.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    Problem problem(options, meeting.rank(), meeting.ranks());
-    check_json_file(meeting, options.json);
-    const auto machine = describe_machine(meeting, options.dir);
-    const Measurement measurement = measure(meeting, problem, options);
-    const std::string command = command_line(argc, argv, meeting.ranks());
-    tell(meeting, options, report_json(machine, problem, options, measurement, command),
+    Problem problem(options, rank_group.rank(), rank_group.ranks());
+    check_json_file(rank_group, options.json);
+    const auto machine = describe_machine(rank_group, options.dir);
+    const Measurement measurement = measure(rank_group, problem, options);
+    const std::string command = command_line(argc, argv, rank_group.ranks());
+    tell(rank_group, options, report_json(machine, problem, options, measurement, command),
          report_table);
     return measurement.good ? 0 : exit_wrong;
 }
 
-int run_overlap(const Meeting& meeting, int argc, char** argv) {
+int run_overlap(const RankGroup& rank_group, int argc, char** argv) {
     OverlapOptions options;
     std::string text;
     if (parse_overlap_options(argc - 1, argv + 1, options, text) == Parsed::done) {
-        if (meeting.rank() == 0) fmt::print("{}", text);
+        if (rank_group.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    check_json_file(meeting, options.base.json);
-    const auto machine = describe_machine(meeting, options.base.dir);
-    const OverlapMeasurement measurement = measure_overlap(meeting, options);
-    const std::string command = command_line(argc, argv, meeting.ranks());
-    tell(meeting, options.base, overlap_json(machine, options, measurement, command),
+    check_json_file(rank_group, options.base.json);
+    const auto machine = describe_machine(rank_group, options.base.dir);
+    const OverlapMeasurement measurement = measure_overlap(rank_group, options);
+    const std::string command = command_line(argc, argv, rank_group.ranks());
+    tell(rank_group, options.base, overlap_json(machine, options, measurement, command),
          overlap_table);
     return measurement.good ? 0 : exit_wrong;
 }
 
-int run_reading(const Meeting& meeting, int argc, char** argv) {
+int run_reading(const RankGroup& rank_group, int argc, char** argv) {
     ReadOptions options;
     std::string text;
     if (parse_read_options(argc - 1, argv + 1, options, text) == Parsed::done) {
-        if (meeting.rank() == 0) fmt::print("{}", text);
+        if (rank_group.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    check_json_file(meeting, options.base.json);
-    const auto machine = describe_machine(meeting, options.base.dir);
+    check_json_file(rank_group, options.base.json);
+    const auto machine = describe_machine(rank_group, options.base.dir);
     bool good = true;
-    const auto report =
-        measure_reading(meeting, options, machine, command_line(argc, argv, meeting.ranks()), good);
-    tell(meeting, options.base, report, reading_table);
+    const auto report = measure_reading(rank_group, options, machine,
+                                        command_line(argc, argv, rank_group.ranks()), good);
+    tell(rank_group, options.base, report, reading_table);
     return good ? 0 : exit_wrong;
 }
 
-int run_prefetch(const Meeting& meeting, int argc, char** argv) {
+int run_prefetch(const RankGroup& rank_group, int argc, char** argv) {
     PrefetchOptions options;
     std::string text;
     if (parse_prefetch_options(argc - 1, argv + 1, options, text) == Parsed::done) {
-        if (meeting.rank() == 0) fmt::print("{}", text);
+        if (rank_group.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    check_json_file(meeting, options.base.json);
-    const auto machine = describe_machine(meeting, options.base.dir);
+    check_json_file(rank_group, options.base.json);
+    const auto machine = describe_machine(rank_group, options.base.dir);
     bool good = true;
-    const auto report = measure_prefetch(meeting, options, machine,
-                                         command_line(argc, argv, meeting.ranks()), good);
-    tell(meeting, options.base, report, prefetch_table);
+    const auto report = measure_prefetch(rank_group, options, machine,
+                                         command_line(argc, argv, rank_group.ranks()), good);
+    tell(rank_group, options.base, report, prefetch_table);
     return good ? 0 : exit_wrong;
 }
 
-int run_irregular(const Meeting& meeting, int argc, char** argv) {
+int run_irregular(const RankGroup& rank_group, int argc, char** argv) {
     irregular::IrregularOptions options;
     std::string text;
     if (irregular::parse_options(argc - 1, argv + 1, options, text) == Parsed::done) {
-        if (meeting.rank() == 0) fmt::print("{}", text);
+        if (rank_group.rank() == 0) fmt::print("{}", text);
         return 0;
     }
-    check_json_file(meeting, options.base.json);
-    const auto machine = describe_machine(meeting, options.base.dir);
-    const irregular::Measurement measurement = irregular::measure(meeting, options);
-    const std::string command = command_line(argc, argv, meeting.ranks());
-    tell(meeting, options.base, irregular::report_json(machine, options, measurement, command),
+    check_json_file(rank_group, options.base.json);
+    const auto machine = describe_machine(rank_group, options.base.dir);
+    const irregular::Measurement measurement = irregular::measure(rank_group, options);
+    const std::string command = command_line(argc, argv, rank_group.ranks());
+    tell(rank_group, options.base, irregular::report_json(machine, options, measurement, command),
          irregular::report_table);
     return measurement.good ? 0 : exit_wrong;
 }
 
 int run(int argc, char** argv) {
-    const Meeting meeting(MPI_COMM_WORLD);
-    const bool speaks = meeting.rank() == 0;
+    const RankGroup rank_group(MPI_COMM_WORLD);
+    const bool speaks = rank_group.rank() == 0;
     const std::string first = argc > 1 ? argv[1] : "";
     try {
-        if (first == "read") return run_reading(meeting, argc, argv);
-        if (first == "prefetch") return run_prefetch(meeting, argc, argv);
-        if (first == "overlap") return run_overlap(meeting, argc, argv);
-        if (first == "irregular") return run_irregular(meeting, argc, argv);
-        return run_methods(meeting, argc, argv);
+        if (first == "read") return run_reading(rank_group, argc, argv);
+        if (first == "prefetch") return run_prefetch(rank_group, argc, argv);
+        if (first == "overlap") return run_overlap(rank_group, argc, argv);
+        if (first == "irregular") return run_irregular(rank_group, argc, argv);
+        return run_methods(rank_group, argc, argv);
     } catch (const UsageError& e) {
         if (speaks) fmt::print(stderr, "thalweg-bench: {}\n", e.what());
         return exit_usage;

@@ -53,7 +53,7 @@ double cpu_seconds(pid_t process) {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-Meeting::Meeting(MPI_Comm comm) {
+RankGroup::RankGroup(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &ranks_);
@@ -65,12 +65,12 @@ Meeting::Meeting(MPI_Comm comm) {
     MPI_Allreduce(&leader, &nodes_, 1, MPI_INT, MPI_SUM, comm_);
 }
 
-Meeting::~Meeting() {
+RankGroup::~RankGroup() {
     MPI_Comm_free(&node_);
     MPI_Comm_free(&comm_);
 }
 
-void Meeting::wait(unsigned nap) const {
+void RankGroup::wait(unsigned nap) const {
     MPI_Request request;
     MPI_Ibarrier(comm_, &request);
     for (;;) {
@@ -81,7 +81,7 @@ void Meeting::wait(unsigned nap) const {
     }
 }
 
-double Meeting::start() const {
+double RankGroup::start() const {
     wait();
     // The instant must be late enough for the broadcast to reach ranks that have to wait for a
     // core.
@@ -95,32 +95,32 @@ double Meeting::start() const {
     return instant;
 }
 
-double Meeting::max(double value) const {
+double RankGroup::max(double value) const {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm_);
     return value;
 }
 
-double Meeting::sum(double value) const {
+double RankGroup::sum(double value) const {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm_);
     return value;
 }
 
-std::int64_t Meeting::max(std::int64_t value) const {
+std::int64_t RankGroup::max(std::int64_t value) const {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm_);
     return value;
 }
 
-std::int64_t Meeting::sum(std::int64_t value) const {
+std::int64_t RankGroup::sum(std::int64_t value) const {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, comm_);
     return value;
 }
 
-std::int64_t Meeting::max_node_sum(std::int64_t value) const {
+std::int64_t RankGroup::max_node_sum(std::int64_t value) const {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, node_);
     return max(value);
 }
 
-std::string Meeting::first_text(std::string text) const {
+std::string RankGroup::first_text(std::string text) const {
     int speaker = text.empty() ? ranks_ : rank_;
     MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm_);
     if (speaker == ranks_) return {};

@@ -24,12 +24,12 @@ double cpu_seconds(pid_t process);
 
 /// Barriers and reductions in which ranks sleep. If there are more ranks than cores, a rank that
 /// polls in MPI_Barrier would take the core from ranks that still write.
-class Meeting {
+class RankGroup {
 public:
-    explicit Meeting(MPI_Comm comm);
-    ~Meeting();
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
+    explicit RankGroup(MPI_Comm comm);
+    ~RankGroup();
+    RankGroup(const RankGroup&) = delete;
+    RankGroup& operator=(const RankGroup&) = delete;
 
     /// Waits for all ranks. Sleeps, except for a poll every `nap` microseconds.
     /// @note Collective

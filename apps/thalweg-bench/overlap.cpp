@@ -37,7 +37,7 @@ double cpu_seconds(const std::vector<pid_t>& processes) {
 
 class Overlap {
 public:
-    Overlap(const Meeting& world, const OverlapOptions& options)
+    Overlap(const RankGroup& world, const OverlapOptions& options)
         : world_(world),
           options_(options),
           base_(options.base),
@@ -148,7 +148,7 @@ private:
                                         : pace.compute * measured_.io_seconds;
         const ServerRoles& server_roles = server_roles_.at(0);
         if (server_roles.comm != MPI_COMM_NULL)
-            rounds_per_second_ = calibrate_arithmetic(Meeting(server_roles.comm));
+            rounds_per_second_ = calibrate_arithmetic(RankGroup(server_roles.comm));
         rest();
         rounds_per_second_ = world_.max(rounds_per_second_);
     }
@@ -206,28 +206,28 @@ private:
             }
         }
         {
-            const Meeting meeting(model);
+            const RankGroup rank_group(model);
             const std::int64_t without = memory_now(false).resident;
-            Problem& problem = problem_of(meeting.rank());
+            Problem& problem = problem_of(rank_group.rank());
             // Do not count the memory of fields that were made only now.
             before.resident += memory_now(false).resident - without;
-            const Context context{meeting.comm(), problem, base_, steps, {}};
+            const Context context{rank_group.comm(), problem, base_, steps, {}};
             std::unique_ptr<Method> method;
             if (way.library()) method = make_library(context, session);
             if (way.peer) method = way.peer->make(context);
             if (way.service == "pack") method = std::make_unique<Pack>(problem);
-            if (method) warm_up(*method, meeting);
-            run_model(method.get(), compute, meeting, server_roles, steps, sample);
+            if (method) warm_up(*method, rank_group);
+            run_model(method.get(), compute, rank_group, server_roles, steps, sample);
             const Memory after = memory_now(false);
             const auto code = std::max<std::int64_t>(0, after.code - before.code);
-            sample.peak = meeting.max(static_cast<double>(
+            sample.peak = rank_group.max(static_cast<double>(
                 std::max<std::int64_t>(0, after.peak - code - before.resident)));
-            sample.peak_rss = meeting.max(static_cast<double>(after.peak));
+            sample.peak_rss = rank_group.max(static_cast<double>(after.peak));
             if (way.writes()) {
-                report(*method, way, meeting, sample, told);
+                report(*method, way, rank_group, sample, told);
                 if (base_.verify == Verify::all ||
                     (base_.verify == Verify::first && repetition == 0))
-                    verify(way, meeting, problem, steps, told);
+                    verify(way, rank_group, problem, steps, told);
             }
         }
         return sample;
@@ -257,28 +257,28 @@ private:
     }
 
     /// Writes a short file first, so that buffers, connections and memory of the session are ready.
-    void warm_up(Method& method, const Meeting& meeting) const {
+    void warm_up(Method& method, const RankGroup& rank_group) const {
         const std::string path = files_.front() + "-warm-up";
         method.open(path);
         for (int s = 0; s < std::min(2, base_.steps); ++s) method.step(s);
         method.close();
         method.finish();
-        meeting.wait();
-        if (meeting.rank() == 0) ::unlink(path.c_str());
+        rank_group.wait();
+        if (rank_group.rank() == 0) ::unlink(path.c_str());
     }
 
     /// Runs the model, which is the part that is measured.
-    void run_model(Method* method, const Compute& compute, const Meeting& meeting,
+    void run_model(Method* method, const Compute& compute, const RankGroup& rank_group,
                    const ServerRoles& server_roles, int steps, OverlapSample& sample) const {
         int node_rank = 0;
-        MPI_Comm_rank(meeting.node(), &node_rank);
+        MPI_Comm_rank(rank_group.node(), &node_rank);
         const std::vector<pid_t> counted =
             node_rank == 0 ? server_roles.here : std::vector<pid_t>();
-        double start = meeting.start();
+        double start = rank_group.start();
         if (method) method->open(files_.front());
         sample.open = now() - start;
 
-        start = meeting.start();
+        start = rank_group.start();
         const double cpu = cpu_seconds(counted);
         for (int s = 0; s < steps; ++s) {
             const double begin = now();
@@ -299,15 +299,15 @@ private:
         }
         sample.close = now() - closing;
         sample.total = now() - start;
-        meeting.wait();
-        sample.cpu = meeting.sum(cpu_seconds(counted) - cpu);
+        rank_group.wait();
+        sample.cpu = rank_group.sum(cpu_seconds(counted) - cpu);
         for (double OverlapSample::*figure :
              {&OverlapSample::open, &OverlapSample::total, &OverlapSample::computing,
               &OverlapSample::library, &OverlapSample::close})
-            sample.*figure = meeting.max(sample.*figure);
+            sample.*figure = rank_group.max(sample.*figure);
     }
 
-    void report(Method& method, const Way& way, const Meeting& meeting, OverlapSample& sample,
+    void report(Method& method, const Way& way, const RankGroup& rank_group, OverlapSample& sample,
                 Json& told) const {
         const FileReport report = method.report();
         if (way.peer) {
@@ -318,7 +318,7 @@ private:
         const Json file = Json::parse(report.details);
         const auto most = [&](const char* name) {
             const bool known = file.contains(name) && file[name].is_number();
-            return meeting.max(known ? file[name].get<double>() : -1.);
+            return rank_group.max(known ? file[name].get<double>() : -1.);
         };
         sample.queue_waits = most("queue_waits");
         sample.queue_wait_seconds = most("queue_wait_seconds");
@@ -329,7 +329,7 @@ private:
             told["note"] = "no effect: the service was " + report.service;
     }
 
-    void verify(const Way& way, const Meeting& meeting, const Problem& problem, int steps,
+    void verify(const Way& way, const RankGroup& rank_group, const Problem& problem, int steps,
                 Json& told) const {
         const bool netcdf4 = told.value("storage", "") == "netcdf4";
         const FileKind kind = way.peer  ? way.peer->kind
@@ -338,12 +338,12 @@ private:
         std::string wrong;
         for (std::size_t f = 0; f < files_.size() && wrong.empty(); ++f) {
             const int first = static_cast<int>(f) * steps_of_file();
-            wrong = check_values(meeting, problem, kind, files_[f],
+            wrong = check_values(rank_group, problem, kind, files_[f],
                                  {std::min(steps_of_file(), steps - first), first});
         }
         told["wrong"] = wrong;
         // Do not hash netCDF-4 files: they have the same values, but not the same bytes.
-        if (!way.peer && !netcdf4) told["hash"] = hash_file(meeting, last_file_);
+        if (!way.peer && !netcdf4) told["hash"] = hash_file(rank_group, last_file_);
     }
 
     int steps_of_file() const {
@@ -386,7 +386,7 @@ private:
         row.verified = row.wrong.empty();
     }
 
-    const Meeting& world_;
+    const RankGroup& world_;
     const OverlapOptions& options_;
     const Options& base_;
     Progress progress_;
@@ -402,7 +402,7 @@ private:
 
 }  // namespace
 
-OverlapMeasurement measure_overlap(const Meeting& world, const OverlapOptions& options) {
+OverlapMeasurement measure_overlap(const RankGroup& world, const OverlapOptions& options) {
     return Overlap(world, options).run();
 }
 

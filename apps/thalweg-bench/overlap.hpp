@@ -52,6 +52,6 @@ struct OverlapMeasurement {
 /// Measures all rows; `world` has at least options.all_ranks() ranks. Throws UsageError before
 /// anything is measured.
 /// @note Collective
-OverlapMeasurement measure_overlap(const Meeting& world, const OverlapOptions& options);
+OverlapMeasurement measure_overlap(const RankGroup& world, const OverlapOptions& options);
 
 }  // namespace thalweg::bench

@@ -141,20 +141,20 @@ double ratio(const Row& row, const Row& to) {
 
 class Run {
 public:
-    Run(const Meeting& meeting, const PrefetchOptions& options)
-        : meeting_(meeting),
+    Run(const RankGroup& rank_group, const PrefetchOptions& options)
+        : rank_group_(rank_group),
           options_(options),
           base_(options.base),
-          problem_(base_, meeting.rank(), meeting.ranks()),
-          ground_(meeting, base_.dir),
+          problem_(base_, rank_group.rank(), rank_group.ranks()),
+          ground_(rank_group, base_.dir),
           first_(problem_.memory_bytes()),
           second_(problem_.memory_bytes()) {
         const std::int64_t bytes = problem_.step_bytes() * (base_.steps + 1);
-        check_folder(meeting, base_.dir, 1.1 * static_cast<double>(bytes));
+        check_folder(rank_group, base_.dir, 1.1 * static_cast<double>(bytes));
         ground_.prewarm(bytes);
         problem_.fill();
         path_ = ground_.prefix() + "-forcing";
-        const Context context{meeting.comm(), problem_, base_, base_.steps + 1};
+        const Context context{rank_group.comm(), problem_, base_, base_.steps + 1};
         const auto writer = find_method("record").make(context);
         writer->open(path_);
         for (int s = 0; s <= base_.steps; ++s) writer->step(s);
@@ -167,7 +167,7 @@ public:
         run_once(calibration, 0, false);
         run_once(calibration, 0, true);
         compute_seconds_ = options_.proportion * calibration.total[0] / base_.steps;
-        rounds_ = calibrate_arithmetic(meeting_);
+        rounds_ = calibrate_arithmetic(rank_group_);
         std::vector<Row> rows;
         for (const Computing computing : options_.computing)
             for (const std::string& way : options_.ways) {
@@ -185,12 +185,12 @@ public:
 
 private:
     void run_once(Row& row, double compute_seconds, bool measured) {
-        const Context context{meeting_.comm(), problem_, base_, base_.steps};
+        const Context context{rank_group_.comm(), problem_, base_, base_.steps};
         const auto input = make_input(row.way, context);
         const Compute compute(row.computing, compute_seconds, rounds_);
         const Arrays arrays[2] = {{problem_, first_.data()}, {problem_, second_.data()}};
         input->begin(path_, arrays[0], arrays[1]);
-        const double start = meeting_.start(), cpu = cpu_seconds();
+        const double start = rank_group_.start(), cpu = cpu_seconds();
         double calls = 0;
         for (int s = 1; s <= base_.steps; ++s) {
             compute.run();
@@ -200,21 +200,21 @@ private:
         }
         const double total = now() - start;
         const double cpu_used = cpu_seconds() - cpu;
-        meeting_.wait();
+        rank_group_.wait();
         input->end();
         if (row.way != "none" && row.wrong.empty() && base_.verify != Verify::none &&
             (base_.verify == Verify::all || row.total.empty()))
-            row.wrong = compare(meeting_, arrays[base_.steps % 2], base_.steps);
-        const double slowest = meeting_.max(total);
-        const double longest = meeting_.max(calls);
-        const double all_cpu = meeting_.sum(cpu_used);
+            row.wrong = compare(rank_group_, arrays[base_.steps % 2], base_.steps);
+        const double slowest = rank_group_.max(total);
+        const double longest = rank_group_.max(calls);
+        const double all_cpu = rank_group_.sum(cpu_used);
         if (!measured) return;
         row.total.push_back(slowest);
         row.input.push_back(longest);
         row.cpu.push_back(all_cpu);
     }
 
-    const Meeting& meeting_;
+    const RankGroup& rank_group_;
     const PrefetchOptions& options_;
     const Options& base_;
     Problem problem_;
@@ -277,9 +277,9 @@ Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, s
     return Parsed::run;
 }
 
-Json measure_prefetch(const Meeting& meeting, const PrefetchOptions& options, const Json& machine,
-                      const std::string& command, bool& good) {
-    Run run(meeting, options);
+Json measure_prefetch(const RankGroup& rank_group, const PrefetchOptions& options,
+                      const Json& machine, const std::string& command, bool& good) {
+    Run run(rank_group, options);
     const std::vector<Row> rows = run.measure();
     Json report;
     report["measurement"] = "prefetch";

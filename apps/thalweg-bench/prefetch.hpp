@@ -23,7 +23,7 @@ Parsed parse_prefetch_options(int argc, char** argv, PrefetchOptions& options, s
 
 /// Measures and returns the report, with "ratio_to_no_input" in its rows.
 /// @note Collective
-nlohmann::ordered_json measure_prefetch(const Meeting& meeting, const PrefetchOptions& options,
+nlohmann::ordered_json measure_prefetch(const RankGroup& rank_group, const PrefetchOptions& options,
                                         const nlohmann::ordered_json& machine,
                                         const std::string& command, bool& good);
 

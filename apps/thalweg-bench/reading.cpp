@@ -38,18 +38,18 @@ const ReadMethodInfo& find_read_method(const std::string& name) {
     throw UsageError("unknown method \"" + name + "\"; the methods are " + names);
 }
 
-void run_once(const Meeting& meeting, const std::string& path, ReadRow& row, bool measured) {
-    double start = meeting.start();
+void run_once(const RankGroup& rank_group, const std::string& path, ReadRow& row, bool measured) {
+    double start = rank_group.start();
     row.method->open(path);
-    const double open = meeting.max(now() - start);
-    start = meeting.start();
+    const double open = rank_group.max(now() - start);
+    start = rank_group.start();
     const double cpu_start = cpu_seconds();
     row.method->read();
     row.method->close();
     const double seconds = now() - start;
     const double cpu = cpu_seconds() - cpu_start;
-    meeting.wait();
-    const double slowest = meeting.max(seconds), sum = meeting.sum(cpu);
+    rank_group.wait();
+    const double slowest = rank_group.max(seconds), sum = rank_group.sum(cpu);
     if (!measured) return;
     row.open.push_back(open);
     row.seconds.push_back(slowest);
@@ -91,16 +91,16 @@ Json result(const ReadRow& row, const std::vector<ReadRow>& rows, const Problem&
     return r;
 }
 
-/// Measures all methods of reading on the ranks of `meeting`.
-Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
+/// Measures all methods of reading on the ranks of `rank_group`.
+Json measure_on(const RankGroup& rank_group, const Options& options, bool& good) {
     std::vector<ReadRow> rows;
     for (const std::string& name : options.methods)
         rows.push_back({&find_read_method(name), nullptr, {}, {}, {}, ""});
-    Problem problem(options, meeting.rank(), meeting.ranks());
-    const Ground ground(meeting, options.dir);
+    Problem problem(options, rank_group.rank(), rank_group.ranks());
+    const Ground ground(rank_group, options.dir);
     ground.prewarm(2 * problem.step_bytes());
     problem.fill();
-    const Context context{meeting.comm(), problem, options, 1};
+    const Context context{rank_group.comm(), problem, options, 1};
 
     // The file has one record, which the library has written; it is in the page cache.
     const std::string path = ground.prefix() + "-restart";
@@ -119,8 +119,8 @@ Json measure_on(const Meeting& meeting, const Options& options, bool& good) {
             const bool verifies = row.info->fills && options.verify != Verify::none &&
                                   (i == 0 || options.verify == Verify::all);
             if (verifies) fields.clear();
-            run_once(meeting, path, row, i >= 0);
-            if (verifies && row.wrong.empty()) row.wrong = compare(meeting, arrays, 0);
+            run_once(rank_group, path, row, i >= 0);
+            if (verifies && row.wrong.empty()) row.wrong = compare(rank_group, arrays, 0);
         }
     }
     ground.remove(path);
@@ -187,7 +187,7 @@ Parsed parse_read_options(int argc, char** argv, ReadOptions& all, std::string& 
     return Parsed::run;
 }
 
-Json measure_reading(const Meeting& world, const ReadOptions& options, const Json& machine,
+Json measure_reading(const RankGroup& world, const ReadOptions& options, const Json& machine,
                      const std::string& command, bool& good) {
     std::vector<int> counts = options.ranks;
     if (counts.empty()) counts.push_back(world.ranks());
@@ -210,8 +210,8 @@ Json measure_reading(const Meeting& world, const ReadOptions& options, const Jso
         MPI_Comm comm = MPI_COMM_NULL;
         MPI_Comm_split(world.comm(), world.rank() < ranks ? 0 : MPI_UNDEFINED, world.rank(), &comm);
         if (comm != MPI_COMM_NULL) {
-            const Meeting meeting(comm);
-            for (const Json& row : measure_on(meeting, options.base, good))
+            const RankGroup rank_group(comm);
+            for (const Json& row : measure_on(rank_group, options.base, good))
                 report["results"].push_back(row);
             MPI_Comm_free(&comm);
         }

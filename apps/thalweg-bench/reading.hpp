@@ -49,7 +49,7 @@ Parsed parse_read_options(int argc, char** argv, ReadOptions& options, std::stri
 
 /// Measures and returns the report, with "ratio_to_raw" in its rows.
 /// @note Collective
-nlohmann::ordered_json measure_reading(const Meeting& world, const ReadOptions& options,
+nlohmann::ordered_json measure_reading(const RankGroup& world, const ReadOptions& options,
                                        const nlohmann::ordered_json& machine,
                                        const std::string& command, bool& good);
 

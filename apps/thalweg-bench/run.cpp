@@ -26,12 +26,12 @@ struct Runner {
 
 class Bench {
 public:
-    Bench(const Meeting& meeting, Problem& problem, const Options& options)
-        : meeting_(meeting),
+    Bench(const RankGroup& rank_group, Problem& problem, const Options& options)
+        : rank_group_(rank_group),
           problem_(problem),
           options_(options),
-          progress_(meeting.rank() == 0 && (options.progress || isatty(STDERR_FILENO) == 1)),
-          ground_(meeting, options.dir) {
+          progress_(rank_group.rank() == 0 && (options.progress || isatty(STDERR_FILENO) == 1)),
+          ground_(rank_group, options.dir) {
         const std::int64_t bytes = problem.step_bytes();
         constexpr std::int64_t default_bytes = 200'000'000;
         measurement_.steps =
@@ -39,7 +39,7 @@ public:
                 ? options.steps
                 : static_cast<int>(std::max<std::int64_t>(1, (default_bytes + bytes - 1) / bytes));
         choose_methods();
-        check_folder(meeting, options.dir, room_needed());
+        check_folder(rank_group, options.dir, room_needed());
     }
 
     Measurement run() {
@@ -57,7 +57,7 @@ public:
             for (std::size_t i = 0; i < count; ++i) {
                 Runner& runner = runners_[order[i]];
                 progress_.say(fmt::format("{}, {} ranks: {} {}, {} ({} of {})",
-                                          problem_.workload().name, meeting_.ranks(),
+                                          problem_.workload().name, rank_group_.ranks(),
                                           r < 0 ? "warm-up" : "repetition",
                                           r < 0 ? r + options_.warmup + 1 : r + 1,
                                           runner.result.info->name, i + 1, count));
@@ -113,9 +113,9 @@ private:
         } catch (const std::exception& e) {
             error = e.what();
         }
-        int failed = error.empty() ? meeting_.ranks() : meeting_.rank();
-        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, meeting_.comm());
-        if (failed == meeting_.ranks()) return true;
+        int failed = error.empty() ? rank_group_.ranks() : rank_group_.rank();
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, rank_group_.comm());
+        if (failed == rank_group_.ranks()) return true;
         runner.method.reset();
         if (error.empty()) error = fmt::format("rank {} failed", failed);
         runner.result.error = error;
@@ -123,13 +123,13 @@ private:
     }
 
     bool make(Runner& runner) {
-        const double start = meeting_.start();
+        const double start = rank_group_.start();
         const MethodInfo& info = *runner.result.info;
         const bool made = attempt(runner, [&] {
-            runner.method =
-                info.make({meeting_.comm(), problem_, options_, measurement_.steps, info.settings});
+            runner.method = info.make(
+                {rank_group_.comm(), problem_, options_, measurement_.steps, info.settings});
         });
-        if (made) runner.result.setup_seconds = meeting_.max(now() - start);
+        if (made) runner.result.setup_seconds = rank_group_.max(now() - start);
         return made;
     }
 
@@ -154,7 +154,7 @@ private:
         last_file_ = path;
         const Fsyncs fsyncs_before = fsyncs();
 
-        double start = meeting_.start();
+        double start = rank_group_.start();
         double opened = start;
         const bool open_worked = attempt(runner, [&] {
             runner.method->open(path);
@@ -163,9 +163,9 @@ private:
         if (!open_worked) return;
         Method& method = *runner.method;
         Sample sample;
-        sample.open_seconds = meeting_.max(opened - start);
+        sample.open_seconds = rank_group_.max(opened - start);
 
-        start = meeting_.start();
+        start = rank_group_.start();
         const double cpu_start = cpu_seconds();
         const std::int64_t switches_start = voluntary_switches();
         for (int s = 0; s < measurement_.steps; ++s) method.step(s);
@@ -178,41 +178,41 @@ private:
         if (options_.durable) make_durable(path);
         const double seconds = now() - start;
         const double cpu = cpu_seconds() - cpu_start;
-        meeting_.wait();
+        rank_group_.wait();
 
         if (first) add_memory(result, before, open);
-        sample.seconds = meeting_.max(seconds);
-        sample.cpu_seconds = meeting_.sum(cpu);
-        sample.switches = meeting_.sum(switches) / meeting_.ranks();
-        sample.most_switches = meeting_.max(switches);
+        sample.seconds = rank_group_.max(seconds);
+        sample.cpu_seconds = rank_group_.sum(cpu);
+        sample.switches = rank_group_.sum(switches) / rank_group_.ranks();
+        sample.most_switches = rank_group_.max(switches);
         add_report(method.report(), result, sample);
         const Fsyncs fsyncs_after = fsyncs();
-        sample.fsync_calls = meeting_.sum(fsyncs_after.calls - fsyncs_before.calls);
-        sample.fsync_seconds = meeting_.max(fsyncs_after.seconds - fsyncs_before.seconds);
+        sample.fsync_calls = rank_group_.sum(fsyncs_after.calls - fsyncs_before.calls);
+        sample.fsync_seconds = rank_group_.max(fsyncs_after.seconds - fsyncs_before.seconds);
         if (repetition >= 0) result.samples.push_back(sample);
 
         if (options_.verify == Verify::all || (options_.verify == Verify::first && repetition == 0))
             verify(result, path);
-        result.file_bytes = file_bytes(meeting_, path);
+        result.file_bytes = file_bytes(rank_group_, path);
         if (options_.keep && repetition + 1 == options_.repetitions) {
             const std::string kept =
                 fmt::format("{}/{}-{}.nc", options_.dir, problem_.workload().name,
                             file_name(result.info->name));
-            if (meeting_.rank() == 0) ::rename(path.c_str(), kept.c_str());
+            if (rank_group_.rank() == 0) ::rename(path.c_str(), kept.c_str());
             last_file_.clear();
         }
     }
 
     void add_memory(Result& result, const Memory& before, const Memory& open) const {
         const Growth grown = growth(before, open, memory_now(false));
-        result.peak_rss_bytes = meeting_.max(grown.whole);
-        result.peak_bytes = meeting_.max(grown.fair);
-        result.peak_node_bytes = meeting_.max_node_sum(grown.fair);
+        result.peak_rss_bytes = rank_group_.max(grown.whole);
+        result.peak_bytes = rank_group_.max(grown.fair);
+        result.peak_node_bytes = rank_group_.max_node_sum(grown.fair);
     }
 
     void make_durable(const std::string& path) const {
-        meeting_.wait();
-        if (meeting_.rank() != 0) return;
+        rank_group_.wait();
+        if (rank_group_.rank() != 0) return;
         const int file = ::open(path.c_str(), O_RDONLY);
         if (file < 0) return;
         ::fsync(file);
@@ -221,7 +221,7 @@ private:
 
     void add_report(const FileReport& report, Result& result, Sample& sample) const {
         const auto slowest = [&](double Phases::*phase) {
-            sample.phases.*phase = meeting_.max(report.phases.*phase);
+            sample.phases.*phase = rank_group_.max(report.phases.*phase);
         };
         slowest(&Phases::open);
         slowest(&Phases::put);
@@ -229,9 +229,9 @@ private:
         slowest(&Phases::wait);
         slowest(&Phases::write);
         slowest(&Phases::close);
-        sample.writes = meeting_.sum(report.writes);
-        const bool known = meeting_.max(-report.messages) <= 0;
-        sample.messages = known ? meeting_.sum(report.messages) : -1;
+        sample.writes = rank_group_.sum(report.writes);
+        const bool known = rank_group_.max(-report.messages) <= 0;
+        sample.messages = known ? rank_group_.sum(report.messages) : -1;
         result.service = report.service;
         result.storage = report.storage.empty() ? result.info->storage : report.storage;
         result.details = report.details;
@@ -239,9 +239,9 @@ private:
 
     void verify(Result& result, const std::string& path) {
         std::string wrong =
-            check_values(meeting_, problem_, result.info->kind, path, {measurement_.steps});
+            check_values(rank_group_, problem_, result.info->kind, path, {measurement_.steps});
         if (result.info->kind == FileKind::classic) {
-            const std::uint64_t hash = hash_file(meeting_, path);
+            const std::uint64_t hash = hash_file(rank_group_, path);
             if (wrong.empty() && result.hashed && hash != result.hash)
                 wrong = "the bytes differ from those of an earlier repetition";
             if (wrong.empty() && result.info->library) {
@@ -256,7 +256,7 @@ private:
         if (!wrong.empty() && result.wrong.empty()) result.wrong = wrong;
     }
 
-    const Meeting& meeting_;
+    const RankGroup& rank_group_;
     Problem& problem_;
     const Options& options_;
     Progress progress_;
@@ -269,8 +269,8 @@ private:
 
 }  // namespace
 
-Measurement measure(const Meeting& meeting, Problem& problem, const Options& options) {
-    return Bench(meeting, problem, options).run();
+Measurement measure(const RankGroup& rank_group, Problem& problem, const Options& options) {
+    return Bench(rank_group, problem, options).run();
 }
 
 }  // namespace thalweg::bench

@@ -61,6 +61,6 @@ struct Measurement {
 
 /// Measures all methods. Throws UsageError before anything is measured.
 /// @note Collective
-Measurement measure(const Meeting& meeting, Problem& problem, const Options& options);
+Measurement measure(const RankGroup& rank_group, Problem& problem, const Options& options);
 
 }  // namespace thalweg::bench

@@ -227,43 +227,43 @@ std::uint64_t hash_piece(const std::vector<std::uint64_t>& words, std::uint64_t 
 
 }  // namespace
 
-std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
+std::string check_values(const RankGroup& rank_group, const Problem& problem, FileKind kind,
                          const std::string& path, Steps steps) {
     std::string wrong;
     if (kind == FileKind::bytes) {
-        const std::int64_t bytes = file_bytes(meeting, path);
+        const std::int64_t bytes = file_bytes(rank_group, path);
         if (bytes != problem.step_bytes() * steps.number)
             wrong = fmt::format("{} bytes in the file", bytes);
     } else {
         wrong = kind == FileKind::classic ? check_classic_file(problem, path, steps)
                                           : check_netcdf4_file(problem, path, steps);
     }
-    return meeting.first_text(wrong);
+    return rank_group.first_text(wrong);
 }
 
-std::uint64_t hash_file(const Meeting& meeting, const std::string& path) {
-    const std::int64_t bytes = file_bytes(meeting, path);
+std::uint64_t hash_file(const RankGroup& rank_group, const std::string& path) {
+    const std::int64_t bytes = file_bytes(rank_group, path);
     const std::int64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
     const Reader file(path);
     std::vector<std::uint64_t> words(piece_bytes / 8);
     std::uint64_t sum = static_cast<std::uint64_t>(bytes);
-    if (meeting.rank() != 0) sum = 0;
-    for (std::int64_t i = pieces * meeting.rank() / meeting.ranks();
-         i < pieces * (meeting.rank() + 1) / meeting.ranks(); ++i) {
+    if (rank_group.rank() != 0) sum = 0;
+    for (std::int64_t i = pieces * rank_group.rank() / rank_group.ranks();
+         i < pieces * (rank_group.rank() + 1) / rank_group.ranks(); ++i) {
         const std::int64_t n = std::min(piece_bytes, bytes - i * piece_bytes);
         if (n < piece_bytes) std::fill(words.begin(), words.end(), 0);
         if (!file.read(words.data(), n, i * piece_bytes)) break;
         sum += hash_piece(words, static_cast<std::uint64_t>(i));
     }
-    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, meeting.comm());
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, rank_group.comm());
     return sum;
 }
 
-std::int64_t file_bytes(const Meeting& meeting, const std::string& path) {
+std::int64_t file_bytes(const RankGroup& rank_group, const std::string& path) {
     std::int64_t bytes = -1;
     struct stat s {};
-    if (meeting.rank() == 0 && ::stat(path.c_str(), &s) == 0) bytes = s.st_size;
-    MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, meeting.comm());
+    if (rank_group.rank() == 0 && ::stat(path.c_str(), &s) == 0) bytes = s.st_size;
+    MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, rank_group.comm());
     return bytes;
 }
 

@@ -20,14 +20,14 @@ struct Steps {
 /// Compares the variables in a file with the fields. Returns a description of the first difference,
 /// or an empty text; the same on every rank.
 /// @note Collective
-std::string check_values(const Meeting& meeting, const Problem& problem, FileKind kind,
+std::string check_values(const RankGroup& rank_group, const Problem& problem, FileKind kind,
                          const std::string& path, Steps steps);
 
 /// Returns a hash of a file's bytes, which does not depend on the number of ranks.
 /// @note Collective
-std::uint64_t hash_file(const Meeting& meeting, const std::string& path);
+std::uint64_t hash_file(const RankGroup& rank_group, const std::string& path);
 
 /// @note Collective
-std::int64_t file_bytes(const Meeting& meeting, const std::string& path);
+std::int64_t file_bytes(const RankGroup& rank_group, const std::string& path);
 
 }  // namespace thalweg::bench

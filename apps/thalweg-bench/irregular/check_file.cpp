@@ -79,10 +79,10 @@ std::string check_part(std::ifstream& file, MPI_Offset at, std::uint32_t field, 
 
 }  // namespace
 
-std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, int variables,
+std::string check_file(const RankGroup& rank_group, const IndexMap& map, bool lists, int variables,
                        int steps, const std::string& path) {
-    const std::int64_t begin = map.elements() * meeting.rank() / meeting.ranks();
-    const std::int64_t end = map.elements() * (meeting.rank() + 1) / meeting.ranks();
+    const std::int64_t begin = map.elements() * rank_group.rank() / rank_group.ranks();
+    const std::int64_t end = map.elements() * (rank_group.rank() + 1) / rank_group.ranks();
     const std::int64_t unheld = lists ? map.elements() - map.held : 0;
     std::vector<std::int64_t> filled(static_cast<std::size_t>(variables * steps), 0);
     std::string wrong;
@@ -100,11 +100,11 @@ std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, 
     } catch (const std::exception& e) {
         wrong = e.what();
     }
-    wrong = meeting.first_text(wrong);
+    wrong = rank_group.first_text(wrong);
     if (!wrong.empty()) return wrong;
     // All other elements were compared, so it is enough to count the fill values.
     for (int i = 0; i < variables * steps; ++i)
-        if (const std::int64_t n = meeting.sum(filled[static_cast<std::size_t>(i)]); n != unheld)
+        if (const std::int64_t n = rank_group.sum(filled[static_cast<std::size_t>(i)]); n != unheld)
             return fmt::format("v{}, step {}: {} fill values instead of {}", i % variables,
                                i / variables, n, unheld);
     return {};

@@ -40,7 +40,7 @@ std::optional<std::vector<std::int64_t>> leave_out(const List& flattened, std::i
     return indices;
 }
 
-std::optional<List> factor(const Meeting& meeting, const List& flattened) {
+std::optional<List> factor(const RankGroup& rank_group, const List& flattened) {
     const std::vector<Dim>& dims = flattened.dims;
     if (dims.size() < 2) return {};
     const std::int64_t first = dims.front().length, last = dims.back().length;
@@ -51,7 +51,7 @@ std::optional<List> factor(const Meeting& meeting, const List& flattened) {
         auto indices = leave_out(flattened, length, [&](std::int64_t index) {
             return leave_first ? index % rest : index / last;
         });
-        if (meeting.max(std::int64_t{indices ? 0 : 1}) == 1) continue;
+        if (rank_group.max(std::int64_t{indices ? 0 : 1}) == 1) continue;
         return List{dims, leave_first ? std::size_t{1} : 0, dims.size() - 1, std::move(*indices)};
     }
     return {};
@@ -67,24 +67,24 @@ Pairs in_file_order(const List& list) {
     return elements;
 }
 
-void complete(const Meeting& meeting, IndexMap& map) {
-    map.factored = factor(meeting, map.flattened);
+void complete(const RankGroup& rank_group, IndexMap& map) {
+    map.factored = factor(rank_group, map.flattened);
     std::int64_t pieces = 0, next = -1;
     const Pairs elements = in_file_order(map.flattened);
     for (const auto& [index, at] : elements) {
         pieces += index != next ? 1 : 0;
         next = index + 1;
     }
-    map.held = meeting.sum(static_cast<std::int64_t>(elements.size()));
-    map.pieces = meeting.sum(pieces);
+    map.held = rank_group.sum(static_cast<std::int64_t>(elements.size()));
+    map.pieces = rank_group.sum(pieces);
 }
 
-IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
+IndexMap generate_map(const RankGroup& rank_group, const std::string& kind, std::int64_t elements,
                       std::uint64_t seed) {
     try {
         IndexMap map{kind, generator_text(kind),
-                     generate(kind, elements, seed, meeting.rank(), meeting.ranks())};
-        complete(meeting, map);
+                     generate(kind, elements, seed, rank_group.rank(), rank_group.ranks())};
+        complete(rank_group, map);
         return map;
     } catch (const std::invalid_argument& error) {
         throw UsageError(error.what());

@@ -34,18 +34,18 @@ std::vector<std::pair<std::int64_t, std::int64_t>> in_file_order(const List& lis
 
 /// Computes the other members of a map from `flattened`.
 /// @note Collective
-void complete(const Meeting& meeting, IndexMap& map);
+void complete(const RankGroup& rank_group, IndexMap& map);
 
 /// Reads the decompositions `chosen` (empty: all) from a file in the format of the E3SM-IO
 /// benchmark. With another number of ranks than the file's, rank r of P gets its lists r, r + P,
 /// ... Throws UsageError.
 /// @note Collective
-std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
+std::vector<IndexMap> read_maps(const RankGroup& rank_group, const std::string& path,
                                 const std::vector<int>& chosen);
 
 /// Generates the map "f", "g", "c" or "i" with about `elements` elements. Throws UsageError.
 /// @note Collective
-IndexMap generate_map(const Meeting& meeting, const std::string& kind, std::int64_t elements,
+IndexMap generate_map(const RankGroup& rank_group, const std::string& kind, std::int64_t elements,
                       std::uint64_t seed);
 
 }  // namespace thalweg::bench::irregular

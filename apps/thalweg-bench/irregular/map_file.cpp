@@ -128,7 +128,7 @@ struct Read {
     bool raw = true;  ///< the file has lists in memory order
 };
 
-Read read_map(const Meeting& meeting, const std::string& path, int k) {
+Read read_map(const RankGroup& rank_group, const std::string& path, int k) {
     Read read;
     try {
         const MapFile file(path);
@@ -148,7 +148,7 @@ Read read_map(const Meeting& meeting, const std::string& path, int k) {
         read.raw = file.has(d + ".raw_offsets");
         const Numbers raw_nreqs = read.raw ? file.numbers(d + ".raw_nreqs", 0, lists) : Numbers();
         Numbers& indices = read.map.flattened.indices;
-        for (std::int64_t list = meeting.rank(); list < lists; list += meeting.ranks()) {
+        for (std::int64_t list = rank_group.rank(); list < lists; list += rank_group.ranks()) {
             Numbers own = from_runs(file, d, list, nreqs, elements);
             if (read.raw) {
                 const Numbers raw = in_memory_order(file, d, list, raw_nreqs, own);
@@ -159,9 +159,9 @@ Read read_map(const Meeting& meeting, const std::string& path, int k) {
         }
         read.map.text = fmt::format("decomposition {} of {}", k,
                                     std::filesystem::path(path).filename().string());
-        if (lists != meeting.ranks())
+        if (lists != rank_group.ranks())
             read.map.text +=
-                fmt::format(", its {} lists distributed over {} ranks", lists, meeting.ranks());
+                fmt::format(", its {} lists distributed over {} ranks", lists, rank_group.ranks());
     } catch (const std::exception& e) {
         read.wrong = e.what();
     }
@@ -170,7 +170,7 @@ Read read_map(const Meeting& meeting, const std::string& path, int k) {
 
 }  // namespace
 
-std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
+std::vector<IndexMap> read_maps(const RankGroup& rank_group, const std::string& path,
                                 const std::vector<int>& chosen) {
     std::vector<int> numbers = chosen;
     std::string wrong;
@@ -181,16 +181,16 @@ std::vector<IndexMap> read_maps(const Meeting& meeting, const std::string& path,
     } catch (const std::exception& e) {
         wrong = e.what();
     }
-    wrong = meeting.first_text(wrong);
+    wrong = rank_group.first_text(wrong);
     if (!wrong.empty()) throw UsageError("--map " + path + ": " + wrong);
     std::vector<IndexMap> maps;
     for (const int k : numbers) {
-        Read read = read_map(meeting, path, k);
-        wrong = meeting.first_text(read.wrong);
+        Read read = read_map(rank_group, path, k);
+        wrong = rank_group.first_text(read.wrong);
         if (!wrong.empty()) throw UsageError("--map " + path + ": " + wrong);
-        if (meeting.max(std::int64_t{read.raw ? 0 : 1}) == 1)
+        if (rank_group.max(std::int64_t{read.raw ? 0 : 1}) == 1)
             read.map.text += ", each rank's elements in the order of the runs";
-        complete(meeting, read.map);
+        complete(rank_group, read.map);
         maps.push_back(std::move(read.map));
     }
     return maps;

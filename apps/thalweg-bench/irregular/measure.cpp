@@ -38,9 +38,9 @@ std::string words(const IndexMap& map, Share share) {
 /// Measures the output of one map with each method.
 class Bench {
 public:
-    Bench(const Meeting& meeting, const IrregularOptions& options, const Ground& ground,
+    Bench(const RankGroup& rank_group, const IrregularOptions& options, const Ground& ground,
           const Progress& progress, const IndexMap& map)
-        : meeting_(meeting),
+        : rank_group_(rank_group),
           options_(options),
           ground_(ground),
           progress_(progress),
@@ -89,8 +89,8 @@ private:
     const Fields& fields(Share share) {
         auto& fields = fields_[share];
         if (!fields)
-            fields = std::make_unique<Fields>(map_, share, result_.variables, meeting_.rank(),
-                                              meeting_.ranks());
+            fields = std::make_unique<Fields>(map_, share, result_.variables, rank_group_.rank(),
+                                              rank_group_.ranks());
         return *fields;
     }
 
@@ -104,7 +104,7 @@ private:
         } catch (const std::exception& e) {
             error = e.what();
         }
-        error = meeting_.first_text(error);
+        error = rank_group_.first_text(error);
         if (error.empty()) return true;
         runner.writer.reset();
         runner.row->error = error;
@@ -114,11 +114,11 @@ private:
     void set_up(Runner& runner) {
         Row& row = *runner.row;
         const Context context{
-            meeting_,          map_,           options_.base,    fields(row.info.share),
+            rank_group_,       map_,           options_.base,    fields(row.info.share),
             result_.variables, row.info.share, row.info.settings};
         const List& list = list_of(map_, row.info.share);
         const std::int64_t list_bytes =
-            meeting_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
+            rank_group_.sum(static_cast<std::int64_t>(list.indices.size() * sizeof(std::int64_t)));
         list_bytes_[&row] = row.info.library && row.info.share != Share::box ? list_bytes : 0;
         // Repeat this with a new session, because a session that knows the decomposition would need
         // no time.
@@ -128,10 +128,10 @@ private:
             runner.writer.reset();
             if (!attempt(runner, [&] { runner.writer = row.info.make(context); })) return;
             const SetUp& set_up = runner.writer->set_up();
-            row.set_up_seconds.push_back(meeting_.max(set_up.seconds));
-            row.set_up_cpu.push_back(meeting_.sum(set_up.cpu_seconds));
-            row.set_up_bytes.push_back(meeting_.max(set_up.bytes));
-            const std::int64_t all = meeting_.sum(set_up.bytes);
+            row.set_up_seconds.push_back(rank_group_.max(set_up.seconds));
+            row.set_up_cpu.push_back(rank_group_.sum(set_up.cpu_seconds));
+            row.set_up_bytes.push_back(rank_group_.max(set_up.bytes));
+            const std::int64_t all = rank_group_.sum(set_up.bytes);
             if (list_bytes_[&row] > 0)
                 row.set_up_to_list.push_back(static_cast<double>(all) /
                                              static_cast<double>(list_bytes));
@@ -143,7 +143,8 @@ private:
     void run_once(Runner& runner, int repetition) {
         Row& row = *runner.row;
         if (!row.error.empty() || runner.done) return;
-        progress_.say(fmt::format("{}, {} ranks: {}", map_.name, meeting_.ranks(), row.info.name));
+        progress_.say(
+            fmt::format("{}, {} ranks: {}", map_.name, rank_group_.ranks(), row.info.name));
         ground_.level(result_.bytes(), last_file_, options_.base.sync_between,
                       options_.base.settle_ms);
         const std::string path = ground_.file_of(map_.name + "-" + row.info.name);
@@ -154,7 +155,7 @@ private:
         Writer* const writer = runner.writer.get();
         const Memory& before = writer->set_up().before;
         Memory open;
-        double start = meeting_.start();
+        double start = rank_group_.start();
         double opened = start;
         const auto open_file = [&] {
             writer->open(path);
@@ -162,10 +163,10 @@ private:
         };
         if (!attempt(runner, open_file)) return;
         Sample sample;
-        sample.open_seconds = meeting_.max(opened - start);
+        sample.open_seconds = rank_group_.max(opened - start);
         if (first) weigh_plans(row, before);
 
-        start = meeting_.start();
+        start = rank_group_.start();
         const double cpu_start = cpu_seconds();
         for (int s = 0; s < result_.steps; ++s) writer->step(s);
         // Measure shared memory while the file is open. This takes time, so do it only in
@@ -174,15 +175,15 @@ private:
         writer->close();
         const double seconds = now() - start;
         const double cpu = cpu_seconds() - cpu_start;
-        meeting_.wait();
+        rank_group_.wait();
 
-        if (first) row.peak_bytes = meeting_.max(growth(before, open, memory_now(false)).fair);
-        sample.seconds = meeting_.max(seconds);
-        sample.cpu_seconds = meeting_.sum(cpu);
+        if (first) row.peak_bytes = rank_group_.max(growth(before, open, memory_now(false)).fair);
+        sample.seconds = rank_group_.max(seconds);
+        sample.cpu_seconds = rank_group_.sum(cpu);
         runner.done = sample.seconds > options_.patience;
         if (repetition >= 0 || runner.done) row.samples.push_back(sample);
         row.details = writer->details();
-        row.file_bytes = file_bytes(meeting_, path);
+        row.file_bytes = file_bytes(rank_group_, path);
         const Verify verify = options_.base.verify;
         if (row.info.format && (verify == Verify::all || (verify == Verify::first && first)))
             check(row, path);
@@ -195,17 +196,17 @@ private:
         const auto own = [](const Memory& m) { return m.resident - m.code - m.shared; };
         trim_memory();
         const std::int64_t kept = own(memory_now(false)) - own(before);
-        row.kept_to_list = static_cast<double>(meeting_.sum(std::max<std::int64_t>(0, kept))) /
+        row.kept_to_list = static_cast<double>(rank_group_.sum(std::max<std::int64_t>(0, kept))) /
                            static_cast<double>(list_bytes_[&row]);
     }
 
     void check(Row& row, const std::string& path) {
         const bool lists = row.info.share != Share::box;
         std::string wrong =
-            check_file(meeting_, map_, lists, result_.variables, result_.steps, path);
+            check_file(rank_group_, map_, lists, result_.variables, result_.steps, path);
         // All methods of the library must write the same bytes.
         if (wrong.empty() && row.info.library && (lists || map_.covers())) {
-            const std::uint64_t hash = hash_file(meeting_, path);
+            const std::uint64_t hash = hash_file(rank_group_, path);
             if (hash_.empty()) hash_[row.info.name] = hash;
             if (hash != hash_.begin()->second)
                 wrong = "the bytes differ from those of " + hash_.begin()->first;
@@ -214,7 +215,7 @@ private:
         if (row.wrong.empty()) row.wrong = wrong;
     }
 
-    const Meeting& meeting_;
+    const RankGroup& rank_group_;
     const IrregularOptions& options_;
     const Ground& ground_;
     const Progress& progress_;
@@ -239,17 +240,17 @@ std::int64_t MapResult::elements() const {
 
 std::int64_t MapResult::bytes() const { return elements() * 4 * variables * steps; }
 
-Measurement measure(const Meeting& meeting, const IrregularOptions& options) {
+Measurement measure(const RankGroup& rank_group, const IrregularOptions& options) {
     Measurement measurement;
-    measurement.ranks = meeting.ranks();
+    measurement.ranks = rank_group.ranks();
     measurement.peaks_reset = reset_peak();
     for (const std::string& name : options.base.methods) find_method(name);
     std::vector<IndexMap> maps;
     for (const std::string& file : options.files)
-        for (IndexMap& map : read_maps(meeting, file, options.chosen))
+        for (IndexMap& map : read_maps(rank_group, file, options.chosen))
             maps.push_back(std::move(map));
     for (const std::string& kind : options.generated)
-        maps.push_back(generate_map(meeting, kind, options.elements, options.seed));
+        maps.push_back(generate_map(rank_group, kind, options.elements, options.seed));
     std::int64_t most = 0;
     for (const IndexMap& map : maps)
         most = std::max(most,
@@ -257,14 +258,14 @@ Measurement measure(const Meeting& meeting, const IrregularOptions& options) {
     const double prewarm = options.base.prewarm_gb >= 0
                                ? options.base.prewarm_gb * 1e9
                                : std::max(2e9, 2 * static_cast<double>(most));
-    check_folder(meeting, options.base.dir, std::max(2.1 * static_cast<double>(most), prewarm));
-    const Ground ground(meeting, options.base.dir);
-    const Progress progress(meeting.rank() == 0 &&
+    check_folder(rank_group, options.base.dir, std::max(2.1 * static_cast<double>(most), prewarm));
+    const Ground ground(rank_group, options.base.dir);
+    const Progress progress(rank_group.rank() == 0 &&
                             (options.base.progress || isatty(STDERR_FILENO) == 1));
     progress.say("warming up memory");
     ground.prewarm(static_cast<std::int64_t>(prewarm));
     for (const IndexMap& map : maps)
-        measurement.maps.push_back(Bench(meeting, options, ground, progress, map).run());
+        measurement.maps.push_back(Bench(rank_group, options, ground, progress, map).run());
     for (const MapResult& map : measurement.maps)
         for (const Row& row : map.rows)
             if (!row.error.empty() || !row.wrong.empty()) measurement.good = false;

@@ -55,13 +55,13 @@ struct Measurement {
 
 /// Measures all maps.
 /// @note Collective
-Measurement measure(const Meeting& meeting, const IrregularOptions& options);
+Measurement measure(const RankGroup& rank_group, const IrregularOptions& options);
 
 /// Checks that the variables in a file are equal to the fields. If the file was made from lists,
 /// also checks that elements which no rank holds have the fill value.
 /// @return the difference, or an empty text; the same on every rank
 /// @note Collective
-std::string check_file(const Meeting& meeting, const IndexMap& map, bool lists, int variables,
+std::string check_file(const RankGroup& rank_group, const IndexMap& map, bool lists, int variables,
                        int steps, const std::string& path);
 
 }  // namespace thalweg::bench::irregular

@@ -22,8 +22,8 @@ public:
         const std::string settings = "format=" + context.options.format + "; " +
                                      context.options.settings + "; " + context.settings;
         try {
-            check(tw_init(context.meeting.comm(), settings.c_str(), &session_), "tw_init");
-            measure_set_up(context.meeting, [&] { describe(); });
+            check(tw_init(context.rank_group.comm(), settings.c_str(), &session_), "tw_init");
+            measure_set_up(context.rank_group, [&] { describe(); });
         } catch (...) {
             tw_finalize(&session_);
             throw;
@@ -70,7 +70,7 @@ private:
         for (const Dim& dim : map.dims()) shape.push_back(dim.length);
         const std::string dims = map.flattened.names();
         if (context_.share == Share::box) {
-            const Part box = box_of(map, context_.meeting.rank(), context_.meeting.ranks());
+            const Part box = box_of(map, context_.rank_group.rank(), context_.rank_group.ranks());
             check(tw_decompose(session_, dims.c_str(), 1, shape.data(), box.start.data(),
                                box.count.data(), &decomposition_),
                   "tw_decompose");

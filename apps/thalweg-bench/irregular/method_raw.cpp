@@ -29,15 +29,15 @@ public:
     }
 
     void open(const std::string& path) override {
-        const bool creates = context_.meeting.rank() == 0;
+        const bool creates = context_.rank_group.rank() == 0;
         if (creates) file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        MPI_Barrier(context_.meeting.comm());
+        MPI_Barrier(context_.rank_group.comm());
         if (!creates) file_ = ::open(path.c_str(), O_WRONLY);
         if (file_ < 0) fail(path);
     }
 
     void step(int step) override {
-        const int rank = context_.meeting.rank(), ranks = context_.meeting.ranks();
+        const int rank = context_.rank_group.rank(), ranks = context_.rank_group.ranks();
         const std::int64_t bytes =
             context_.map.elements() * context_.variables * static_cast<std::int64_t>(sizeof(float));
         std::int64_t at = bytes * rank / ranks;

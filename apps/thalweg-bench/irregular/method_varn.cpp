@@ -52,7 +52,7 @@ void add_run(const std::vector<Dim>& dims, std::int64_t index, std::int64_t n, R
 class Varn : public Writer {
 public:
     Varn(const Context& context, bool blocking) : context_(context), blocking_(blocking) {
-        measure_set_up(context.meeting, [&] { describe(); });
+        measure_set_up(context.rank_group, [&] { describe(); });
         buffer_.resize(order_.size() * static_cast<std::size_t>(blocking ? 1 : context.variables));
         MPI_Info_create(&info_);
         for (const auto& [name, value] : context.options.hints)
@@ -65,7 +65,7 @@ public:
         const int mode = NC_CLOBBER | (format == "cdf1"   ? 0
                                        : format == "cdf2" ? NC_64BIT_OFFSET
                                                           : NC_64BIT_DATA);
-        check_ncmpi(ncmpi_create(context_.meeting.comm(), path.c_str(), mode, info_, &file_),
+        check_ncmpi(ncmpi_create(context_.rank_group.comm(), path.c_str(), mode, info_, &file_),
                     "ncmpi_create " + path);
         std::vector<int> dims(1);
         check_ncmpi(ncmpi_def_dim(file_, "time", NC_UNLIMITED, dims.data()), "ncmpi_def_dim");

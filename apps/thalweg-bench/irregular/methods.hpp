@@ -50,7 +50,7 @@ private:
 };
 
 struct Context {
-    const Meeting& meeting;
+    const RankGroup& rank_group;
     const IndexMap& map;
     const Options& options;
     const Fields& fields;
@@ -84,11 +84,11 @@ public:
 protected:
     /// Measures the time and memory of describing this rank's share.
     template <class F>
-    void measure_set_up(const Meeting& meeting, F describe) {
+    void measure_set_up(const RankGroup& rank_group, F describe) {
         trim_memory();
         reset_peak();
         set_up_.before = memory_now(true);
-        const double start = meeting.start();
+        const double start = rank_group.start();
         const double cpu_start = cpu_seconds();
         describe();
         set_up_.seconds = now() - start;
