@@ -10,8 +10,8 @@ using namespace detail;
 Layouts::Layouts(const Run& run, const Holders& holders)
     : run_(run),
       holders_(holders),
-      chosen_(
-          choose_way(run.file_system, run.nodes, {"posix", run.writers, -1, run.stripe_size, ""})) {
+      chosen_(choose_for_file_system(run.file_system, run.nodes,
+                                     {"posix", run.writers, -1, run.stripe_size, ""})) {
     const RunVariables* largest = nullptr;
     const auto bytes_of = [&](const RunVariables& v) { return volume(run.shape(v)) * v.element; };
     for (const RunVariables& v : run.variables)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "choose/way_of_writing.hpp"
+#include "choose/file_system_options.hpp"
 #include "layout/grid.hpp"
 #include "layout/writers.hpp"
 #include "planning/holders.hpp"
@@ -16,7 +16,7 @@ public:
     Layouts(const Run& run, const Holders& holders);
 
     /// Returns the options of writing that the library chooses for this file system.
-    const detail::WayOfWriting& chosen() const { return chosen_; }
+    const detail::FileSystemOptions& chosen() const { return chosen_; }
     MappedLayout of(const Way& way) const;
 
 private:
@@ -25,7 +25,7 @@ private:
 
     const Run& run_;
     const Holders& holders_;
-    detail::WayOfWriting chosen_;
+    detail::FileSystemOptions chosen_;
     int x_ = -1, y_ = -1;  ///< numbers of the horizontal dimensions, which some methods divide
 };
 

@@ -19,7 +19,7 @@ public:
     double bytes() const { return record_.space.bytes; }
     int variables() const { return record_.space.places.size(); }
     /// Returns the options of writing that the library chooses for this file system.
-    const detail::WayOfWriting& chosen() const { return layouts_.chosen(); }
+    const detail::FileSystemOptions& chosen() const { return layouts_.chosen(); }
 
     Work work_of(const Way& way) const;
     /// Returns the work of reading a step back, with as many readers as the library would choose.

@@ -5,7 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "choose/way_of_writing.hpp"
+#include "choose/file_system_options.hpp"
 #include "layout/writers.hpp"
 #include "service/queue/region.hpp"
 #include "storage/chunked/chunk_grid.hpp"
@@ -41,9 +41,10 @@ void choose_storage(const FileOptions& options, Format format, const Surrounding
     std::string storage =
         options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
     if (options.by_variable) storage = "posix";  // posix writes the file of each variable
-    const WayOfWriting way = choose_way(around.file_system, around.nodes,
-                                        {storage, options.writers, options.alignment,
-                                         around.stripe_size, "", options.method == "direct"});
+    const FileSystemOptions way =
+        choose_for_file_system(around.file_system, around.nodes,
+                               {storage, options.writers, options.alignment, around.stripe_size, "",
+                                options.method == "direct"});
     if (!way.warning.empty()) choice.remarks.push_back({Remark::Level::warning, way.warning});
     choice.storage = options.by_variable ? variable_storage : way.storage;
     choice.writers = way.writers;

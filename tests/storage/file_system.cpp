@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "choose/way_of_writing.hpp"
+#include "choose/file_system_options.hpp"
 
 using namespace thalweg::detail;
 
@@ -47,9 +47,9 @@ TEST(FileSystem, ChoosesWhatIsSafe) {
         {other, 3, "auto", "auto", "posix", "1", "of type 0x12345"},
     };
     for (const Row& row : rows) {
-        const WayOfWriting way =
-            choose_way(file_system_of(row.magic, 4096), row.nodes,
-                       {row.asked_storage, row.asked_writers, -1, -1, "", row.direct}, row.pnetcdf);
+        const FileSystemOptions way = choose_for_file_system(
+            file_system_of(row.magic, 4096), row.nodes,
+            {row.asked_storage, row.asked_writers, -1, -1, "", row.direct}, row.pnetcdf);
         SCOPED_TRACE(testing::Message() << std::hex << row.magic << " on " << row.nodes << ", "
                                         << row.asked_storage << ", " << row.asked_writers);
         EXPECT_EQ(way.storage, row.storage);
@@ -88,8 +88,8 @@ TEST(FileSystem, TellsAFileFromAnotherOfItsName) {
 TEST(FileSystem, AlignsToStripesAndBlocks) {
     auto alignment = [](std::int64_t magic, std::int64_t block, std::int64_t asked,
                         std::int64_t stripe) {
-        return choose_way(file_system_of(magic, block), 4, {"auto", "auto", asked, stripe, ""},
-                          true)
+        return choose_for_file_system(file_system_of(magic, block), 4,
+                                      {"auto", "auto", asked, stripe, ""}, true)
             .alignment;
     };
     EXPECT_EQ(alignment(ext4, 4096, -1, -1), 4096);

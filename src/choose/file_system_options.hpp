@@ -11,7 +11,7 @@ namespace thalweg::detail {
 
 /// The options that determine how a file is written. Options with the value "auto" or -1 are still
 /// open.
-struct WayOfWriting {
+struct FileSystemOptions {
     std::string storage = "auto", writers = "auto";
     std::int64_t alignment = -1;
     std::int64_t stripe_size = -1;
@@ -20,8 +20,10 @@ struct WayOfWriting {
     bool direct = false;  ///< each rank writes its own data; `writers` is not used
 };
 /// Chooses the open options for a file system. @param pnetcdf  storage=pnetcdf is available
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked, bool pnetcdf);
+FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
+                                         FileSystemOptions asked, bool pnetcdf);
 /// Chooses the open options among the storages that this build of the library has.
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked);
+FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
+                                         FileSystemOptions asked);
 
 }  // namespace thalweg::detail

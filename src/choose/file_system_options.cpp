@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "choose/way_of_writing.hpp"
+#include "choose/file_system_options.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,8 @@
 
 namespace thalweg::detail {
 
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, bool pnetcdf) {
+FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes, FileSystemOptions way,
+                                         bool pnetcdf) {
     const bool shared = nodes > 1;
     const bool parallel = system.sharing == Sharing::parallel;
     const bool can_be_one = way.writers == "auto" && !way.direct;
@@ -55,8 +56,9 @@ WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting way, b
     return way;
 }
 
-WayOfWriting choose_way(const FileSystem& system, int nodes, WayOfWriting asked) {
-    return choose_way(system, nodes, std::move(asked), has_pnetcdf());
+FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
+                                         FileSystemOptions asked) {
+    return choose_for_file_system(system, nodes, std::move(asked), has_pnetcdf());
 }
 
 }  // namespace thalweg::detail
