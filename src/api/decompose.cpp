@@ -230,7 +230,7 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
     const std::int64_t serial = draft.known ? draft.known->serial : 0;
     const std::array<std::int64_t, 2> known = equality_words(serial);
     std::array<std::int64_t, 4> any{0, 0, known[0], known[1]};
-    MeetingWords words;
+    AgreedWords words;
     if (draft.told) {
         std::copy_n(draft.told->alike.begin(), 2, any.begin());
         words = {any, draft.told->most, draft.told->sum_words()};

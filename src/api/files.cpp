@@ -60,7 +60,7 @@ bool may_claim_early(tw_session session, const Request& request) {
 
 /// Checks that all ranks make the same call with the same path, before the file begins.
 /// @note Collective
-Status meet(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
+Status agree_on(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
     const Status mine = alone([&] {
         if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
         return prepare(session, request, handle);
@@ -153,7 +153,7 @@ tw_status tw_create(tw_session session, const char* path, const char* settings, 
     return guarded(session, path, [&]() -> Status {
         NewHandle handle(session);
         Request request{Call::create, path, settings};
-        if (Status s = meet(session, file, request, handle); !s.ok()) return s;
+        if (Status s = agree_on(session, file, request, handle); !s.ok()) return s;
         if (Status s = settle_path(session, request.absolute); !s.ok()) return s;
         if (request.own.text("mode") != "read")
             return failure(TW_ESETTING,
@@ -284,7 +284,7 @@ tw_status tw_open(tw_session session, const char* path, const char* settings, tw
     return guarded(session, path, [&]() -> Status {
         NewHandle handle(session);
         Request request{Call::open, path, settings};
-        if (Status s = meet(session, file, request, handle); !s.ok()) return s;
+        if (Status s = agree_on(session, file, request, handle); !s.ok()) return s;
         if (Status s = settle_path(session, request.absolute); !s.ok()) return s;
         return handle.begin(begin_file, file);
     });

@@ -74,7 +74,7 @@ tw_status tw_finalize(tw_session* session) {
     if (is_model(s)) {
         const auto finish = [&]() -> Status {
             Status first = enter(s, Call::finalize);
-            if (s->meetings->parted()) return first;
+            if (s->agreement->gave_up()) return first;
             complete_files(s, 0);
             if (first.ok()) first = tell_late(s);
             for (std::size_t i = 0; i < s->files.size();) {

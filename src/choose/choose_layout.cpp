@@ -159,7 +159,7 @@ public:
 
     /// Finds the nearest rank for each part.
     /// @note Collective
-    void meet() { team_.all_reduce(distance_, Reduce::min); }
+    void agree() { team_.all_reduce(distance_, Reduce::min); }
 
     std::vector<int> choose() const {
         std::vector<char> taken(ranks(), 0);
@@ -430,7 +430,7 @@ Status choose_layout(const FileContext& file, bool writers_asked, const Grid* ex
         return {};
     }));
     if (!status.ok() || !writers) return status;
-    writers->meet();
+    writers->agree();
     return file.team.agree(alone([&]() -> Status {
         target.writers = writers->choose();
         return {};

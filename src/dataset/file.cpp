@@ -55,7 +55,7 @@ Status File::end_definitions() {
     RankResources resources = own_resources(file_);
     std::array<std::int64_t, 9> most{file_.step_bytes()};
     std::ranges::copy(resources.most(), most.begin() + 1);
-    const MeetingWords words{alike, most, resources.sums()};
+    const AgreedWords words{alike, most, resources.sums()};
     if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
         return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
     file_.most_step_bytes = most[0];
@@ -120,16 +120,16 @@ Status File::end() {
 Status File::close() {
     if (file_.closed) return file_.usable();
     Status status = end();
-    // If the ranks were in different calls, meeting().parted() is true. The file is then not
-    // completed; all ranks give it up together later.
-    return file_.session.meeting().parted() ? status : complete(std::move(status));
+    // If the ranks were in different calls, call_agreement().gave_up() is true. The file is then
+    // not completed; all ranks give it up together later.
+    return file_.session.call_agreement().gave_up() ? status : complete(std::move(status));
 }
 
 Status File::close_later(bool& later) {
     later = false;
     if (file_.closed) return file_.usable();
     Status status = end();
-    if (file_.session.meeting().parted()) return status;
+    if (file_.session.call_agreement().gave_up()) return status;
     later = written_any_time() && (status.ok() || status.code == TW_ERANGE);
     return later ? status : complete(std::move(status));
 }

@@ -106,7 +106,7 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
         return bits;
     });
     Status status =
-        session_.meeting()
+        session_.call_agreement()
             .enter({call, file_.about().serial, 0, false, std::ref(describe)},
                    alone([&] { return readable_now(); }), file_.about().failed, {wanted})
             .status;
@@ -204,14 +204,14 @@ Status Readback::read() {
 }
 
 Status Readback::prefetch() {
-    return session_.meeting().enter({Call::prefetch, file_.about().serial, 0, false, {}},
-                                    alone([&] {
-                                        return failure(TW_ESTATE,
-                                                       "{}: the file is being written: "
-                                                       "tw_prefetch is only for files opened "
-                                                       "for reading",
-                                                       file_.about().path);
-                                    }));
+    return session_.call_agreement().enter(
+        {Call::prefetch, file_.about().serial, 0, false, {}}, alone([&] {
+            return failure(TW_ESTATE,
+                           "{}: the file is being written: "
+                           "tw_prefetch is only for files opened "
+                           "for reading",
+                           file_.about().path);
+        }));
 }
 
 std::optional<ReadFigures> Readback::figures() {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/hash.hpp"
-#include "comm/meeting.hpp"
+#include "comm/call_agreement.hpp"
 #include "decomposition/cover.hpp"
 #include "decomposition/directory.hpp"
 #include "decomposition/overlap.hpp"

@@ -23,14 +23,14 @@ static Status read_text(tw_session session, const std::string& path, std::string
     return status;
 }
 
-/// Lets the ranks of a history agree by the session's meeting.
+/// Lets the ranks of a history agree by the session's call agreement.
 class Agreements final : public history::Ranks {
 public:
     Agreements(tw_session session, int number) : session_(session), number_(number) {}
     tw_session session() const override { return session_; }
     int rank() const override { return session_->rank; }
     int number() const override { return number_; }
-    Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) override {
+    Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) override {
         return status(guarded(
             session_,
             [&] {
@@ -95,7 +95,7 @@ tw_status with_ranks(tw_history handle, Call call, F&& body) {
     if (handle == nullptr) return no_handle(name_of(call));
     tw_session session = handle->session;
     handle->ranks.begin(call);
-    const std::int64_t met = session->meetings ? session->meetings->count() : 0;
+    const std::int64_t met = session->agreement ? session->agreement->count() : 0;
     const auto checked = [&](history::History& h) -> Status {
         try {
             return body(h);

@@ -153,7 +153,7 @@ Status History::end_lost_step() {
                 drop_records({{stream.get(), {}}});
         previous_ = lost_time_;
     }
-    return due ? ranks_.meet(lost, 0, {}) : lost;
+    return due ? ranks_.agree(lost, 0, {}) : lost;
 }
 
 Status History::end_step() {
@@ -229,7 +229,7 @@ Status History::load(tw_file file) {
 Status History::close() {
     const std::array<std::int64_t, 3> times{in_step_, now_, previous_.value_or(-1)};
     const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
-    Status status = ranks_.meet({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
+    Status status = ranks_.agree({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
     if (status.ok()) {
         if (in_step_) status = end_step();
         const std::vector<Due> due = find_open();
@@ -239,7 +239,7 @@ Status History::close() {
     for (Taken& taken : choices_.all())
         for (tw_decomposition* d : {&taken.target, &taken.restart})
             if (*d != nullptr) (void)tw_free_decomposition(d);
-    return ranks_.meet(status, 0, {});
+    return ranks_.agree(status, 0, {});
 }
 
 }  // namespace thalweg::history

@@ -13,7 +13,7 @@
 
 namespace thalweg::history {
 
-/// Every method that is marked collective agrees by Ranks::meet; all others are local.
+/// Every method that is marked collective agrees by Ranks::agree; all others are local.
 class History {
 public:
     History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);

@@ -136,7 +136,7 @@ Status History::settle_land() {
     Status status = picks_.skip_land(mine, land, changed);
     if (status.ok()) {
         mine = detail::alone([&] { return make_again(changed); });
-        status = ranks_.meet(mine, 0, {});
+        status = ranks_.agree(mine, 0, {});
     }
     if (status.ok()) status = choices_.declare(ranks_);
     for (Stream* stream : streams) {

@@ -97,7 +97,7 @@ Status Output::create() {
         keep_first(status, check(tw_enddef(file_)));
         if (status.ok()) status = put_coordinates();
     }
-    status = context_.ranks->meet(status, 0, {});
+    status = context_.ranks->agree(status, 0, {});
     if (!status.ok()) {
         context_.paths.erase(state_.path);
         state_.path.clear();
@@ -287,7 +287,7 @@ Status Output::recover() {
         const bool complete = std::filesystem::exists(state_.path, ignored);
         found = std::filesystem::exists(part, ignored) ? 2 : complete ? 0 : 1;
     }
-    Status status = context_.ranks->meet({}, 0, {&found, 1});
+    Status status = context_.ranks->agree({}, 0, {&found, 1});
     if (!status.ok() || found == 0) return status;
     if (found == 2) {
         tw_file file = nullptr;
@@ -304,7 +304,7 @@ Status Output::recover() {
             tw_recover(state_.path.c_str(), TW_REPLACE_LONGER, text, sizeof text);
         if (code != TW_OK) status = {code, text};
     }
-    return context_.ranks->meet(status, 0, {});
+    return context_.ranks->agree(status, 0, {});
 }
 
 }  // namespace thalweg::history

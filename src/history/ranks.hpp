@@ -23,13 +23,13 @@ public:
     virtual int rank() const = 0;
     /// Returns the history's number among those of the session that are open, from 0.
     virtual int number() const = 0;
-    /// Meets the other ranks in the present call.
+    /// Agrees with the other ranks in the present call.
     /// @param mine    this rank's own failure so far
     /// @param detail  value that must be the same on all ranks
     /// @param any     words that are combined by `or`
     /// @return the same on every rank
     /// @note Collective
-    virtual Status meet(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
+    virtual Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
     /// Combines words by the minimum. @return the same on every rank @note Collective
     virtual Status least(std::span<std::int64_t> words) = 0;
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective

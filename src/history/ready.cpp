@@ -114,7 +114,7 @@ Status History::agree_on_declarations(const Status& mine) {
         words[2] = std::time(nullptr);
         for (const int i : {3, 4}) words[i] = std::int64_t{random()} << 32 | random();
     }
-    if (Status status = ranks_.meet(mine, 0, words); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, 0, words); !status.ok()) return status;
     std::copy(words.begin() + 2, words.end(), context_.stamp.begin());
     if ((words[0] & words[1]) != 0)
         return failure(TW_EMISMATCH,
@@ -145,7 +145,7 @@ Status History::ready() {
     if (Status status = agree_on_open_files(); !status.ok()) return status;
     if (Status status = picks_.find(); !status.ok()) return status;
     mine = detail::alone([&] { return make_streams(); });
-    if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);
     if (status.ok()) declared_.end();
     return status;

@@ -39,7 +39,7 @@ Status Records::write(const std::vector<Due>& due, Time now) {
         keep_first(status, write_record(one));
         drop_records({one});
     }
-    return ranks_.meet(status, 0, {});
+    return ranks_.agree(status, 0, {});
 }
 
 void drop_records(const std::vector<Due>& due) {
@@ -58,7 +58,7 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
             words.push_back(variable->held() ? ~log : 0);
             keep_first(mine, variable->samples().record_failure(one.before));
         }
-    if (Status status = ranks_.meet(mine, now, words); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, now, words); !status.ok()) return status;
     if (Status status = find_differences(due, words); !status.ok()) return status;
     return check_unsent(due, words, now);
 }
@@ -80,7 +80,7 @@ Status Records::find_differences(const std::vector<Due>& due, std::span<const st
     };
     for_words(due, words, find_unsent);
     if (alike) return {};
-    if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none, bool) {
         if ((all & none) != 0)
             keep_first(mine,

@@ -222,7 +222,8 @@ Status RegionPicks::find_nearest(const Status& mine, const Land& land,
         }
         return {};
     });
-    if (Status status = ranks_.meet(mine.ok() ? found : mine, 0, {}); !status.ok() || words.empty())
+    if (Status status = ranks_.agree(mine.ok() ? found : mine, 0, {});
+        !status.ok() || words.empty())
         return status;
     if (Status status = ranks_.least(words); !status.ok()) return status;
     Integers lowest;

@@ -150,7 +150,7 @@ Status SavedState::gather(const Status& mine, std::vector<VariableState>& states
             words[2 * (n * v + i) + 1] = ~own[i];
         }
     }
-    if (Status status = ranks_.meet(mine, 0, words); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, 0, words); !status.ok()) return status;
     for (std::size_t v = 0; v < variables.size(); ++v) {
         VariableState::Words all{};
         for (std::size_t i = 0; i < n; ++i) {
@@ -204,7 +204,7 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
     Status status;
     for (Output* output : outputs_of(streams_)) keep_first(status, output->sync());
     keep_first(status, declare());
-    if (status = ranks_.meet(status, 0, {}); !status.ok()) return status;
+    if (status = ranks_.agree(status, 0, {}); !status.ok()) return status;
     const Status saved_here = detail::alone([&]() -> Status {
         json all;
         all["calendar"] = calendar_name(context_.run.calendar);
@@ -234,7 +234,7 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
         keep_first(saved, save_arrays(restart, file));
         return saved;
     });
-    return ranks_.meet(saved_here, 0, {});
+    return ranks_.agree(saved_here, 0, {});
 }
 
 /// Reads the sums. @note Collective
@@ -345,12 +345,12 @@ Status SavedState::load(tw_file file, Status mine,
             take(state, previous);
             return {};
         });
-    if (Status status = ranks_.meet(mine, 0, {}); !status.ok()) return status;
+    if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);
     keep_first(status, declare());
     keep_first(status, load_arrays(file, state));
     if (status.ok()) status = resume_outputs(state, records);
-    return ranks_.meet(status, 0, {});
+    return ranks_.agree(status, 0, {});
 }
 
 }  // namespace thalweg::history

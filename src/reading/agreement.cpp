@@ -73,7 +73,7 @@ Status agree_on(ReadContext& file, Call call, std::span<const ReadRequest> reque
         for (const ReadRequest& r : requests) text += ", " + describe(file, r);
         return text;
     };
-    Status status = file.session.meeting()
+    Status status = file.session.call_agreement()
                         .enter({call, file.serial, static_cast<std::int64_t>(hash),
                                 call == Call::close, std::ref(describe_all)},
                                mine, {}, {{&forms, 1}})

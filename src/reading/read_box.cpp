@@ -208,7 +208,7 @@ Status BoxRead::agree(const Status& mine) {
     const auto describe = [&] {
         return fmt::format("of {}, variable '{}'", file_.path, variable().name);
     };
-    return file_.session.meeting().enter(
+    return file_.session.call_agreement().enter(
         {Call::get_box, file_.serial, variable_, false, std::ref(describe)}, mine);
 }
 

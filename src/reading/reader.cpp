@@ -166,7 +166,7 @@ Status Reader::refresh() {
 
 Status Reader::close() {
     Status status = file_.source ? agree_on(file_, Call::close, {}, {}) : Status{};
-    if (!file_.session.meeting().parted()) leave();
+    if (!file_.session.call_agreement().gave_up()) leave();
     return status;
 }
 

@@ -80,14 +80,14 @@ Status FileContext::check_next_record(std::int64_t record) const {
                    name_of(format), OfRecord{options.wording.index(record)});
 }
 
-Status FileContext::enter(Call call, int i, const Status& mine, const MeetingWords& words) {
+Status FileContext::enter(Call call, int i, const Status& mine, const AgreedWords& words) {
     const auto describe = [&] {
         std::string text = "of " + path;
         if (i >= 0) text += ", variable '" + variable(i).name + "'";
         return text;
     };
-    auto outcome = session.meeting().enter({call, serial, i + 1, leaving, std::ref(describe)}, mine,
-                                           failed, words);
+    auto outcome = session.call_agreement().enter(
+        {call, serial, i + 1, leaving, std::ref(describe)}, mine, failed, words);
     if (outcome.failed && failed.ok()) failed = outcome.status;
     return std::move(outcome.status);
 }

@@ -68,7 +68,7 @@ struct FileContext {
 
     /// Agrees with all ranks, at the beginning of a collective call, that all are in the same call.
     /// @note Collective
-    Status enter(Call call, int variable, const Status& mine, const MeetingWords& words);
+    Status enter(Call call, int variable, const Status& mine, const AgreedWords& words);
 
     /// Returns the options that are the same for writers and other ranks.
     StorageOptions storage_options() const;

@@ -8,7 +8,7 @@
 
 #include "base/processors.hpp"
 #include "base/wording.hpp"
-#include "comm/meeting.hpp"
+#include "comm/call_agreement.hpp"
 #include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
@@ -83,7 +83,7 @@ public:
     /// Returns the connection to the servers; null if there are none.
     virtual Port* port() = 0;
     /// Returns the object with which ranks check that they are in the same call.
-    virtual Meeting& meeting() = 0;
+    virtual CallAgreement& call_agreement() = 0;
     /// Free processors, for service=auto.
     FreeProcessors processors;
     /// Times that this rank spent on the output of files that are closed.

@@ -44,7 +44,7 @@ std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePl
                       status.text);
         file.figures.service = file.options.service = "inline";
         file.figures.why_service = status.text;
-        target.storage->meet(file.team.world());
+        target.storage->rejoin(file.team.world());
     }
     return publisher;
 }
@@ -145,7 +145,7 @@ Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
     if (status = target.storage->separate(world); status.ok())
         next = make_queue_service(file, target, batch, complete, status);
     if (!next) {
-        target.storage->meet(world);
+        target.storage->rejoin(world);
         file.options.service = before;
         return {};
     }

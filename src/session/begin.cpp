@@ -104,7 +104,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
         // Change the environment only where this is necessary, as programs may read it on other
         // threads.
         if (session->settings.text("storage").starts_with("pnetcdf")) prepare_mpi_io();
-        session->meetings = std::make_unique<Meeting>(*session->team);
+        session->agreement = std::make_unique<CallAgreement>(*session->team);
         session->watch_mpi();
     });
     return {};

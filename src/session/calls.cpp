@@ -72,13 +72,13 @@ tw_status refuse(tw_session session, const char* call) {
             return failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
                            OfRank{session->rank});
         }));
-    if (session->meetings) session->meetings->refuse_thread(call);
+    if (session->agreement) session->agreement->refuse_thread(call);
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
 }
 
 bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call) {
     if (!session.team || session.team->size() == 1) return false;
-    return is_collective(call) || !session.meetings || session.meetings->count() != met;
+    return is_collective(call) || !session.agreement || session.agreement->count() != met;
 }
 
 void end_job(MPI_Comm comm, int rank, const char* call, const char* path, const Status& why) {
@@ -106,9 +106,9 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
 }
 
 Status enter(tw_session session, Call call, const char* of, const Status& mine, std::int64_t detail,
-             const MeetingWords& words) {
+             const AgreedWords& words) {
     const auto describe = [of] { return *of == '\0' ? std::string() : std::string("of ") + of; };
-    return session->meetings
+    return session->agreement
         ->enter({call, 0, detail, call == Call::finalize, std::ref(describe)}, mine, {}, words)
         .status;
 }

@@ -122,7 +122,7 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     const TraceInto into(session->trace ? &session->trace->own() : nullptr);
     const TraceFile file(text_or_empty(path));
     const Span span(call);
-    const std::int64_t met = session->meetings ? session->meetings->count() : 0;
+    const std::int64_t met = session->agreement ? session->agreement->count() : 0;
     keep_reserve();
     const auto guard = [&](auto&& act) -> Status {
         try {
@@ -140,7 +140,7 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
             if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path}, status.text);
             return {};
         });
-    if (session->meetings && session->meetings->parted()) {
+    if (session->agreement && session->agreement->gave_up()) {
         const Status parted = guard([&]() -> Status {
             session->part(status);
             return {};
@@ -281,7 +281,7 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
 /// @param words   integers of each rank, which are replaced by the combination of all ranks
 /// @note Collective
 Status enter(tw_session session, Call call, const char* of = "", const Status& mine = {},
-             std::int64_t detail = 0, const MeetingWords& words = {});
+             std::int64_t detail = 0, const AgreedWords& words = {});
 
 /// Returns a path without symbolic links and dots, so that paths of the same file are equal.
 std::string canonical(const std::string& path);

@@ -124,7 +124,7 @@ void tw_session_impl::start_trace(Team& ranks) {
 }
 
 void tw_session_impl::part(const Status& why) {
-    const Meeting::Parting parting = meetings->take_parting();
+    const CallAgreement::GivenUp parting = agreement->take_given_up();
     const auto is_left = [&](const tw_file_impl& f) {
         const int serial = f.file ? f.file->about().serial : f.reader->serial();
         return parting.session ||
@@ -202,7 +202,7 @@ void tw_session_impl::end() {
     threads.reset();
     memory.reset();
     model.reset();
-    meetings.reset();
+    agreement.reset();
     team.reset();
     servers.reset();
 }
@@ -218,7 +218,7 @@ bool tw_session_impl::abandon() {
         kept.sessions.push_back(this);
         return {};
     };
-    if (mpi_key != MPI_KEYVAL_INVALID && meetings && alone(keep).ok()) return true;
+    if (mpi_key != MPI_KEYVAL_INVALID && agreement && alone(keep).ok()) return true;
     if (team) give_up(team->world());
     if (model) give_up(*model);
     if (servers) servers->give_up();
@@ -258,13 +258,13 @@ bool tw_session_impl::is_abandoned() const {
 }
 
 void tw_session_impl::cancel(const char* does, const char* why) try {
-    if (meetings) {
+    if (agreement) {
         const Status mine = alone([&] {
             return failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank}, does,
                            *why == '\0' ? "" : ": ", why);
         });
-        const Status met = meetings->enter({Call::cancel, 0, 0, true, {}}, mine);
-        if (!meetings->parted()) meetings->part_all();
+        const Status met = agreement->enter({Call::cancel, 0, 0, true, {}}, mine);
+        if (!agreement->gave_up()) agreement->give_up_session();
         part(met);
     }
     end();
@@ -303,11 +303,11 @@ void tw_session_impl::watch_mpi() {
 void tw_session_impl::mpi_ends(bool abandoned) try {
     if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has already ended the session
     mpi_key = MPI_KEYVAL_INVALID;
-    if (!meetings) return;
+    if (!agreement) return;
     const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
     if (abandoned) return end_abandoned();
-    const Status met = meetings->enter({Call::mpi_finalize, 0, 0, true, {}});
-    if (!meetings->parted()) meetings->part_all();
+    const Status met = agreement->enter({Call::mpi_finalize, 0, 0, true, {}});
+    if (!agreement->gave_up()) agreement->give_up_session();
     const Status why = failure(TW_EMPI,
                                "MPI_Finalize was called before tw_finalize: open files remain "
                                "under their temporary names (see thalweg recover)");

@@ -90,7 +90,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Background* background(thalweg::detail::Status& status) override;
     thalweg::detail::Packers& packers() override;
     thalweg::detail::Port* port() override { return servers ? &servers->port() : nullptr; }
-    thalweg::detail::Meeting& meeting() override { return *meetings; }
+    thalweg::detail::CallAgreement& call_agreement() override { return *agreement; }
     double computing() const override { return entered - begun - in_calls; }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Returns the figures of all files so far.
@@ -140,7 +140,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if the watchdog is off
     std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if tracing is off
     std::unique_ptr<thalweg::detail::Team> team;
-    std::unique_ptr<thalweg::detail::Meeting> meetings;
+    std::unique_ptr<thalweg::detail::CallAgreement> agreement;
     /// Communicator for messages between the model's ranks, apart from the team's messages.
     std::unique_ptr<thalweg::detail::Comm> model;
     std::unique_ptr<thalweg::detail::Memory> memory;

@@ -449,7 +449,7 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
                       bool& fortran) {
     enum : std::size_t { failures, files, hashes, not_hashes, fortrans, all_words };
     std::array<std::int64_t, all_words> words{};
-    const auto meet = [&] {
+    const auto agree_on_settings = [&] {
         const std::int64_t hash = mine.ok() ? settings.hash() : 0;
         const bool speaks = comm.rank() == 0 && mine.ok() && settings.text("language") == "fortran";
         words = {mine.ok() ? 0 : 1, words[files], hash, ~hash, speaks ? 1 : 0};
@@ -463,7 +463,7 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
             return own.ok() && path.empty() ? settings.apply_all(call, path, {}) : own;
         });
     words[files] = path.empty() ? 0 : 1;
-    if (Status s = meet(); !s.ok()) return s;
+    if (Status s = agree_on_settings(); !s.ok()) return s;
     if (words[files] != 0) {
         std::vector<char> content;
         if (Status s = read_on_root(comm, path, content); !s.ok()) return s;
@@ -471,7 +471,7 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
             mine = alone([&] {
                 return settings.apply_all(call, path, {content.data(), content.size()});
             });
-        if (Status s = meet(); !s.ok()) return s;
+        if (Status s = agree_on_settings(); !s.ok()) return s;
     }
     fortran = words[fortrans] != 0;
     return words[hashes] == ~words[not_hashes] ? Status{} : settings.compare(comm);

@@ -191,7 +191,7 @@ public:
     /// rank.
     /// @note Collective over the communicator of create()
     virtual Status separate([[maybe_unused]] Comm& comm) { return {}; }
-    virtual void meet([[maybe_unused]] Comm& comm) {}
+    virtual void rejoin([[maybe_unused]] Comm& comm) {}
 
     /// Does work that set_records() has left to the model's own thread. Libraries that the model
     /// may use, too, such as HDF5, are called only by that thread. Called from time to time. Local.

@@ -17,8 +17,8 @@ public:
     Background* background(Status&) override { return nullptr; }
     Packers& packers() override { return packers_; }
     Port* port() override { return nullptr; }
-    Meeting& meeting() override { return *meeting_; }
-    std::unique_ptr<Meeting> meeting_;
+    CallAgreement& call_agreement() override { return *call_agreement_; }
+    std::unique_ptr<CallAgreement> call_agreement_;
 
 private:
     Packers packers_{1};
@@ -30,7 +30,7 @@ protected:
     Define() {
         Status status;
         team_ = Team::make(make_serial_comm(), 0, status);
-        arena_.meeting_ = std::make_unique<Meeting>(*team_);
+        arena_.call_agreement_ = std::make_unique<CallAgreement>(*team_);
         file_ = std::make_unique<File>(*team_, arena_, "define.nc", 1, FileOptions{});
     }
     std::shared_ptr<const Decomposition> cells(std::vector<std::string> dims,

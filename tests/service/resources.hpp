@@ -17,7 +17,7 @@ public:
         : team_(team),
           port_(port),
           arena_(team.node().share(static_cast<std::size_t>(buffer))),
-          meeting_(team) {}
+          call_agreement_(team) {}
     Memory* arena(Status&) override { return arena_.get(); }
     Background* background(Status& status) override {
         if (!background_) background_ = Background::make(team_, status);
@@ -25,7 +25,7 @@ public:
     }
     Packers& packers() override { return packers_; }
     Port* port() override { return port_; }
-    Meeting& meeting() override { return meeting_; }
+    CallAgreement& call_agreement() override { return call_agreement_; }
 
 private:
     Team& team_;
@@ -33,7 +33,7 @@ private:
     std::unique_ptr<Memory> arena_;
     std::unique_ptr<Background> background_;
     Packers packers_{1};
-    Meeting meeting_;
+    CallAgreement call_agreement_;
 };
 
 }  // namespace thalweg::detail

@@ -431,7 +431,7 @@ TEST(UnitWriter, ALaterStepWaitsForTheRanksThatLackAnEarlierOne) {
     first.waiting = 1;
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
-    o.ranks[1]->meet();
+    o.ranks[1]->note_call();
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
     // An error names the rank that lacks the step.
@@ -485,13 +485,13 @@ TEST(UnitWriter, WhoWaitsForRanksOfOtherNodesIsTold) {
     EXPECT_TRUE(o.ranks[0]->stuck());
     EXPECT_FALSE(o.ranks[1]->stuck());  // rank 1 has space in its queue
     // The ranks enter the collective call; nothing is known about the next one.
-    for (auto& rank : o.ranks) rank->meet();
+    for (auto& rank : o.ranks) rank->note_call();
     o.work();
     EXPECT_FALSE(o.ranks[0]->stuck());
     o.unit_writer->sources().learn({0, 2});
     o.work();
     EXPECT_TRUE(o.ranks[0]->stuck());
-    EXPECT_EQ(o.unit_writer->sources().deadlock().meeting, 2U);
+    EXPECT_EQ(o.unit_writer->sources().deadlock().call, 2U);
 }
 
 // Ranks publish the same units and make a collective call. The first rank waits for space, and the
@@ -503,14 +503,14 @@ TEST(UnitWriter, ARankThatWaitsForRoomIsNotStuck) {
     std::vector<std::thread> ranks;
     for (int r = 0; r < 3; ++r)
         ranks.emplace_back([&, r] {
-            for (int meeting = 1; meeting <= 300 && !stuck; ++meeting) {
+            for (int call = 1; call <= 300 && !stuck; ++call) {
                 for (int unit = 0; unit < 3; ++unit) {
                     if (r == 2) sleep_seconds(100e-6);
                     if (!o.publish(r, o.unit(UnitKind::step, r, 3, 0))) stuck = true;
                 }
-                o.ranks[static_cast<std::size_t>(r)]->meet();
+                o.ranks[static_cast<std::size_t>(r)]->note_call();
                 ++there;
-                while (there < 3 * meeting && !stuck) std::this_thread::yield();
+                while (there < 3 * call && !stuck) std::this_thread::yield();
             }
             --running;
         });

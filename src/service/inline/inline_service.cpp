@@ -162,7 +162,7 @@ Status InlineService::write_alone(const Part& part) {
     return batch_.keep_misfits(true);
 }
 
-// ---- meetings -----------------------------------------------------------------------------------
+// ---- collective calls ---------------------------------------------------------------------------
 
 Status InlineService::end_step(bool) {
     Agreed agreed;

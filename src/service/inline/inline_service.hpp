@@ -1,5 +1,5 @@
-// Service inline: parts that were put wait in memory, packed, or in the model's arrays; the calls
-// in which the ranks meet write them. If all ranks have put a part of the same variable and record,
+// Service inline: parts that were put wait in memory, packed, or in the model's arrays; collective
+// calls write them. If all ranks have put a part of the same variable and record,
 // they write it together: all pack directly into the writers' slots while the writers write. The
 // rest goes to the writers in messages.
 // SPDX-License-Identifier: Apache-2.0

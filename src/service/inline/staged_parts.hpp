@@ -1,4 +1,4 @@
-// Service inline: the parts that wait until the ranks meet, in packed copies or in the model's
+// Service inline: the parts that wait for a collective call, in packed copies or in the model's
 // arrays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,5 @@
-// Service inline: memory for packed copies of data that are put, until the ranks meet.
+// Service inline: memory for packed copies of data that are put, until a collective call
+// writes them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -66,7 +66,7 @@ public:
     /// Calls visit(box) for the boxes that may overlap a range, in the order in which they were
     /// put. Ranges must ascend from call to call.
     template <class Visit>
-    void meet(ElementRange range, Visit&& visit) {
+    void for_overlapping(ElementRange range, Visit&& visit) {
         const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
         std::erase_if(met_, ended);
         for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
@@ -327,9 +327,9 @@ Status Composer::pass(bool records, std::int64_t record, std::span<const Work> w
             for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
                 const auto sweep = sweeps.find(place);
                 if (sweep == sweeps.end()) return;
-                sweep->second.meet(share.reach(place, range), [&](const UnitPart::Entry& e) {
-                    copy(share, piece, place, range, e);
-                });
+                sweep->second.for_overlapping(
+                    share.reach(place, range),
+                    [&](const UnitPart::Entry& e) { copy(share, piece, place, range, e); });
             });
         }
         if (Status s = storage_.write(chunks); !s.ok()) return s;

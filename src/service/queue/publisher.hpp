@@ -64,8 +64,8 @@ public:
     virtual void fail(const Status& status) { unit_queue_->region().fail(status); }
     /// Returns an error of the file if this rank knows of one already.
     virtual Status known_failure() { return unit_queue_->failure(); }
-    /// Notes that this rank enters a collective call; see UnitQueue::meet.
-    virtual void meet() { unit_queue_->meet(); }
+    /// Notes that this rank enters a collective call; see UnitQueue::note_call.
+    virtual void note_call() { unit_queue_->note_call(); }
     /// Tests if ranks exchange messages when they publish. If so, they must agree beforehand.
     virtual bool collective() const { return false; }
     /// Waits until everything that all ranks have published is in the file and its records are

@@ -24,10 +24,10 @@ QueueService::QueueService(FileContext& file, Batch& batch, Order order,
     for (const Variable& v : file.definitions.variables) has_records_ |= v.record;
     // Informs the writers that this rank enters a collective call: until all ranks have entered it,
     // this one publishes nothing.
-    file.session.meeting().prepare(file.serial, [this] { publisher_->meet(); });
+    file.session.call_agreement().prepare(file.serial, [this] { publisher_->note_call(); });
 }
 
-QueueService::~QueueService() { file_.session.meeting().forget(file_.serial); }
+QueueService::~QueueService() { file_.session.call_agreement().forget(file_.serial); }
 
 Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
     (void)packer_.poll();

@@ -27,8 +27,8 @@ struct Region {
     Word done[max_agents];  ///< units that a writer is done with
     /// For each writer of the node: units whose parts from all ranks it has written.
     Word rounds[max_agents];
-    Word waiting;   ///< the rank waits for room
-    Word meetings;  ///< collective calls that the rank has entered
+    Word waiting;  ///< the rank waits for room
+    Word calls;    ///< collective calls that the rank has entered
     /// Number of the collective call that this rank must enter before its queue can get room.
     Word stuck;
     Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete

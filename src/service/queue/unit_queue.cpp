@@ -165,10 +165,10 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
 bool UnitQueue::stuck() const {
     const Region& region = Region::of(*memory_);
     return region.stuck.load(std::memory_order_acquire) ==
-           region.meetings.load(std::memory_order_relaxed) + 1;
+           region.calls.load(std::memory_order_relaxed) + 1;
 }
 
-void UnitQueue::meet() { Region::of(*memory_).meetings.fetch_add(1, std::memory_order_release); }
+void UnitQueue::note_call() { Region::of(*memory_).calls.fetch_add(1, std::memory_order_release); }
 
 bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     unit_part.head.unit = next_;

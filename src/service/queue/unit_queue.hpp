@@ -56,7 +56,7 @@ public:
     bool no_memory() const { return no_memory_; }
     /// Informs the writers that this rank enters a collective call: until all ranks have entered
     /// it, this rank publishes nothing.
-    void meet();
+    void note_call();
     std::int64_t position(const char* data) const { return data - Region::data(*memory_); }
     const char* base() const { return Region::data(*memory_); }
     /// Returns the bytes of the queue that are allocated.

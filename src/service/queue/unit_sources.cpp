@@ -111,9 +111,8 @@ Deadlock UnitWriterSources::find_deadlock() const {
         if (!s.region) continue;
         // Read this count before the units: a unit that the rank published before the call is then
         // seen.
-        const std::uint32_t meetings =
-            Region::of(*s.region).meetings.load(std::memory_order_acquire);
-        if (!has(s)) last.take({s.next - s.boxes, meetings});
+        const std::uint32_t calls = Region::of(*s.region).calls.load(std::memory_order_acquire);
+        if (!has(s)) last.take({s.next - s.boxes, calls});
     }
     return last;
 }
@@ -126,7 +125,7 @@ void UnitWriterSources::tell_stuck() const {
     for (const UnitSource& s : all_) {
         if (!s.region || kind(s).value_or(UnitKind::boxes) == UnitKind::boxes) continue;
         Region& region = Region::of(*s.region);
-        const std::uint32_t here = region.meetings.load(order);
+        const std::uint32_t here = region.calls.load(order);
         if (deadlock.stops(s.next - s.boxes + 1, here) && region.waiting.load(order) != 0)
             region.stuck.store(here + 1, std::memory_order_release);
     }

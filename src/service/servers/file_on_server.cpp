@@ -144,7 +144,7 @@ void FileOnServer::handle(Message& message) {
             with_reserve([&] { unit_writer_->state().hear(status); });
             break;
         }
-        case MessageKind::meets: learn(message); break;
+        case MessageKind::call: learn(message); break;
         case MessageKind::accepted: --under_way_; break;
         default: break;
     }
@@ -321,13 +321,13 @@ void FileOnServer::tell_deadlock() {
     if (place_.server_roles.nodes() == 1) return;
     const Deadlock seen = unit_writer_->sources().deadlock();
     if (!seen.beyond(told_)) return;
-    if (seen.meeting != seen_.meeting || seen.unit != seen_.unit) {
+    if (seen.call != seen_.call || seen.unit != seen_.unit) {
         seen_ = seen;
         seen_at_ = now();
     }
     if (now() - seen_at_ < patience) return;
     told_ = seen;
-    place_.spread(MessageKind::meets, serial_, message_of(seen), -1);
+    place_.spread(MessageKind::call, serial_, message_of(seen), -1);
 }
 
 }  // namespace thalweg::detail

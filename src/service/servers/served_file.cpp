@@ -33,7 +33,7 @@ void Port::poll() {
                     box.region->fail(with_reserve([&] { return value_in<Status>(message.body); }));
                 break;
             }
-            case MessageKind::meets:
+            case MessageKind::call:
                 box.deadlock.take(WireReader(message.body).get<Deadlock>());
                 break;
             case MessageKind::reply:
@@ -132,14 +132,14 @@ public:
         return unit_queue_->failure();
     }
 
-    void meet() override {
-        unit_queue_->meet();
+    void note_call() override {
+        unit_queue_->note_call();
         if (!lone_) return;
         // No server sees this rank's memory, so send a message. If there is no memory for it, only
         // the watchdog can report that ranks are in different calls.
         const Deadlock deadlock{unit_queue_->published_by_all(),
-                                unit_queue_->region().meetings.load(std::memory_order_relaxed)};
-        (void)tell(MessageKind::meets, [&] { return message_of(deadlock); });
+                                unit_queue_->region().calls.load(std::memory_order_relaxed)};
+        (void)tell(MessageKind::call, [&] { return message_of(deadlock); });
     }
 
     Status finish(bool durable) override {
@@ -224,9 +224,9 @@ private:
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
-        const std::uint32_t meetings = region.meetings.load(std::memory_order_relaxed);
-        if (box.deadlock.stops(unit_queue_->published_by_all(), meetings))
-            region.stuck.store(meetings + 1, std::memory_order_release);
+        const std::uint32_t calls = region.calls.load(std::memory_order_relaxed);
+        if (box.deadlock.stops(unit_queue_->published_by_all(), calls))
+            region.stuck.store(calls + 1, std::memory_order_release);
         const auto& n = box.accepted;
         return *std::min_element(n.begin(), n.end());
     }

@@ -32,7 +32,7 @@ enum class MessageKind : std::int64_t {
     turn,  ///< to the servers below: see OpenOrder
     // From any server to all servers, and to the ranks that share memory with none.
     failed,  ///< a file has failed
-    meets,   ///< a Deadlock
+    call,    ///< a Deadlock
 };
 
 struct Message {

@@ -36,7 +36,7 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
-    bool collective() const override { return writers_.meet() && !store_->boxes(); }
+    bool collective() const override { return writers_.rejoin() && !store_->boxes(); }
     bool opens_alone() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
@@ -147,7 +147,7 @@ public:
         return writers_.apart() && layout_.chunks.any_whole() ? &*placer_ : nullptr;
     }
     Status separate(Comm& comm) override { return writers_.separate(comm, *placer_, *store_); }
-    void meet(Comm& comm) override { writers_.rejoin(comm, *placer_, *store_); }
+    void rejoin(Comm& comm) override { writers_.rejoin(comm, *placer_, *store_); }
 
     Status set_records(std::int64_t records, bool durable) override {
         if (Status status = place(records); !status.ok()) return status;

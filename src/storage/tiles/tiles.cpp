@@ -72,8 +72,8 @@ public:
     }
     Placement* placement() override { return tile_ < 0 ? nullptr : inner_->placement(); }
     Status separate(Comm&) override { return tile_ < 0 ? Status{} : inner_->separate(*alone_); }
-    void meet(Comm&) override {
-        if (tile_ >= 0) inner_->meet(*alone_);
+    void rejoin(Comm&) override {
+        if (tile_ >= 0) inner_->rejoin(*alone_);
     }
 
     Status reserve(std::int64_t offset, std::int64_t bytes) override {

@@ -1,8 +1,8 @@
-// Meetings, in which all ranks of a session find out if they are in the same call: ranks in
-// different calls get an error, instead of waiting for each other.
+// The agreement of all ranks of a session at the beginning of each collective call. Ranks in
+// different calls get an error instead of waiting for each other.
 //
-// Every collective call of a session or of its files begins with one meeting. A rank contributes
-// the same number of words in every call, so that ranks in different calls can meet.
+// An agreement is one reduction. A rank contributes the same number of words in every call, so that
+// the reduction is possible between ranks in different calls.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -61,7 +61,7 @@ bool is_collective(const char* function);
 Status thread_failure(const char* call, int rank);
 
 /// The call that a rank makes, as the rank describes it to the others.
-struct Attendance {
+struct CallOfRank {
     Call call;
     int file = 0;  ///< serial number of the file; 0: the call concerns the session
     /// A further value that must be the same on all ranks, such as the variable of a put.
@@ -74,7 +74,7 @@ struct Attendance {
 };
 
 /// Further words that the ranks combine, if they are in the same call.
-struct MeetingWords {
+struct AgreedWords {
     /// Combined by bitwise or. Words that do not fit into a row need another reduction.
     std::span<std::int64_t> any{};
     std::span<std::int64_t> most{};  ///< combined by the maximum; as many as RowOfWords has
@@ -85,9 +85,9 @@ struct MeetingWords {
 inline std::array<std::int64_t, 2> equality_words(std::int64_t value) { return {value, ~value}; }
 inline bool are_alike(std::span<const std::int64_t> told) { return (told[0] & told[1]) == 0; }
 
-class Meeting {
+class CallAgreement {
 public:
-    explicit Meeting(Team& team) : team_(team) {}
+    explicit CallAgreement(Team& team) : team_(team) {}
 
     struct Outcome {
         Status status;        ///< the same on all ranks
@@ -100,23 +100,23 @@ public:
      * @param words   receive the combined words of all ranks
      * @note Collective
      */
-    Outcome enter(const Attendance& attendance, const Status& mine, const Status& failed,
-                  const MeetingWords& words);
-    Status enter(const Attendance& attendance, const Status& mine = {}) {
-        return enter(attendance, mine, {}, {}).status;
+    Outcome enter(const CallOfRank& own, const Status& mine, const Status& failed,
+                  const AgreedWords& words);
+    Status enter(const CallOfRank& own, const Status& mine = {}) {
+        return enter(own, mine, {}, {}).status;
     }
 
     /// Files, or the session, that ranks in different calls have given up. A rank cannot use them
     /// again, so all ranks give them up before the call returns.
-    struct Parting {
+    struct GivenUp {
         std::vector<int> files;  ///< serial numbers
         bool session = false;
     };
     /// Returns the number of collective calls so far.
     std::int64_t count() const { return count_; }
-    bool parted() const { return parting_.session || !parting_.files.empty(); }
-    void part_all() { parting_.session = true; }
-    Parting take_parting() { return std::exchange(parting_, {}); }
+    bool gave_up() const { return given_up_.session || !given_up_.files.empty(); }
+    void give_up_session() { given_up_.session = true; }
+    GivenUp take_given_up() { return std::exchange(given_up_, {}); }
 
     /// Notes that this rank refused a call of a second thread. The next collective call reports
     /// this to all ranks, some of which may be waiting in that call. Any thread may call this
@@ -128,12 +128,12 @@ public:
     void forget(int file) { prepare_.erase(file); }
 
 private:
-    Status compare(const Attendance& attendance);
-    void find_parting(const Attendance& attendance);
+    Status compare(const CallOfRank& own);
+    void find_given_up(const CallOfRank& own);
 
     Team& team_;
     std::map<int, std::function<void()>> prepare_;
-    Parting parting_;
+    GivenUp given_up_;
     std::int64_t count_ = 0;
     std::atomic<const char*> refused_{nullptr};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/meeting.hpp"
+#include "comm/call_agreement.hpp"
 
 #include <algorithm>
 #include <array>
@@ -68,8 +68,8 @@ Status thread_failure(const char* call, int rank) {
                    call, OfRank{rank});
 }
 
-Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, const Status& failed,
-                                const MeetingWords& words) {
+CallAgreement::Outcome CallAgreement::enter(const CallOfRank& here, const Status& given,
+                                            const Status& failed, const AgreedWords& words) {
     ++count_;
     for (const auto& [serial, act] : prepare_) act();
     Status refused;
@@ -110,17 +110,17 @@ Meeting::Outcome Meeting::enter(const Attendance& here, const Status& given, con
         outcome.status = detail::agree(team_.world(), mine);
     else
         outcome.status = compare(here);
-    if (!same_call && (row[flags] & leaves) != 0) find_parting(here);
+    if (!same_call && (row[flags] & leaves) != 0) find_given_up(here);
     return outcome;
 }
 
 /// Returns an error that names the call of rank 0 and the first rank in another call.
-Status Meeting::compare(const Attendance& attendance) {
+Status CallAgreement::compare(const CallOfRank& own) {
     std::string here;
     std::vector<char> first;
     Status status = alone([&]() -> Status {
-        here = name_of(attendance.call);
-        const std::string of = attendance.describe ? attendance.describe() : std::string();
+        here = name_of(own.call);
+        const std::string of = own.describe ? own.describe() : std::string();
         if (!of.empty()) here += " " + of;
         first.assign(here.begin(), here.end());
         return {};
@@ -142,16 +142,16 @@ Status Meeting::compare(const Attendance& attendance) {
 }
 
 /// Collects, on every rank, the files and session that any rank has given up.
-void Meeting::find_parting(const Attendance& attendance) {
-    const std::int64_t mine = !attendance.leaves ? -1 : attendance.file;
+void CallAgreement::find_given_up(const CallOfRank& own) {
+    const std::int64_t mine = !own.leaves ? -1 : own.file;
     std::vector<char> all;
     for (const auto& one :
          team_.world().gather({reinterpret_cast<const char*>(&mine), sizeof mine}, 0))
         all.insert(all.end(), one.begin(), one.end());
     team_.world().broadcast(all, 0);
     for (const std::int64_t serial : to_words(all)) {
-        if (serial == 0) parting_.session = true;
-        if (serial > 0) parting_.files.push_back(serial);
+        if (serial == 0) given_up_.session = true;
+        if (serial > 0) given_up_.files.push_back(serial);
     }
 }
 
