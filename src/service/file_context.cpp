@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/file_context.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace thalweg::detail {
@@ -104,6 +105,7 @@ StorageOptions FileContext::storage_options() const {
     o.wording = options.wording;
     o.live = options.live;
     o.checksums = options.checksums;
+    o.waiting_chunks = std::min(o.waiting_chunks, options.staging / 2);
     o.has_checksums = has_checksums;
     o.claimed = claimed;
     o.is_there = !existing.is && !several_files();

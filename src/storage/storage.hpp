@@ -91,7 +91,10 @@ struct StorageOptions {
     bool apart = false;          ///< the writers cannot wait for each other during write()
     bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
     int threads = 1;             ///< number of threads that compress, including the one that writes
-    int all_beside = 0;          ///< number of other writers on the keeper's node
+    /// Limit in bytes on the elements of chunks that wait in memory: uncompressed ones whose
+    /// records are not complete, and as many that wait for the threads.
+    std::int64_t waiting_chunks = 32 << 20;
+    int all_beside = 0;  ///< number of other writers on the keeper's node
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
                                                        ///< -1: none
     Existing existing = {};

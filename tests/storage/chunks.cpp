@@ -193,7 +193,7 @@ TEST(Chunks, OfSeveralThreadsAreThoseOfOneInTheSameOrder) {
 
 TEST(Chunks, ThatCannotBeTakenAreDropped) {
     const std::vector<StoredFilter> filters{{1, 1, 1}};
-    ChunkBatch batch(2);
+    ChunkBatch batch(2, 32 << 20);
     for (int number = 0; number < 4; ++number)
         std::memset(batch.add(0, 0, number, filters, 1 << 17), number, 1 << 17);
     int taken = 0;

@@ -86,6 +86,10 @@ Status ChunkBatch::finish(const TakeChunk& take) {
     for (std::size_t i = 0; i < all.size() && status.ok(); ++i)
         status =
             take(all[i].variable, all[i].record, all[i].number, {data_[i].data(), all[i].bytes});
+    std::int64_t kept = 0;
+    for (const std::vector<char>& data : data_) kept += std::ssize(data);
+    // Chunks of different sizes at the same index can leave large memory at all indices.
+    if (kept > 2 * most_) data_.clear();
     return status;
 }
 

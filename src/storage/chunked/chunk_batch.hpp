@@ -19,14 +19,15 @@ using TakeChunk = std::function<Status(int variable, std::int64_t record, std::i
 class ChunkBatch {
 public:
     /// @param threads  number of threads that compress, including the caller
-    explicit ChunkBatch(int threads) : compressors_(threads) {}
+    /// @param most     size in bytes of the elements after which the batch is full
+    ChunkBatch(int threads, std::int64_t most) : most_(most), compressors_(threads) {}
 
     /// Adds a chunk and returns memory for its elements.
     /// @param filters  must remain valid until finish()
     char* add(int variable, std::int64_t record, std::int64_t number,
               const std::vector<StoredFilter>& filters, std::int64_t bytes);
     /// Tests if the chunks should be compressed before another one is added.
-    bool is_full() const { return bytes_ >= most_bytes; }
+    bool is_full() const { return bytes_ >= most_; }
     /// Tests if the batch contains chunks of a variable and a record with numbers from `first` to
     /// `end` - 1.
     bool has(int variable, std::int64_t record, std::int64_t first, std::int64_t end) const;
@@ -35,9 +36,6 @@ public:
     Status finish(const TakeChunk& take);
 
 private:
-    /// Size of the elements after which the batch is full. A thread takes 0.1 s to compress them.
-    static constexpr std::int64_t most_bytes = 32 << 20;
-
     struct Waiting {
         int variable;
         std::int64_t record, number;
@@ -45,8 +43,10 @@ private:
         std::int64_t bytes;
     };
 
+    std::int64_t most_;
     std::vector<Waiting> waiting_;
-    /// For each chunk its elements, later the filtered chunk. The memory is kept for later batches.
+    /// For each chunk its elements, later the filtered chunk. The memory is kept for later batches,
+    /// as long as it is not much larger than a full batch.
     std::vector<std::vector<char>> data_;
     std::vector<Compressor> compressors_;  ///< one for each thread
     std::int64_t bytes_ = 0;               ///< size of the elements

@@ -19,13 +19,15 @@ public:
     /// @param filters  filters of each variable
     /// @param threads  number of threads that filter chunks, including the caller; if there are
     ///                 several, the last chunks are passed on by finish()
+    /// @param most     size in bytes of the chunks that wait for the threads
     Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
-           std::span<const std::vector<StoredFilter>> filters, int threads = 1)
+           std::span<const std::vector<StoredFilter>> filters, int threads = 1,
+           std::int64_t most = 32 << 20)
         : definitions_(definitions),
           grids_(grids),
           filters_(filters),
           parts_(definitions.variables.size()) {
-        if (threads > 1) batch_.emplace(threads);
+        if (threads > 1) batch_.emplace(threads, most);
     }
 
     /// Adds a piece of a variable whose chunks hold one record each. The pieces of a band must be

@@ -35,7 +35,7 @@ public:
     /// @param path    data file; the unnamed file is created in its folder when it is needed
     /// @param memory  bytes of bands that are kept in memory
     UnpackedBands(std::string path, const Definitions& definitions,
-                  std::span<const ChunkGrid> grids, Load load, std::int64_t memory = 32 << 20);
+                  std::span<const ChunkGrid> grids, Load load, std::int64_t memory);
     ~UnpackedBands();
     UnpackedBands(const UnpackedBands&) = delete;
     UnpackedBands& operator=(const UnpackedBands&) = delete;

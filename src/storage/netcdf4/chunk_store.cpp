@@ -19,14 +19,15 @@ constexpr int pieces_a_round = 32;
 
 ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
                        const Definitions& definitions, const ChunkLayout& layout, Wording wording,
-                       int threads)
+                       int threads, std::int64_t memory)
     : placer_(placer),
       read_(std::move(read)),
       path_(std::move(path)),
       definitions_(definitions),
       layout_(layout),
       wording_(wording),
-      packer_(definitions, layout.grids, layout.filters, threads) {
+      memory_(memory),
+      packer_(definitions, layout.grids, layout.filters, threads, memory) {
     for (const ChunkGrid& g : layout.grids) groups_ |= g.records > 1;
 }
 
@@ -43,7 +44,7 @@ UnpackedBands& ChunkStore::bands() {
     if (!bands_)
         bands_ = std::make_unique<UnpackedBands>(
             path_, definitions_, layout_.grids,
-            [this](const Band& band, char* to) { return load(band, to); });
+            [this](const Band& band, char* to) { return load(band, to); }, memory_);
     return *bands_;
 }
 

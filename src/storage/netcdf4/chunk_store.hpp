@@ -35,8 +35,9 @@ public:
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
     /// @param threads  number of threads that filter chunks, including the caller
+    /// @param memory   see StorageOptions::waiting_chunks
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
-               const ChunkLayout& layout, Wording wording, int threads);
+               const ChunkLayout& layout, Wording wording, int threads, std::int64_t memory);
 
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
@@ -102,6 +103,7 @@ private:
     const ChunkLayout& layout_;
     Wording wording_;
     SumsWriter* sums_ = nullptr;
+    std::int64_t memory_;
     Packer packer_;
     /// Receives each chunk from the Packer, and writes it.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,

@@ -14,7 +14,7 @@ void ChunkWriters::choose(int rank, const StorageOptions& options, bool writer, 
 }
 
 Status ChunkWriters::join(Comm& comm, ChunkPlacer& placer, ChunkStore& store) {
-    if (rejoin()) {
+    if (are_collective()) {
         auto writers = comm.split(writer_ ? 0 : -1, keeper_ ? -1 : comm.rank());
         if (writers) store.join(std::move(writers));
     }

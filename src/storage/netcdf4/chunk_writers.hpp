@@ -20,7 +20,7 @@ public:
     /// Tests if the writers do not wait for each other.
     bool apart() const { return apart_; }
     /// Tests if the writers request space in collective calls.
-    bool rejoin() const { return several_ && !apart_; }
+    bool are_collective() const { return several_ && !apart_; }
 
     /// Connects the writers, so that they can get space in the file.
     /// @return the same on every rank

@@ -36,7 +36,7 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
-    bool collective() const override { return writers_.rejoin() && !store_->boxes(); }
+    bool collective() const override { return writers_.are_collective() && !store_->boxes(); }
     bool opens_alone() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
@@ -183,7 +183,7 @@ private:
             return read_fully(fd_, path_, to, bytes, address);
         };
         store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording,
-                       options_.threads);
+                       options_.threads, options_.waiting_chunks);
         store_->note_to(sums_);
         if (writers_.keeper())
             index_.emplace(path_, *definitions_, layout_, *placer_, *store_, options_.behind,
