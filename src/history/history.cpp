@@ -71,6 +71,16 @@ Status History::begin_step(double seconds) {
         field.copied = any([](const Variable* variable) { return variable->waits(); });
         field.wanted = field.copied || any([](const Variable* v) { return v->samples().wants(); });
     }
+    // A field is held back if a field that weights it is, so that the weight comes first.
+    const auto weight_is_copied = [](const Variable* variable) {
+        return variable->weight_field() != nullptr && variable->weight_field()->copied;
+    };
+    for (bool changed = !waiting_.empty(); changed;) {
+        changed = false;
+        for (Field& field : declared_.fields())
+            if (!field.copied && std::ranges::any_of(field.users, weight_is_copied))
+                field.copied = field.wanted = changed = true;
+    }
     length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
@@ -157,6 +167,10 @@ Status History::end_lost_step() {
 }
 
 Status History::end_step() {
+    if (!broken_.ok()) {
+        in_step_ = false;
+        return broken_;
+    }
     if (!in_step_ && !lost_.ok()) return end_lost_step();
     if (!in_step_)
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
@@ -177,7 +191,10 @@ Status History::end_step() {
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     in_step_ = false;
     previous_ = now_;
-    if (!due.empty()) keep_first(status, records_.write(due, now_));
+    if (due.empty()) return status;
+    // If the choice of stations has failed, a rank whose time was refused has ended the step.
+    if (status.ok()) return records_.write(due, now_);
+    drop_records(due);
     return status;
 }
 
@@ -206,6 +223,7 @@ std::vector<Due> History::find_open() {
 }
 
 Status History::save(tw_restart restart) {
+    if (!broken_.ok()) return broken_;
     const Status mine = in_step_ ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
     SavedState state(ranks_, context_, streams_, choices_, picks_);
     Status status = state.save(restart, mine, previous_);

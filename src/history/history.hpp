@@ -46,7 +46,7 @@ public:
     std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
-    /// What was sent of a field whose samples are used when the step ends.
+    /// Values sent for a field whose samples are used when the step ends.
     struct Sent {
         Field* field;
         BoxCopies copies;
@@ -89,6 +89,7 @@ private:
     Time now_ = 0;
     Time length_ = 0;     ///< length of the last step
     Status lost_;         ///< reason why the time of this step was refused
+    Status broken_;       ///< reason why streams could not be made again; the same on every rank
     Time lost_time_ = 0;  ///< the refused time
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
 };

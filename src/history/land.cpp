@@ -137,8 +137,9 @@ Status History::settle_land() {
     if (status.ok()) {
         mine = detail::alone([&] { return make_again(changed); });
         status = ranks_.agree(mine, 0, {});
+        if (status.ok()) status = choices_.declare(ranks_);
+        broken_ = status;
     }
-    if (status.ok()) status = choices_.declare(ranks_);
     for (Stream* stream : streams) {
         (void)stream->plan_step(previous_, now_);  // cannot fail: the step was planned before
         stream->begin_step();

@@ -69,8 +69,10 @@ Coordinate names_of_stations(const std::vector<std::string>& names) {
 }  // namespace
 
 const RegionPick* RegionPicks::of(const StreamTable& stream, const Field& field) const {
+    const std::string owner = with_own_picks_.contains(stream.name) ? stream.name : "";
     const auto same = [&](const RegionPick& one) {
-        return one.region->name == stream.region && one.field->serial == field.serial &&
+        return one.owner == owner && one.region->name == stream.region &&
+               one.field->serial == field.serial &&
                one.field->declared.dims == field.declared.dims &&
                one.field->part.dims == field.part.dims && one.centres == declared_.centres(field);
     };
@@ -82,6 +84,7 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
     picks_.clear();
     waiting_.clear();
     settled_.clear();
+    with_own_picks_.clear();
     for (const ResolvedStream& one : resolved) {
         const StreamTable& stream = table_.streams[one.table];
         if (stream.region.empty()) continue;
@@ -99,13 +102,13 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
             return declared_.fields()[about.declared].declared.missing == Missing::fixed;
         };
         const bool wait = region.list_file.empty() && std::ranges::any_of(one.fields, misses);
+        if (wait) with_own_picks_.insert(stream.name);
         for (const StreamField& about : one.fields) {
             const Field& field = declared_.fields()[about.declared];
-            if (const RegionPick* there = of(stream, field); there != nullptr) {
-                if (wait) waiting_.insert(there);
-                continue;
-            }
-            RegionPick made{&region, &field, declared_.centres(field), {dim, {}, {}}, {}};
+            if (of(stream, field) != nullptr) continue;
+            RegionPick made{
+                &region,       &field, wait ? stream.name : "", declared_.centres(field),
+                {dim, {}, {}}, {}};
             made.pick.dims = made.centres.dims;
             for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
                 if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
@@ -308,7 +311,7 @@ Status RegionPicks::skip_land(const Status& mine, const Land& land,
 namespace {
 
 std::string name_of(const RegionPick& one) {
-    return one.region->name + " " + one.field->declared.name;
+    return one.region->name + " " + one.field->declared.name + " " + one.owner;
 }
 
 }  // namespace

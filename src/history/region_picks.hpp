@@ -19,9 +19,11 @@ namespace thalweg::history {
 struct RegionPick {
     const RegionTable* region;
     const Field* field;  ///< one of these fields
+    /// Name of the only stream that uses the pick, because its stations skip land; may be empty.
+    std::string owner;
     Centres centres;
     Pick pick;
-    Integers nearest;  ///< indices of the elements, before those on land were replaced
+    Integers nearest;  ///< indices of the elements before elements on land were replaced
 };
 
 /// The indices of elements on land, for each pick whose elements are to be found again.
@@ -42,12 +44,12 @@ public:
     bool waits(const StreamTable& stream, const Field& field) const {
         return !waiting_.empty() && waiting_.contains(of(stream, field));
     }
-    /// Finds the elements of picks again, without those on land.
+    /// Finds the elements of picks again, excluding elements on land.
     /// @param mine     this rank's own failure so far
     /// @param changed  receives the picks with other elements than before
     /// @note Collective
     Status skip_land(const Status& mine, const Land& land, std::set<const RegionPick*>& changed);
-    /// The nearest elements of a pick, and those that replace elements on land.
+    /// The nearest elements of a pick, and the replacements for elements on land.
     using Settled = std::map<std::string, std::pair<Integers, Integers>>;
     /// Returns the picks that were found without land, by name.
     Settled settled() const;
@@ -78,6 +80,7 @@ private:
     Table& table_;
     const Declarations& declared_;
     std::deque<RegionPick> picks_;
+    std::set<std::string> with_own_picks_;  ///< names of streams whose stations skip land
     std::set<const RegionPick*> waiting_, settled_;
     std::map<std::string, Coordinate> station_names_;  ///< by region
 };
