@@ -176,8 +176,10 @@ void DescribedGrid::settle(const Session::Key& key, bool failed) {
 }
 
 Grid& DescribedGrid::grid() {
-    if (!grid_ && error_.code == 0) compare_descriptions(session_);
+    // Depends only on descriptions that all ranks have made, not on an error of this rank alone.
+    compare_descriptions(session_);
     if (error_.code != 0) throw error_;
+    if (!grid_) throw Error{NC_ENOMEM, "a decomposition could not be made"};
     return *grid_;
 }
 

@@ -127,7 +127,8 @@ bool QueuedFile::is_large(const Variable& v, const Shape& count) const {
 }
 
 bool QueuedFile::put_at_once(const Entry& entry) {
-    const auto same = [&](const Entry& e) { return e.varid == entry.varid && !e.empty; };
+    // An empty collective put stands for those of other ranks, which must not be written later.
+    const auto same = [&](const Entry& e) { return e.varid == entry.varid; };
     const auto& queued = queue_.entries();
     const Variable& v = table_.variable(entry.varid);
     if (state_ != State::writing || has_failed_ || !v.storage.no_fill ||

@@ -333,7 +333,7 @@ int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* 
 
 int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
                            const void* array, const void*) {
-    return on_file("PIOc_write_darray", ncid, [&](File& file) {
+    return on_file_of_all("PIOc_write_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.write_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
                           arraylen, file.table().variable(varid).frame);
@@ -342,7 +342,7 @@ int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offs
 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void**, bool flushtodisk) {
-    return on_file("PIOc_write_darray_multi", ncid, [&](File& file) {
+    return on_file_of_all("PIOc_write_darray_multi", ncid, [&](File& file) {
         need(varids, "varids");
         if (nvars < 1) throw Error{NC_EINVAL, std::to_string(nvars) + " variables to write"};
         const Decomposition& d = decomposition(ioid);
@@ -368,7 +368,7 @@ int PIOc_read_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* a
 
 int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offset arraylen,
                           void* array) {
-    return on_file("PIOc_read_darray", ncid, [&](File& file) {
+    return on_file_of_all("PIOc_read_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.read_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
                          arraylen, file.table().variable(varid).frame);
@@ -381,7 +381,7 @@ namespace {
 // decomposition.
 int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
                const void* data) {
-    return on_file(call, ncid, [&](File& file) {
+    return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.write_darray(varid, d.described->grid(),
                           type == NC_NAT ? file.table().variable(varid).type : type, data,
@@ -391,7 +391,7 @@ int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
 
 int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset record, nc_type type,
                void* data) {
-    return on_file(call, ncid, [&](File& file) {
+    return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.read_darray(varid, d.described->grid(),
                          type == NC_NAT ? file.table().variable(varid).type : type, data,

@@ -61,6 +61,24 @@ static void late_wrong_map(void) {
     OK(PIOc_freedecomp(ios, other));
 }
 
+/* Tests that all ranks return if, in the call that compares a decomposition first, only one rank
+   has a wrong map or names no variable. */
+static void wrong_map_at_first_use(void) {
+    const int dims[] = {NY, NX};
+    PIO_Offset map[] = {rank == ranks - 1 ? NX * NY + 1 : rank + 1};
+    int ioid = 0, length = 0, whole = dealt_rows(PIO_DOUBLE, &length);
+    double data[1] = {1};
+    file_t f = new_file("first_use.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
+    OK(PIOc_enddef(f.ncid));
+    OK(PIOc_setframe(f.ncid, f.v, 0));
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, 1, map, &ioid, NULL, NULL, NULL));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, 1, data, NULL), NC_EINVAL);
+    OK(PIOc_freedecomp(ios, ioid));
+    write_record(&f, whole, length, 0, 0);
+    OK(PIOc_closefile(f.ncid));
+    expect_record("first_use.nc", 0, 0);
+}
+
 /* Tests that an element may occur twice in a map for reading, but not in a map for writing. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
@@ -206,6 +224,7 @@ int main(int argc, char** argv) {
     wrong_maps();
     decomposition_type_converts();
     late_wrong_map();
+    wrong_map_at_first_use();
     duplicates();
     maps_of_the_same_numbers();
     fixed_time();
