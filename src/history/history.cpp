@@ -248,6 +248,7 @@ Status History::close() {
     const std::array<std::int64_t, 3> times{in_step_, now_, previous_.value_or(-1)};
     const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
     Status status = ranks_.agree({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
+    if (status.ok()) status = broken_;
     if (status.ok()) {
         if (in_step_) status = end_step();
         const std::vector<Due> due = find_open();
