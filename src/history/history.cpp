@@ -78,8 +78,10 @@ Status History::begin_step(double seconds) {
     for (bool changed = !waiting_.empty(); changed;) {
         changed = false;
         for (Field& field : declared_.fields())
-            if (!field.copied && std::ranges::any_of(field.users, weight_is_copied))
-                field.copied = field.wanted = changed = true;
+            if (!field.copied && std::ranges::any_of(field.users, weight_is_copied)) {
+                field.copied = changed = true;
+                field.wanted = 1;
+            }
     }
     length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
