@@ -79,8 +79,8 @@ Status Accumulator::result(std::int64_t first, std::int64_t count, tw_type type,
     return outer_->result(first, count, type, fill, results);
 }
 
-Status Accumulator::finish(tw_type type, const Value& fill, const void*& results) {
-    return outer_->finish(type, fill, results);
+const void* Accumulator::kept(tw_type type, const Value& fill) const {
+    return outer_->kept(type, fill);
 }
 
 bool Accumulator::empty() const {

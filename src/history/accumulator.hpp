@@ -97,11 +97,8 @@ public:
     /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
-    /// Computes the results of all elements, as `result` does, in the memory of the state. Only a
-    /// reset may follow.
-    /// @param results  receives the address, which is valid until the next sample; null: there is
-    ///                 no room for results of this type, and nothing was done
-    Status finish(tw_type type, const Value& fill, const void*& results);
+    /// Returns the array of results if they are kept as `result` would give them; else null.
+    const void* kept(tw_type type, const Value& fill) const;
     /// Tests if there was a sample since the last reset.
     bool empty() const;
     /// Begins the next window.

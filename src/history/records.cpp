@@ -36,15 +36,16 @@ Status Records::write(const std::vector<Due>& due, Time now) {
         return status;
     }
     for (const Due& one : due) {
-        keep_first(status, write_record(one));
-        drop_records({one});
+        Status written = write_record(one);
+        drop_records({one}, !written.ok());
+        keep_first(status, std::move(written));
     }
     return ranks_.agree(status, 0, {});
 }
 
-void drop_records(const std::vector<Due>& due) {
+void drop_records(const std::vector<Due>& due, bool in_use) {
     for (const Due& one : due)
-        for (const auto& variable : one.stream->variables()) variable->samples().end_record();
+        for (const auto& variable : one.stream->variables()) variable->samples().end_record(in_use);
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -134,14 +135,16 @@ Status Records::write_record(const Due& due) {
         keep_first(status, output->prepare(window));
         for (Variable* variable : output->variables()) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
-            const void* values = nullptr;
-            Status result = variable->samples().result(values_, values);
+            if (const void* kept = variable->samples().kept(); kept != nullptr) {
+                keep_first(status, output->put(*variable, kept, TW_DEFERRED));
+                continue;
+            }
+            Status result = variable->samples().result(values_);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);
             keep_first(status, result);
-            const bool stay = values != values_.data();
-            keep_first(status, output->put(*variable, values, stay ? TW_DEFERRED : 0));
+            keep_first(status, output->put(*variable, values_.data(), 0));
         }
         keep_first(status, output->end_record(window));
     }

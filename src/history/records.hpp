@@ -19,7 +19,8 @@ struct Due {
 };
 
 /// Drops records that are due, so that the next windows begin.
-void drop_records(const std::vector<Due>& due);
+/// @param in_use  a file may still read their values
+void drop_records(const std::vector<Due>& due, bool in_use = false);
 
 class Records {
 public:

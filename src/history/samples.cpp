@@ -177,21 +177,20 @@ Status Samples::compute(std::vector<char>& values) const {
                          values.data());
 }
 
-Status Samples::result(std::vector<char>& memory, const void*& results) {
-    if (before_) {
-        results = before_->values.data();
-        return before_->status;
-    }
-    results = nullptr;
-    Status status;
-    if (sums_) status = sums_->finish(variable_.about().type, variable_.fill(), results);
-    if (results != nullptr) return status;
-    status = compute(memory);
-    results = memory.data();
-    return status;
+const void* Samples::kept() const {
+    return before_ || !sums_ || !in_use_.empty()
+               ? nullptr
+               : sums_->kept(variable_.about().type, variable_.fill());
 }
 
-void Samples::end_record() {
+Status Samples::result(std::vector<char>& values) {
+    if (!before_) return compute(values);
+    values.swap(before_->values);
+    return before_->status;
+}
+
+void Samples::end_record(bool in_use) {
+    if (in_use && variable_.instant() && sums_) in_use_.push_back(std::move(*sums_));
     if (before_)
         before_.reset();
     else

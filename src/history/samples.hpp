@@ -92,14 +92,15 @@ public:
     Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
+    /// Returns the values of the record if they need not be computed, and if they stay until
+    /// end_record(); else null.
+    const void* kept() const;
     /// Computes the values of the record, dense in the order of the chosen part.
-    /// @param memory   for values for which there is no other memory
-    /// @param results  receives the address of the values. They stay until end_record() if they are
-    ///                 not in `memory`
     /// @return TW_OK, TW_ERANGE
-    Status result(std::vector<char>& memory, const void*& results);
+    Status result(std::vector<char>& values);
     /// Begins the next window.
-    void end_record();
+    /// @param in_use  a file may still read the values that `kept` has returned
+    void end_record(bool in_use);
 
     VariableState state() const;
     void set_state(const VariableState& state);
@@ -129,6 +130,8 @@ private:
     StepWeights weights_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
+    /// Values that a file may still read, because writing their record failed.
+    std::vector<Accumulator> in_use_;
     VariableState state_;
     Step step_;
     Status failure_;

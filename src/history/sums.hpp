@@ -39,8 +39,8 @@ public:
     Status end_sample();
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
-    /// See Accumulator::finish().
-    Status finish(tw_type type, const Value& fill, const void*& results);
+    /// Returns the array of results if they are kept as `result` would give them; else null.
+    const void* kept(tw_type type, const Value& fill) const;
     /// Begins the next window. The arrays get their initial values with its first sample.
     void reset();
 
@@ -81,8 +81,6 @@ private:
     /// Sets `valid` for each element.
     /// @return true if all are valid
     bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
-    /// Tests if the extremes are already what `result` would compute.
-    bool are_results(tw_type type, const Value& fill) const;
     /// Computes results in double.
     void values(std::int64_t first, std::int64_t count, double* found) const;
     template <class T>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -11,20 +10,6 @@
 #include "history/values.hpp"
 
 namespace thalweg::history {
-
-namespace {
-
-template <class T>
-bool any_infinite(const T* values, std::int64_t count) {
-    using Bits = kernels::Bits<T>;
-    constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) << 1;
-    Bits found = 0;
-    for (std::int64_t i = 0; i < count; ++i)
-        found |= static_cast<Bits>(std::bit_cast<Bits>(values[i]) << 1 == infinity);
-    return found != 0;
-}
-
-}  // namespace
 
 bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const {
     const double least_weight =
@@ -99,35 +84,14 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
         weighted([&](std::int64_t i, double w) { return sum[i] / w; });
 }
 
-bool Sums::are_results(tw_type type, const Value& fill) const {
+const void* Sums::kept(tw_type type, const Value& fill) const {
     const bool same_missing =
         statistic_.missing == Missing::none ||
         (!nan_missing_ && std::memcmp(statistic_.missing_value.data(), fill.data(),
                                       static_cast<std::size_t>(type_size(type))) == 0);
     const bool one_array = used_.least != used_.greatest && !used_.weights;
-    return type == statistic_.type && one_array && same_missing && weight > 0;
-}
-
-Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
-    const bool extremes = used_.least || used_.greatest;
-    void* const place = extremes      ? (used_.greatest ? greatest_ : least_).get()
-                        : used_.whole ? static_cast<void*>(whole_.data())
-                                      : sum_.data();
-    const std::int64_t size = type_size(type), room = extremes ? type_size(statistic_.type) : 8;
-    results = size <= room ? place : nullptr;
-    if (results == nullptr || are_results(type, fill)) return {};
-    // Results are no larger than what they replace, so those of a part replace only elements of
-    // this part and of parts before it.
-    Status status;
-    std::array<double, converted_together> part;
-    for (std::int64_t i = 0; i < elements_; i += converted_together) {
-        const std::int64_t count = std::min(converted_together, elements_ - i);
-        Status own = result(i, count, type, fill, part.data());
-        if (!own.ok()) status = std::move(own);
-        std::memcpy(static_cast<std::byte*>(place) + i * size, part.data(),
-                    static_cast<std::size_t>(count * size));
-    }
-    return status;
+    if (type != statistic_.type || !one_array || !same_missing || weight == 0) return nullptr;
+    return (used_.greatest ? greatest_ : least_).get();
 }
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
@@ -143,8 +107,12 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
         auto* const out = static_cast<Out*>(results) + begin;
         const bool all = find_valid(first + begin, n, valid.data());
         values(first + begin, n, found.data());
+        std::uint64_t infinite = 0;
         for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<Out>(found[j]);
-        if (all && !used_.whole && !any_infinite(out, n)) return;
+        for (std::int64_t j = 0; j < n; ++j)
+            infinite |=
+                static_cast<std::uint64_t>(std::abs(out[j]) > std::numeric_limits<Out>::max());
+        if (all && infinite == 0 && !used_.whole) return;
         for (std::int64_t j = 0; j < n; ++j) {
             const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
             const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&

@@ -296,53 +296,5 @@ TEST(Accumulator, Memory) {
     EXPECT_EQ(bytes(made), 4);
 }
 
-// finish() gives the bytes of result(), also in a window after another one.
-TEST(Accumulator, InPlace) {
-    constexpr std::int64_t n = 3000;
-    const auto fill_as = [](tw_type type) {
-        return type == TW_FLOAT    ? value_of(1e20f)
-               : type == TW_DOUBLE ? value_of(1e20)
-                                   : value_of(std::int16_t{-99});
-    };
-    const auto test = [&](const Statistic& made, tw_type file_type, auto type) {
-        using T = decltype(type);
-        Accumulator accumulator(made, n);
-        std::vector<T> data(n);
-        for (int sample = 0; sample < 6; ++sample) {
-            for (std::int64_t i = 0; i < n; ++i)
-                data[i] = i % 7 == (made.missing == Missing::varying ? sample % 3 : 0)
-                              ? static_cast<T>(-1)
-                              : static_cast<T>(i % 50 + sample);
-            accumulator.begin_sample(1);
-            accumulator.add({0, n, data.data(), 1, nullptr});
-            ASSERT_TRUE(accumulator.end_sample().ok());
-            if (sample % 3 != 2) continue;
-            const Value fills = fill_as(file_type);
-            std::vector<double> right(n, 1);
-            const Status status = accumulator.result(0, n, file_type, fills, right.data());
-            const void* found = nullptr;
-            EXPECT_EQ(accumulator.finish(file_type, fills, found).code, status.code);
-            const std::size_t size = file_type == TW_SHORT ? 2 : file_type == TW_FLOAT ? 4 : 8;
-            const bool extreme = made.op == Op::min || made.op == Op::max;
-            EXPECT_EQ(found == nullptr, extreme && size > sizeof(T));
-            EXPECT_TRUE(found == nullptr || std::memcmp(found, right.data(), n * size) == 0);
-            accumulator.reset();
-        }
-    };
-    for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::mean_square, Op::std})
-        for (const Missing missing : {Missing::none, Missing::fixed, Missing::varying}) {
-            Statistic made = statistic(op, missing, -1);
-            for (const tw_type type : {TW_FLOAT, TW_DOUBLE}) test(made, type, double{});
-            made.type = TW_FLOAT;
-            made.missing_value = value_of(-1.F);
-            for (const tw_type type : {TW_FLOAT, TW_DOUBLE}) test(made, type, float{});
-            made.type = TW_SHORT;
-            made.missing_value = value_of(std::int16_t{-1});
-            for (const tw_type type : {TW_FLOAT, TW_DOUBLE}) test(made, type, std::int16_t{});
-            if (op == Op::min || op == Op::max || op == Op::sum)
-                test(made, TW_SHORT, std::int16_t{});
-        }
-}
-
 }  // namespace
 }  // namespace thalweg::history
