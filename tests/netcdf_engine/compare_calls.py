@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program that makes the calls of several models, with netCDF-C and with the shim preloaded,
-and compares what its calls returned, what it read, and what its files contain.
+"""Runs each case of a program that includes calls.h with netCDF-C and with the shim preloaded, and
+compares what its calls returned, what it read, and what its files contain.
 
-Usage: models.py PROGRAM SHIM RANKS -- LAUNCHER"""
+Usage: compare_calls.py PROGRAM SOURCE SHIM RANKS -- LAUNCHER"""
 
 import difflib
 import os
@@ -12,9 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-PROGRAM, SHIM, RANKS = sys.argv[1:4]
-LAUNCHER = sys.argv[5:]
-CASES = re.findall(r'\{"(\w+)", ', Path(__file__).with_suffix(".c").read_text(encoding="utf-8"))
+PROGRAM, SOURCE, SHIM, RANKS = sys.argv[1:5]
+LAUNCHER = sys.argv[6:]
+CASES = re.findall(r'\{"(\w+)", ', Path(SOURCE).read_text(encoding="utf-8"))
+assert CASES, f"{SOURCE} names no cases"
 # Properties in which the engine's files may differ.
 FREE = re.compile("_Storage|_ChunkSizes|_NCProperties|_NoFill|_SuperblockVersion")
 
