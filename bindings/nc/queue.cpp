@@ -82,7 +82,12 @@ void Queue::own(std::size_t i, Index bytes, std::size_t alignment) {
 
 void Queue::drop_borrowed() {
     const auto borrowed = [](const Entry& e) { return e.borrowed; };
-    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), borrowed), entries_.end());
+    std::erase_if(entries_, borrowed);
+    has_values_ = has_independent_ = false;
+    for (const Entry& e : entries_) {
+        has_values_ |= !e.empty;
+        has_independent_ |= !e.collective;
+    }
 }
 
 // Takes memory in the mapped file. The file is extended before it is mapped, so that a full disk is

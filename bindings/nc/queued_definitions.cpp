@@ -7,24 +7,15 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "pnetcdf_codes.hpp"
 #include "queued.hpp"
 #include "ranks.hpp"
 
 namespace thalweg::nc {
 
-namespace {
+using namespace pnetcdf_codes;
 
-// PnetCDF's codes for definitions that differ between ranks; netCDF has none.
-enum {
-    other_dimensions = -252,
-    other_length = -253,
-    other_dimension_name = -254,
-    other_variables = -255,
-    other_variable_name = -256,
-    other_rank = -257,
-    other_dimension_ids = -258,
-    other_type = -259
-};
+namespace {
 
 template <class T>
 void append_word(std::string& text, const T& value) {
@@ -125,15 +116,15 @@ Differences differences(const Table& a, const Table& b) {
         const Dimension &x = a.dimensions[i], &y = b.dimensions[i];
         note(found.names, x.name != y.name, other_dimension_name);
         const bool same = x.unlimited == y.unlimited && (x.unlimited || x.length == y.length);
-        note(found.others, !same, other_length);
+        note(found.others, !same, other_dimension_length);
     }
     note(found.others, a.variables.size() != b.variables.size(), other_variables);
     for (std::size_t i = 0; i < std::min(a.variables.size(), b.variables.size()); i++) {
         const Variable &x = a.variables[i], &y = b.variables[i];
         note(found.names, x.name != y.name, other_variable_name);
-        note(found.others, x.dims.size() != y.dims.size(), other_rank);
-        note(found.others, x.dims != y.dims, other_dimension_ids);
-        note(found.others, x.type != y.type, other_type);
+        note(found.others, x.dims.size() != y.dims.size(), other_variable_rank);
+        note(found.others, x.dims != y.dims, other_variable_dimensions);
+        note(found.others, x.type != y.type, other_variable_type);
     }
     return found;
 }

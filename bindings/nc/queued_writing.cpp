@@ -11,17 +11,12 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "pnetcdf_codes.hpp"
 #include "queued.hpp"
 #include "ranks.hpp"
 #include "types.hpp"
 
 namespace thalweg::nc {
-
-namespace {
-
-constexpr int different_calls = -250;
-
-}  // namespace
 
 int QueuedFile::join(Reason reason, int varid, bool much) {
     constexpr Index none = std::numeric_limits<Index>::max();
@@ -52,7 +47,8 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
-            throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
+            throw Error{pnetcdf_codes::different_calls,
+                        path_ + ": the ranks are in calls for different files"};
         reductions_.catch_up(-least[8]);
         const int unlimited = table_.unlimited();
         if (unlimited >= 0) {
@@ -61,11 +57,13 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
         }
         apart_ = least[0] != none && least[0] != -least[1];
         if (apart_)
-            throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
+            throw Error{pnetcdf_codes::different_calls,
+                        path_ + ": the ranks are in different collective calls"};
         if (least[2] == 1) {
             if (full) return -1;
             continue;
         }
+        if (least[14] != 0) session_.works_alone = true;
         some_reads_ = least[10] != none;
         const bool failed = least[11] != 0;
         if (!failed) settle_definitions(&least[4], least[3] < 0);
@@ -119,13 +117,13 @@ void QueuedFile::write_queue() {
 }
 
 // Makes what this call has written readable by each rank alone, if there are several ranks. With
-// the service background this takes as long as the write. So it ends there after a few writes in
-// which no rank has read alone.
+// the service background this takes as long as the write. So it ends there after a few writes if no
+// rank has worked alone, in any file.
 // @param independent  some rank has put or read without the others, so it may read what was written
 void QueuedFile::commit(bool independent) {
     constexpr Index most = 8;
     if (session_.ranks() == 1) return;
-    if (!independent && !session_.keeps_arrays() && session_.commits >= most) return;
+    if (!session_.works_alone && !session_.keeps_arrays() && session_.commits >= most) return;
     session_.commits++;
     if (state_ == State::serial && independent) {
         const Error error = error_of([&] { serial_->sync(); });

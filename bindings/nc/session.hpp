@@ -71,6 +71,8 @@ public:
     std::int64_t files_made = 0;  // number of files so far, the same on every rank
     // Number of joint writes so far in which a file became readable for each rank alone.
     std::int64_t commits = 0;
+    // Some rank has put or read without the others, in any file. The same on every rank.
+    bool works_alone = false;
 
     // Grids, keyed by a hash of their description, so that equal descriptions share a grid.
     using Key = std::pair<std::uint64_t, std::uint64_t>;
