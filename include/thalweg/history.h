@@ -152,7 +152,9 @@ tw_status tw_history_save(tw_history history, tw_restart restart);
  * session has several histories, each finds its own state if they are opened in the same order.
  * @return TW_OK, TW_EDIFFERENT (a stream's definition has changed: the text names the key),
  *         TW_ENOTFOUND (the restart has no state of this history), TW_EFORMAT (a file has lost
- *         records), an error of tw_get. After TW_EDIFFERENT, none of the state is used
+ *         records), an error of tw_get. After the first two, none of the state is used, unless it
+ *         has stations that skip land; after the others, tw_history_end_step, tw_history_save and
+ *         tw_history_close return the error again, and no records are written
  * @note Collective
  */
 tw_status tw_history_load(tw_history history, tw_file file);

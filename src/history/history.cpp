@@ -234,14 +234,14 @@ Status History::save(tw_restart restart) {
 }
 
 Status History::load(tw_file file) {
-    Status mine;
-    if (!declared_.ended() || in_step_ || previous_)
+    Status mine = broken_;
+    if (mine.ok() && (!declared_.ended() || in_step_ || previous_))
         mine = failure(TW_ESTATE,
                        "history: tw_history_load belongs between tw_history_ready and the first "
                        "tw_history_time");
     SavedState state(ranks_, context_, streams_, choices_, picks_);
     const auto make = [&](const auto& changed) { return make_again(changed); };
-    Status status = state.load(file, std::move(mine), make, records_, previous_);
+    Status status = state.load(file, std::move(mine), make, records_, previous_, broken_);
     saved_ = saved_ || status.ok();
     return status;
 }

@@ -89,7 +89,8 @@ private:
     Time now_ = 0;
     Time length_ = 0;     ///< length of the last step
     Status lost_;         ///< reason why the time of this step was refused
-    Status broken_;       ///< reason why streams could not be made again; the same on every rank
+    Status broken_;       ///< reason why streams could not be made again or continued; the same on
+                          ///< every rank
     Time lost_time_ = 0;  ///< the refused time
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
 };

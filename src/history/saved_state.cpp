@@ -332,25 +332,41 @@ Status SavedState::resume_outputs(const json& state, Records& records) {
     return status;
 }
 
-Status SavedState::load(tw_file file, Status mine,
-                        const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
-                        Records& records, std::optional<Time>& previous) {
-    json state;
-    if (mine.ok())
-        mine = detail::alone([&]() -> Status {
-            if (Status status = read(file, state); !status.ok()) return status;
-            const auto changed = picks_.restore(state.value("picks", RegionPicks::Settled{}));
-            if (Status status = make_again(changed); !status.ok()) return status;
-            if (Status status = compare(state); !status.ok()) return status;
-            take(state, previous);
-            return {};
-        });
-    if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
-    Status status = choices_.declare(ranks_);
+/// Takes the numbers, reads the sums, and continues the files. @note Collective
+Status SavedState::resume(tw_file file, const json& state, Records& records,
+                          std::optional<Time>& previous) {
+    Status status = detail::alone([&]() -> Status {
+        take(state, previous);
+        return {};
+    });
+    keep_first(status, choices_.declare(ranks_));
     keep_first(status, declare());
     keep_first(status, load_arrays(file, state));
     if (status.ok()) status = resume_outputs(state, records);
     return ranks_.agree(status, 0, {});
+}
+
+Status SavedState::load(tw_file file, Status mine,
+                        const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
+                        Records& records, std::optional<Time>& previous, Status& broken) {
+    json state;
+    std::int64_t unchanged = 1;  // 0: picks of some rank have changed
+    if (mine.ok())
+        mine = detail::alone([&]() -> Status {
+            if (Status status = read(file, state); !status.ok()) return status;
+            const auto changed = picks_.restore(state.value("picks", RegionPicks::Settled{}));
+            unchanged = changed.empty() ? 1 : 0;
+            if (Status status = make_again(changed); !status.ok()) return status;
+            return compare(state);
+        });
+    Status status = ranks_.agree(mine, 0, {});
+    if (status.ok()) {
+        status = broken = resume(file, state, records, previous);
+        return status;
+    }
+    if (Status told = ranks_.least(std::span(&unchanged, 1)); !told.ok() || unchanged == 0)
+        broken = status;
+    return status;
 }
 
 }  // namespace thalweg::history

@@ -29,10 +29,12 @@ public:
     Status save(tw_restart restart, const Status& mine, std::optional<Time> previous);
     /// @param make_again  makes the streams whose picks have changed; local
     /// @param previous  receives the time of the last step that had ended
+    /// @param broken    receives the failure if it comes after streams of some rank have changed;
+    ///                  the same on every rank
     /// @note Collective
     Status load(tw_file file, Status mine,
                 const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
-                Records& records, std::optional<Time>& previous);
+                Records& records, std::optional<Time>& previous, Status& broken);
 
 private:
     /// Lists the properties of a stream that must be the same after a restart, as keys and values.
@@ -43,6 +45,8 @@ private:
     Status read(tw_file file, nlohmann::json& state) const;
     Status compare(const nlohmann::json& state) const;
     void take(const nlohmann::json& state, std::optional<Time>& previous);
+    Status resume(tw_file file, const nlohmann::json& state, Records& records,
+                  std::optional<Time>& previous);
     Status load_arrays(tw_file file, const nlohmann::json& state);
     Status resume_outputs(const nlohmann::json& state, Records& records);
 
