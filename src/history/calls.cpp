@@ -51,6 +51,12 @@ public:
         return status(guarded(
             session_, [&] { return read_text(session_, path, text); }, name_of(call_)));
     }
+    std::string setting(const std::string& settings, const char* name) const override {
+        Settings all;
+        // If the settings are invalid, tw_create reports why.
+        const bool valid = session_->settings.for_file(settings, all).ok();
+        return (valid ? all : session_->settings).text(name);
+    }
     void begin(Call call) { call_ = call; }
 
 private:

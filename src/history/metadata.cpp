@@ -156,8 +156,8 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) 
 }
 
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
-                                       const std::string& path) {
-    std::vector<Attribute> attributes{{"Conventions", "CF-1.11"}};
+                                       const std::string& path, bool quantized) {
+    std::vector<Attribute> attributes{{"Conventions", quantized ? "CF-1.12" : "CF-1.11"}};
     for (const auto* list : {&context.table->attributes, &stream.attributes})
         for (const Attribute& attribute : *list) set_attribute(attributes, attribute);
     if (!context.table->stamp_files) return attributes;
@@ -176,19 +176,23 @@ std::string variable_settings(const Variable& variable) {
     const FieldKeys& keys = variable.about().keys;
     std::string settings;
     if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
-    if (keys.quantize) settings += "quantize=" + *keys.quantize + ";";
+    // CF does not allow that terms of formulas are quantized.
+    if (variable.about().term)
+        settings += "quantize=no;";
+    else if (keys.quantize)
+        settings += "quantize=" + *keys.quantize + ";";
     return settings;
 }
 
-Status check_settings(const Variable& variable, const std::string& time) {
-    const std::string settings = variable_settings(variable);
-    if (settings.empty()) return {};
+Status choose_packing(const FileContext& context, const std::string& files, Variable& variable) {
+    const std::string all = context.settings + ";" + files;
+    detail::VariableSettings of_files{{"quantize", context.ranks->setting(all, "quantize")}};
     detail::Definitions file;
     detail::Variable v;
     v.name = variable.name();
     v.type = variable.about().type;
-    v.record = !time.empty();
-    if (v.record) file.dims.push_back({time, 0});
+    v.record = !variable.once();
+    if (v.record) file.dims.push_back({context.table->time, 0});
     const Part& part = variable.chosen().part;
     for (const std::string& dim : variable.dims()) {
         const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
@@ -196,8 +200,13 @@ Status check_settings(const Variable& variable, const std::string& time) {
         v.shape.push_back(part.shape[at]);
     }
     for (int d = 0; d < static_cast<int>(file.dims.size()); ++d) v.dims.push_back(d);
-    Status status = detail::add_settings(settings, v.settings);
-    return status.ok() ? detail::choose_packing(file, {}, v) : status;
+    Status status = detail::add_settings(variable_settings(variable), v.settings);
+    if (status.ok()) status = detail::choose_packing(file, of_files, v);
+    const std::string format = context.ranks->setting(all, "format");
+    if (format.starts_with("netcdf4") ||
+        (format == "auto" && context.ranks->setting(all, "storage") == "netcdf4"))
+        variable.set_packing(v.packing);
+    return status;
 }
 
 }  // namespace thalweg::history

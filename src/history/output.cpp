@@ -204,6 +204,39 @@ Status Output::define_variable(const Variable& variable) {
                        check(tw_put_att(file_, name, attribute, type, 1, variable.fill().data())));
     const std::string settings = variable_settings(variable);
     if (!settings.empty()) keep_first(status, check(tw_set_var(file_, name, settings.c_str())));
+    keep_first(status, define_quantization(variable));
+    return status;
+}
+
+bool Output::is_quantized(const Variable* variable) {
+    return variable->packing().quantize != detail::Packing::Quantize::none;
+}
+
+/// Describes how a variable is quantized, as CF demands: with its own digits, and with a variable
+/// for each method in the file.
+Status Output::define_quantization(const Variable& variable) {
+    using Quantize = detail::Packing::Quantize;
+    const Quantize method = variable.packing().quantize;
+    if (method == Quantize::none) return {};
+    const std::string algorithm = method == Quantize::bitgroom     ? "bitgroom"
+                                  : method == Quantize::granularbr ? "granular_bitround"
+                                                                   : "bitround";
+    const bool alike = std::ranges::all_of(variables_, [&](const Variable* other) {
+        return !is_quantized(other) || other->packing().quantize == method;
+    });
+    const std::string info = alike ? "quantization_info" : "quantization_info_" + algorithm;
+    const std::string digits =
+        method == Quantize::bitround ? "quantization_nsb" : "quantization_nsd";
+    Status status = put_attributes(
+        variable.name(),
+        {{"quantization", info}, {digits, std::vector<std::int64_t>{variable.packing().digits}}});
+    const tw_status code = tw_def_var(file_, info.c_str(), TW_CHAR, "", nullptr);
+    if (code == TW_EEXISTS) return status;
+    keep_first(status, check(code));
+    keep_first(status, put_attributes(info, {{"algorithm", algorithm},
+                                             {"implementation",
+                                              fmt::format("Thalweg {}.{}.{}", TW_VERSION_MAJOR,
+                                                          TW_VERSION_MINOR, TW_VERSION_PATCH)}}));
     return status;
 }
 
@@ -215,7 +248,9 @@ Status Output::define() {
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
-    keep_first(status, put_attributes("", file_attributes(context_, stream_, state_.path)));
+    const bool quantized = std::ranges::any_of(variables_, is_quantized);
+    keep_first(status,
+               put_attributes("", file_attributes(context_, stream_, state_.path, quantized)));
     return status;
 }
 

@@ -86,6 +86,7 @@ private:
     Status recover();
     Status define();
     Status define_variable(const Variable& variable);
+    Status define_quantization(const Variable& variable);
     Status define_time();
     Status define_coordinate(const std::string& name, tw_type type,
                              const std::vector<std::string>& dims, tw_decomposition target);
@@ -94,6 +95,7 @@ private:
     Status check(tw_status code) const { return context_.ranks->status(code); }
     Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
     bool can_fill(const Variable& variable) const;
+    static bool is_quantized(const Variable* variable);
     bool timeless() const { return rules_.every == Every::once; }
 
     FileContext& context_;
@@ -122,14 +124,15 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
 /// Returns the attributes of the time coordinate.
 std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
 /// Returns the attributes of a file.
+/// @param quantized  some of its variables are quantized
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
-                                       const std::string& path);
+                                       const std::string& path, bool quantized);
 
 /// Returns the settings of a variable, for tw_set_var.
 std::string variable_settings(const Variable& variable);
-/// Checks the settings of a variable before a file exists.
-/// @param time  name of the time dimension; "" if the variable has none
+/// Checks the settings of a variable before a file exists, and sets its packing.
+/// @param files  settings of the stream's files
 /// @return TW_OK, TW_ESETTING
-Status check_settings(const Variable& variable, const std::string& time);
+Status choose_packing(const FileContext& context, const std::string& files, Variable& variable);
 
 }  // namespace thalweg::history

@@ -35,6 +35,9 @@ public:
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
     virtual Status read(const std::string& path, std::string& text) = 0;
 
+    /// Returns the value of one of a file's settings, given those that are passed to tw_create.
+    virtual std::string setting(const std::string& settings, const char* name) const = 0;
+
     /// Returns the status of a call of the public interface, with its text.
     Status status(tw_status code) const {
         if (code == TW_OK) return {};

@@ -54,8 +54,8 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
     std::int64_t most = 0;
     for (const StreamField& about : resolved.fields) {
         const RegionPick* own = picks_.of(table, declared_.fields()[about.declared]);
-        if (first == nullptr) first = own;
-        if (own != nullptr)
+        if (first == nullptr || (table.file_per_variable && !about.term)) first = own;
+        if (own != nullptr && first != nullptr)
             if (Status s = check_picks(table, *own, *first); !s.ok()) return s;
         if (Status s = make_variable(stream, about); !s.ok()) return s;
         const Variable& made = *stream.variables().back();
@@ -96,8 +96,7 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     made->set_target(&t.target);
     field.users.push_back(made.get());
     if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
-    Status fits =
-        check_settings(*made, stream.table().every == Every::once ? std::string() : table_.time);
+    const Status fits = choose_packing(context_, stream.table().settings, *made);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
     stream.variables().push_back(std::move(made));
     return {};

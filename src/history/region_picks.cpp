@@ -336,7 +336,7 @@ std::set<const RegionPick*> RegionPicks::restore(const Settled& settled) {
 }
 
 Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {
-    if (&one == &other || stream.file_per_variable ||
+    if (&one == &other ||
         restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
         return {};
     return failure(TW_ESETTING,

@@ -99,12 +99,20 @@ public:
         for (const FieldKeys& keys : stream.field)
             if (std::ranges::find(selected, keys.name) == selected.end())
                 selected.push_back(keys.name);
-        if (!stream.file_per_variable) add_terms(own, selected);
+        std::vector<std::string> terms;
+        for (const std::string& name : selected)
+            if (!stream.file_per_variable) add_terms(own, name, terms);
         ResolvedStream resolved{position, {}};
         for (const std::string& name : selected) {
-            const auto keys = own.find(name);
-            add(stream, name, keys != own.end() ? &keys->second : nullptr, resolved);
+            const bool term = std::ranges::find(terms, name) != terms.end();
+            if (!add(stream, name, own, term, resolved) || !stream.file_per_variable) continue;
+            std::vector<std::string> beside;
+            add_terms(own, name, beside);
+            for (const std::string& each : beside) add(stream, each, own, true, resolved);
         }
+        for (const std::string& term : terms)
+            if (std::ranges::find(selected, term) == selected.end())
+                add(stream, term, own, true, resolved);
         if (resolved.fields.empty() && problems_.empty())
             fail(stream.line, fmt::format("{}: it has no fields", where_));
         check_levels(stream, resolved);
@@ -114,20 +122,16 @@ public:
 private:
     using Own = std::map<std::string, FieldKeys, std::less<>>;
 
-    /// Adds the fields without which the coordinates of the selected ones mean nothing.
-    void add_terms(const Own& own, std::vector<std::string>& selected) const {
-        const std::vector<std::string> names = selected;
-        for (const std::string& name : names) {
-            const auto keys = own.find(name);
-            const bool renamed = keys != own.end() && !keys->second.of.empty();
-            const auto position = positions_.find(renamed ? keys->second.of : name);
-            if (position == positions_.end()) continue;
-            for (const std::string& term :
-                 declared_[static_cast<std::size_t>(position->second)].terms)
-                if (positions_.contains(term) &&
-                    std::ranges::find(selected, term) == selected.end())
-                    selected.push_back(term);
-        }
+    /// Adds the fields without which the coordinates of a selected one mean nothing.
+    void add_terms(const Own& own, const std::string& name, std::vector<std::string>& terms) const {
+        const auto keys = own.find(name);
+        const bool renamed = keys != own.end() && !keys->second.of.empty();
+        const auto position = positions_.find(renamed ? keys->second.of : name);
+        if (position == positions_.end()) return;
+        for (const std::string& term : declared_[static_cast<std::size_t>(position->second)].terms)
+            if (term != name && positions_.contains(term) &&
+                std::ranges::find(terms, term) == terms.end())
+                terms.push_back(term);
     }
 
     void fail(std::int64_t line, std::string text) { problems_.push_back({line, std::move(text)}); }
@@ -204,10 +208,14 @@ private:
             warnings_.push_back(std::move(text));
     }
 
-    void add(const StreamTable& stream, const std::string& name, const FieldKeys* own,
+    /// @return false if the model does not declare the field
+    bool add(const StreamTable& stream, const std::string& name, const Own& owns, bool term,
              ResolvedStream& resolved) {
+        const auto found = owns.find(name);
+        const FieldKeys* const own = found != owns.end() ? &found->second : nullptr;
         StreamField field;
         field.name = name;
+        field.term = term;
         if (const auto all = table_.fields.find(name); all != table_.fields.end())
             field.keys = all->second;
         if (own != nullptr) field.keys = merged(std::move(field.keys), *own);
@@ -216,7 +224,7 @@ private:
         const auto position = positions_.find(of);
         if (position == positions_.end()) {
             miss(line, of);
-            return;
+            return false;
         }
         field.declared = position->second;
         const DeclaredField& declared = declared_[static_cast<std::size_t>(field.declared)];
@@ -238,6 +246,7 @@ private:
                                               where_, name, *field.keys.fill));
         check_region(stream, declared);
         resolved.fields.push_back(std::move(field));
+        return true;
     }
 
     void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
@@ -354,6 +363,7 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
         const StreamTable& stream = table.streams[static_cast<std::size_t>(resolved.table)];
         if (!stream.file_per_variable) continue;
         for (const StreamField& field : resolved.fields) {
+            if (field.term) continue;
             const auto [place, fresh] = files.try_emplace({path_of(stream), field.name}, &stream);
             if (!fresh)
                 problems.push_back(

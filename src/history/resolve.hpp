@@ -36,6 +36,9 @@ struct StreamField {
     tw_type type = TW_FLOAT;  ///< type in the file
     /// Keys for attributes: those of the stream and those for all streams.
     FieldKeys keys;
+    /// A coordinate of another variable of the same file names it in formula_terms. If each
+    /// variable has a file, it belongs to that of the last variable before it that is no term.
+    bool term = false;
 };
 
 struct ResolvedStream {

@@ -21,8 +21,8 @@ void Stream::make_outputs(
         all.clear();
     };
     for (const auto& variable : variables_) {
+        if (table_.file_per_variable && !variable->about().term && !all.empty()) make();
         all.push_back(variable.get());
-        if (table_.file_per_variable) make();
     }
     if (!all.empty()) make();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "definitions/packing.hpp"
 #include "history/field.hpp"
 #include "history/pick.hpp"
 #include "history/resolve.hpp"
@@ -57,6 +58,9 @@ public:
     /// Sets the value of elements without a result.
     void set_fill(const Value& fill) { fill_ = fill; }
     const Value& fill() const { return fill_; }
+    /// Sets the storage in netCDF-4 files.
+    void set_packing(detail::Packing packing) { packing_ = std::move(packing); }
+    const detail::Packing& packing() const { return packing_; }
 
 private:
     StreamField about_;
@@ -67,6 +71,7 @@ private:
     Pick pick_;
     std::vector<Attribute> attributes_;
     Value fill_{};
+    detail::Packing packing_;
     bool waits_ = false;
     Samples samples_;
 };

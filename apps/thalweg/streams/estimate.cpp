@@ -113,7 +113,8 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
     std::optional<Window> inner;
     const auto open = open_window(rules, *previous, inner);
     if (open && (stream.write_open || stream.every == Every::run)) files.add(*open, found);
-    if (stream.file_per_variable) found.files *= static_cast<std::int64_t>(resolved.fields.size());
+    if (stream.file_per_variable)
+        found.files *= std::ranges::count(resolved.fields, false, &StreamField::term);
     found.bytes = found.records * found.record_bytes;
     return {};
 }
