@@ -121,23 +121,6 @@ std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_
     return boxes;
 }
 
-BoxCopies copy_boxes(const Part& part, std::span<const SentBox> boxes, std::int64_t size) {
-    BoxCopies copies;
-    std::int64_t bytes = 0;
-    for (const SentBox& box : boxes) bytes += elements_of(extent_of(part, box.box)) * size;
-    copies.data.resize(bytes);
-    char* to = copies.data.data();
-    for (const SentBox& box : boxes) {
-        const Integers extent = extent_of(part, box.box);
-        Chosen all;
-        all.pieces.push_back({box.box, Integers(extent.size(), 0), extent, 0, dense_steps(extent)});
-        copy_elements(all, box, size, to);
-        copies.boxes.push_back(dense_box(box.box, to, extent, size));
-        to += elements_of(extent) * size;
-    }
-    return copies;
-}
-
 Status parse_attributes(const char* text, std::vector<Attribute>& attributes) {
     const std::string all = text == nullptr ? "" : text;
     std::size_t at = 0;

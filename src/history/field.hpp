@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,13 +46,6 @@ void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, 
 /// Returns the boxes of an array of a part without halos and holes.
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size);
 
-/// A copy of boxes that were sent, in the same form but without halos.
-struct BoxCopies {
-    std::vector<char> data;
-    std::vector<SentBox> boxes;
-};
-BoxCopies copy_boxes(const Part& part, std::span<const SentBox> boxes, std::int64_t size);
-
 /// Reads "units=K; standard_name=air_temperature; comment=\"a; b\"". A value that is a number
 /// becomes a numeric attribute, except for units and quoted values.
 /// @return TW_OK, TW_EARG
@@ -86,6 +80,11 @@ struct tw_field_impl {
     int wanted = 0;                                ///< 1: some stream would use a sample sent now
     thalweg::history::History* history = nullptr;  ///< null after tw_history_close
     thalweg::history::DeclaredField declared;
+    /// All elements that this rank holds, without halos.
+    struct Examined {
+        thalweg::history::Chosen all;
+        std::vector<char> values;  ///< empty: the field has not been sent in this step
+    };
     /// Attributes, as written to files.
     std::vector<thalweg::history::Attribute> attributes;
     thalweg::history::Part part;
@@ -96,7 +95,8 @@ struct tw_field_impl {
     std::vector<thalweg::history::Variable*> weighed;  ///< variables whose weight this field is
     int boxes_sent = 0;                                ///< number of boxes sent in this step
     std::vector<bool> sent_boxes;                      ///< for each box: it was sent in this step
-    bool copied = false;  ///< what is sent is copied, and used when the step ends
+    /// Set in steps in which what is missing of the field shows where land is.
+    std::optional<Examined> examined;
 };
 
 namespace thalweg::history {

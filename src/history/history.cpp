@@ -54,35 +54,18 @@ Status History::begin_step(double seconds) {
     for (const auto& stream : streams_)
         if (Status status = stream->plan_step(previous_, now); !status.ok()) return status;
     waiting_.clear();
-    sent_.clear();
     for (const auto& stream : streams_) {
-        const bool wait = (stream->step().used || stream->is_due()) && waits(*stream);
-        for (const auto& variable : stream->variables()) variable->set_waits(wait);
-        if (wait)
+        stream->begin_step();
+        if ((stream->step().used || stream->is_due()) && waits(*stream))
             waiting_.push_back(stream.get());
-        else
-            stream->begin_step();
     }
-    for (Field& field : declared_.fields()) {
-        const auto any = [&](auto&& test) {
-            return std::any_of(field.users.begin(), field.users.end(), test) ||
-                   std::any_of(field.weighed.begin(), field.weighed.end(), test);
-        };
-        field.copied = any([](const Variable* variable) { return variable->waits(); });
-        field.wanted = field.copied || any([](const Variable* v) { return v->samples().wants(); });
-    }
-    // A field is held back if a field that weights it is, so that the weight comes first.
-    const auto weight_is_copied = [](const Variable* variable) {
-        return variable->weight_field() != nullptr && variable->weight_field()->copied;
-    };
-    for (bool changed = !waiting_.empty(); changed;) {
-        changed = false;
-        for (Field& field : declared_.fields())
-            if (!field.copied && std::ranges::any_of(field.users, weight_is_copied)) {
-                field.copied = changed = true;
-                field.wanted = 1;
-            }
-    }
+    const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
+    for (Field& field : declared_.fields())
+        field.wanted =
+            std::ranges::any_of(field.users, wants) || std::ranges::any_of(field.weighed, wants);
+    for (const PickGroup& group : waiting_groups({}))
+        for (Field* field : group.shows)
+            field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
     length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
@@ -111,15 +94,17 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
     for (Variable* variable : field.users)
-        if (variable->samples().wants() && !field.copied)
+        if (variable->samples().wants())
             if (Status status = variable->samples().check_weight(); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
-    if (field.copied)
-        sent_.push_back({&field, copy_boxes(field.part, boxes, detail::size_of(type)),
-                         weight == nullptr ? std::nullopt : std::optional(*weight), first, last});
-    else
-        give(field, boxes, weight, first, last);
+    if (field.examined) {
+        auto& [elements, values] = *field.examined;
+        values.resize(elements.elements * detail::size_of(type));
+        for (const SentBox& box : boxes)
+            copy_elements(elements, box, detail::size_of(type), values.data());
+    }
+    give(field, boxes, weight, first, last);
     return {};
 }
 
@@ -128,14 +113,8 @@ void History::give(Field& field, std::span<const SentBox> boxes, const double* w
                    bool last) {
     for (Variable* variable : field.weighed)
         if (variable->samples().wants()) variable->samples().take_weights(boxes, last);
-    for (Variable* variable : field.users) {
-        Samples& samples = variable->samples();
-        if (!samples.wants()) continue;
-        if (Status status = samples.check_weight(); status.ok())
-            samples.take(boxes, weight, now_, first, last);
-        else
-            samples.fail(std::move(status));
-    }
+    for (Variable* variable : field.users)
+        if (variable->samples().wants()) variable->samples().take(boxes, weight, now_, first, last);
 }
 
 /// Returns the records that are due at the end of the step.
@@ -176,7 +155,6 @@ Status History::end_step() {
     if (!in_step_ && !lost_.ok()) return end_lost_step();
     if (!in_step_)
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
-    Status status = waiting_.empty() ? Status{} : settle_land();
     const std::vector<Due> due = find_due();
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
@@ -193,6 +171,7 @@ Status History::end_step() {
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     in_step_ = false;
     previous_ = now_;
+    Status status = waiting_.empty() ? Status{} : settle_land(due);
     if (due.empty()) return status;
     // If the choice of stations has failed, a rank whose time was refused has ended the step.
     if (status.ok()) return records_.write(due, now_);
@@ -254,7 +233,12 @@ Status History::close() {
     if (status.ok()) {
         if (in_step_) status = end_step();
         const std::vector<Due> due = find_open();
-        if (!due.empty()) keep_first(status, records_.write(due, now_));
+        waiting_.clear();
+        for (const Due& one : due)
+            if (waits(*one.stream)) waiting_.push_back(one.stream);
+        Status settled = waiting_.empty() ? Status{} : settle_land(due);
+        if (!due.empty() && settled.ok()) settled = records_.write(due, now_);
+        keep_first(status, std::move(settled));
     }
     for (Output* output : outputs_of(streams_)) keep_first(status, output->close(false));
     for (Taken& taken : choices_.all())

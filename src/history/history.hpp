@@ -46,12 +46,11 @@ public:
     std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
-    /// Values sent for a field whose samples are used when the step ends.
-    struct Sent {
-        Field* field;
-        BoxCopies copies;
-        std::optional<double> weight;
-        bool first, last;  ///< these are the first, or the last, boxes of the sample
+    /// Picks of a stream that replace the same dimensions, and have the same stations.
+    struct PickGroup {
+        std::set<const RegionPick*> picks;
+        std::set<Field*> shows;  ///< fields that are missing on land
+        bool is_due = false;     ///< a record needs the stations now
     };
 
     Status begin_step(double seconds);
@@ -62,11 +61,10 @@ private:
     void give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
               bool last);
     bool waits(Stream& stream) const;
-    std::set<std::int64_t> find_missing(const RegionPick& pick, const Field& field,
-                                        const std::vector<Sent>& sent) const;
-    Land find_land(const std::vector<Stream*>& streams, const std::vector<Sent>& sent) const;
-    Status settle_land();
-    Status make_again(const std::set<const RegionPick*>& changed);
+    std::set<std::int64_t> find_missing(const RegionPick& pick, const Field& field) const;
+    std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;
+    Status settle_land(const std::vector<Due>& due);
+    Status make_again(const std::set<const RegionPick*>& found);
     Status agree_on_declarations(const Status& mine);
     Status agree_on_open_files();
     Status end_lost_step();
@@ -81,8 +79,8 @@ private:
     Choices choices_{table_, declared_};
     std::vector<ResolvedStream> resolved_;
     Streams streams_;
-    std::vector<Stream*> waiting_;  ///< streams whose elements are chosen when this step ends
-    std::vector<Sent> sent_;
+    /// Streams that take this step, and whose stations are not known before land is.
+    std::vector<Stream*> waiting_;
     Records records_{ranks_, context_, streams_};
     bool in_step_ = false;
     std::optional<Time> previous_;  ///< time of the last step that has ended

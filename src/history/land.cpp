@@ -1,5 +1,5 @@
 // Stations of fields whose land is known by the elements that are missing in their first sample.
-// The step of that sample is taken when it ends.
+// Until then, a stream keeps the samples of all elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -19,15 +19,12 @@ bool History::waits(Stream& stream) const {
 }
 
 /// Finds the elements that are missing in what was sent of a field, at all levels.
-std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field& field,
-                                             const std::vector<Sent>& sent) const {
-    std::vector<SentBox> boxes;
-    for (const Sent& one : sent)
-        if (one.field == &field)
-            boxes.insert(boxes.end(), one.copies.boxes.begin(), one.copies.boxes.end());
-    if (boxes.empty()) return {};
+std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field& field) const {
+    if (!field.examined || field.examined->values.empty()) return {};
+    const Part& all = field.examined->all.part;
     const tw_type type = field.declared.type;
     const std::int64_t size = detail::size_of(type);
+    const auto boxes = dense_boxes(all, field.examined->values.data(), size);
     const double mark =
         number_of(type, reinterpret_cast<const char*>(field.declared.missing_value.data()));
     std::unordered_map<std::int64_t, bool> valid;
@@ -38,7 +35,7 @@ std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field
     };
     std::vector<std::string> across;
     std::int64_t levels = 1;
-    for (const std::string& dim : field.part.dims)
+    for (const std::string& dim : all.dims)
         if (std::ranges::find(pick.pick.dims, dim) == pick.pick.dims.end()) {
             across.push_back(dim);
             levels *= declared_.lengths().at(dim);
@@ -51,7 +48,7 @@ std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field
             choice.along[dim] = {rest % declared_.lengths().at(dim)};
             rest /= declared_.lengths().at(dim);
         }
-        const Chosen chosen = choose(field.part, choice);
+        const Chosen chosen = choose(all, choice);
         if (!same_part(chosen.part, part)) {
             note();
             places.clear();
@@ -75,80 +72,93 @@ std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field
     return missing;
 }
 
-/// Finds land for all picks of streams that wait for it. The fields of a stream have the same
-/// stations, whichever of them are missing on land.
-Land History::find_land(const std::vector<Stream*>& streams, const std::vector<Sent>& sent) const {
-    Land land;
-    for (Stream* stream : streams) {
-        std::map<std::vector<std::string>, std::set<std::int64_t>> missing;  // by dimensions
-        std::set<const Field*> done;
-        const auto for_picks = [&](auto&& visit) {
-            for (const auto& variable : stream->variables())
-                if (picks_.waits(stream->table(), variable->field()))
-                    visit(*picks_.of(stream->table(), variable->field()), variable->field());
-        };
-        for_picks([&](const RegionPick& pick, const Field& field) {
-            if (field.declared.missing == Missing::fixed && done.insert(&field).second)
-                missing[pick.pick.dims].merge(find_missing(pick, field, sent));
-        });
-        for_picks([&](const RegionPick& pick, const Field&) {
-            const auto& places = missing[pick.pick.dims];
-            land[&pick].insert(places.begin(), places.end());
-        });
+/// Lists the picks of the waiting streams. The fields of a stream have the same stations, whichever
+/// of them are missing on land.
+std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& due) const {
+    std::vector<PickGroup> groups;
+    for (Stream* stream : waiting_) {
+        std::map<std::vector<std::string>, PickGroup> own;  // by dimensions
+        for (const auto& variable : stream->variables()) {
+            if (!picks_.waits(stream->table(), variable->field())) continue;
+            const RegionPick* const pick = picks_.of(stream->table(), variable->field());
+            PickGroup& group = own[pick->pick.dims];
+            group.picks.insert(pick);
+            if (variable->field().declared.missing == Missing::fixed)
+                group.shows.insert(&variable->field());
+            group.is_due = std::ranges::find(due, stream, &Due::stream) != due.end();
+        }
+        for (auto& [dims, group] : own) groups.push_back(std::move(group));
     }
-    return land;
+    return groups;
 }
 
-/// Makes the streams again whose picks have changed, before their first sample. Local.
-Status History::make_again(const std::set<const RegionPick*>& changed) {
+/// Makes the streams again whose stations have been found, with the samples that they have. Local.
+Status History::make_again(const std::set<const RegionPick*>& found) {
+    std::map<std::pair<const Chosen*, const Chosen*>, Integers> places;
     for (std::size_t s = 0; s < streams_.size(); ++s) {
         Stream& stream = *streams_[s];
         auto& variables = stream.variables();
         if (std::ranges::none_of(variables, [&](const auto& variable) {
-                return changed.contains(picks_.of(stream.table(), variable->field()));
+                return found.contains(picks_.of(stream.table(), variable->field()));
             }))
             continue;
+        const auto old = std::exchange(variables, {});
         for (Field& field : declared_.fields())
             for (auto* list : {&field.users, &field.weighed})
-                std::erase_if(*list, [&](const Variable* old) {
-                    return std::ranges::any_of(
-                        variables, [&](const auto& variable) { return variable.get() == old; });
+                std::erase_if(*list, [&](const Variable* variable) {
+                    return std::ranges::find(old, variable, &std::unique_ptr<Variable>::get) !=
+                           old.end();
                 });
         stream.outputs().clear();
-        variables.clear();
         if (Status status = make_variables(stream, resolved_[s]); !status.ok()) return status;
-        if (const std::optional<Time> from = stream.rules().from)
-            for (const auto& variable : variables) variable->begin_at(*from);
+        for (std::size_t v = 0; v < old.size(); ++v) {
+            Variable& variable = *variables[v];
+            if (const std::optional<Time> from = stream.rules().from) variable.begin_at(*from);
+            Integers& at = places[{&old[v]->chosen(), &variable.chosen()}];
+            const Pick pick = old[v]->pick().dims.empty() ? variable.pick() : Pick{};
+            if (at.empty() && !find_places(variable.chosen().part, old[v]->chosen().part, at, pick))
+                return detail::failure(TW_EBOUNDS,
+                                       "stream '{}': stations are not among the samples",
+                                       stream.table().name);
+            variable.samples().take_over(old[v]->samples(), at);
+        }
     }
     return {};
 }
 
-/// Chooses elements that are not on land, and takes the step. @note Collective
-Status History::settle_land() {
-    const std::vector<Stream*> streams = std::exchange(waiting_, {});
-    const std::vector<Sent> sent = std::exchange(sent_, {});
+/// Finds the stations of waiting streams for which some rank has sent a field that is missing on
+/// land, or a record is due. @note Collective
+Status History::settle_land(const std::vector<Due>& due) {
+    const std::vector<PickGroup> groups = waiting_groups(due);
+    std::vector<std::int64_t> sent;
+    for (const PickGroup& group : groups)
+        sent.push_back(std::ranges::any_of(group.shows, [](const Field* field) {
+            return field->examined && !field->examined->values.empty();
+        }));
+    if (Status status = ranks_.agree({}, 0, sent); !status.ok()) return status;
+    const auto settles = [&](std::size_t g) { return sent[g] != 0 || groups[g].is_due; };
+    bool any = false;
+    for (std::size_t g = 0; g < groups.size(); ++g) any |= settles(g);
+    if (!any) return {};
     Land land;
     Status mine = detail::alone([&]() -> Status {
-        land = find_land(streams, sent);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            if (!settles(g)) continue;
+            std::set<std::int64_t> missing;
+            for (const Field* field : groups[g].shows)
+                missing.merge(find_missing(**groups[g].picks.begin(), *field));
+            for (const RegionPick* pick : groups[g].picks) land[pick] = missing;
+        }
         return {};
     });
-    std::set<const RegionPick*> changed;
-    Status status = picks_.skip_land(mine, land, changed);
-    if (status.ok()) {
-        mine = detail::alone([&] { return make_again(changed); });
-        status = ranks_.agree(mine, 0, {});
-        if (status.ok()) status = choices_.declare(ranks_);
-        broken_ = status;
-    }
-    for (Stream* stream : streams) {
-        (void)stream->plan_step(previous_, now_);  // cannot fail: the step was planned before
-        stream->begin_step();
-    }
+    for (Field& field : declared_.fields()) field.examined.reset();
+    std::set<const RegionPick*> found;
+    Status status = picks_.skip_land(mine, land, found);
     if (!status.ok()) return status;
-    for (const Sent& one : sent)
-        give(*one.field, one.copies.boxes, one.weight ? &*one.weight : nullptr, one.first,
-             one.last);
-    return {};
+    mine = detail::alone([&] { return make_again(found); });
+    status = ranks_.agree(mine, 0, {});
+    if (status.ok()) status = choices_.declare(ranks_);
+    return broken_ = status;
 }
 
 }  // namespace thalweg::history

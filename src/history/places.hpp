@@ -48,7 +48,8 @@ bool same_part(const Part& a, const Part& b);
 /// Finds the position in the part `in` of each element of the part `of`. `of` has at least the
 /// dimensions of `in`.
 /// @param places  receives the positions, in the order of the elements
+/// @param pick    pick by which the elements of `of` were chosen out of `in`
 /// @return false: some elements are not in `in`
-bool find_places(const Part& of, const Part& in, Integers& places);
+bool find_places(const Part& of, const Part& in, Integers& places, const Pick& pick = {});
 
 }  // namespace thalweg::history

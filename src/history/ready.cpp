@@ -61,6 +61,7 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
         const Variable& made = *stream.variables().back();
         most = std::max(most, made.chosen().elements * detail::size_of(about.type));
     }
+    if (waits(stream)) return {};  // the stations are not known yet
     stream.make_outputs([&](const std::vector<Variable*>& variables) {
         return choices_.coordinates_of(table, variables, picks_.station_names(table.region));
     });
@@ -70,7 +71,8 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
 
 Status History::make_variable(Stream& stream, const StreamField& about) {
     Field& field = declared_.fields()[about.declared];
-    const RegionPick* const picked = picks_.of(stream.table(), field);
+    const bool wait = picks_.waits(stream.table(), field);
+    const RegionPick* const picked = wait ? nullptr : picks_.of(stream.table(), field);
     const Pick pick = picked == nullptr ? Pick{} : picked->pick;
     Choice choice;
     if (Status s = choices_.find(stream.table(), field.declared.dims, pick, choice); !s.ok())

@@ -296,12 +296,10 @@ Status RegionPicks::find(const Status& mine, const Land& land) {
 }
 
 Status RegionPicks::skip_land(const Status& mine, const Land& land,
-                              std::set<const RegionPick*>& changed) {
-    std::map<const RegionPick*, Integers> before;
-    for (const RegionPick& pick : picks_) before[&pick] = pick.pick.at;
+                              std::set<const RegionPick*>& found) {
     if (Status status = find(mine, land); !status.ok()) return status;
     for (const auto& [pick, places] : land) {
-        if (pick->pick.at != before[pick]) changed.insert(pick);
+        found.insert(pick);
         waiting_.erase(pick);
         settled_.insert(pick);
     }
@@ -323,16 +321,16 @@ RegionPicks::Settled RegionPicks::settled() const {
 }
 
 std::set<const RegionPick*> RegionPicks::restore(const Settled& settled) {
-    std::set<const RegionPick*> changed;
+    std::set<const RegionPick*> found;
     for (RegionPick& pick : picks_) {
-        const auto found = settled.find(name_of(pick));
-        if (found == settled.end() || found->second.first != pick.nearest) continue;
-        if (pick.pick.at != found->second.second) changed.insert(&pick);
-        pick.pick.at = found->second.second;
+        const auto kept = settled.find(name_of(pick));
+        if (kept == settled.end() || kept->second.first != pick.nearest) continue;
+        found.insert(&pick);
+        pick.pick.at = kept->second.second;
         waiting_.erase(&pick);
         settled_.insert(&pick);
     }
-    return changed;
+    return found;
 }
 
 Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {

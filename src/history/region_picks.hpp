@@ -40,24 +40,22 @@ public:
     Status list(const std::vector<ResolvedStream>& resolved);
     /// Finds the elements of all picks. @note Collective
     Status find();
-    /// Tests if a field's stations are to be found again when the first sample shows where land is.
+    /// Tests if a field's stations are found only when a sample shows where land is.
     bool waits(const StreamTable& stream, const Field& field) const {
         return !waiting_.empty() && waiting_.contains(of(stream, field));
     }
     /// Finds the elements of picks again, excluding elements on land.
     /// @param mine     this rank's own failure so far
-    /// @param changed  receives the picks with other elements than before
+    /// @param found    receives these picks
     /// @note Collective
-    Status skip_land(const Status& mine, const Land& land, std::set<const RegionPick*>& changed);
+    Status skip_land(const Status& mine, const Land& land, std::set<const RegionPick*>& found);
     /// The nearest elements of a pick, and the replacements for elements on land.
     using Settled = std::map<std::string, std::pair<Integers, Integers>>;
     /// Returns the picks that were found without land, by name.
     Settled settled() const;
     /// Sets the elements of picks as the run before this one has found them.
-    /// @return the picks with other elements than before
+    /// @return these picks
     std::set<const RegionPick*> restore(const Settled& settled);
-    /// Leaves a field's stations as they are, as there are samples of them.
-    void keep(const StreamTable& stream, const Field& field) { waiting_.erase(of(stream, field)); }
     /// Returns the index of an element among the dimensions that a pick replaces.
     std::int64_t index(const RegionPick& one, const std::map<std::string, std::int64_t>& at) const;
     /// Returns the pick of a field in a stream; null if there is none.

@@ -225,6 +225,30 @@ void Samples::set_state(const VariableState& state) {
             OfVariable{variable_.field().declared.name});
 }
 
+void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places) {
+    const auto gather = [&](const void* from, std::int64_t size, void* to) {
+        for (std::size_t i = 0; i < places.size(); ++i)
+            std::memcpy(static_cast<char*>(to) + i * size,
+                        static_cast<const char*>(from) + places[i] * size, size);
+    };
+    state_ = other.state_;
+    step_ = other.step_;
+    failure_ = other.failure_;
+    before_ = other.before_;
+    if (before_ && !before_->values.empty()) {
+        const std::int64_t size = detail::size_of(variable_.about().type);
+        before_->values.resize(places.size() * size);
+        gather(other.before_->values.data(), size, before_->values.data());
+    }
+    sums_.reset();
+    if (!other.sums_) return;
+    sums_.emplace(variable_.about().statistic, std::ssize(places));
+    sums_->set_numbers(other.sums_->numbers());
+    const std::vector<StateArray> from = other.sums_->arrays(), to = sums_->arrays();
+    for (std::size_t a = 0; a < to.size(); ++a)
+        gather(from[a].data, detail::size_of(to[a].type), to[a].data);
+}
+
 std::vector<StateArray> Samples::arrays() {
     return sums_ && !variable_.instant() ? sums_->arrays() : std::vector<StateArray>{};
 }

@@ -104,6 +104,9 @@ public:
 
     VariableState state() const;
     void set_state(const VariableState& state);
+    /// Takes over the samples of a variable that had other elements.
+    /// @param places  position of each element among those of the other variable
+    void take_over(Samples& other, const std::vector<std::int64_t>& places);
     /// Sets the time from which the duration of the first sample counts.
     void begin_at(Time time) { state_.weight.previous = state_.inner_weight.previous = time; }
     std::vector<StateArray> arrays();

@@ -310,10 +310,8 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
         if (found->contains("begin")) stream->begin_at(found->at("begin").get<Time>());
         for (std::size_t v = 0; v < stream->variables().size(); ++v) {
             Variable& variable = *stream->variables()[v];
-            const auto one =
-                VariableState::from_words(found->at("variables").at(v).get<VariableState::Words>());
-            variable.samples().set_state(one);
-            if (one.log != 0 || one.ever != 0) picks_.keep(stream->table(), variable.field());
+            variable.samples().set_state(VariableState::from_words(
+                found->at("variables").at(v).get<VariableState::Words>()));
         }
     }
 }

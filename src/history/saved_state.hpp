@@ -27,7 +27,7 @@ public:
     /// @param previous  time of the last step that has ended
     /// @note Collective
     Status save(tw_restart restart, const Status& mine, std::optional<Time> previous);
-    /// @param make_again  makes the streams whose picks have changed; local
+    /// @param make_again  makes the streams again whose stations are known; local
     /// @param previous  receives the time of the last step that had ended
     /// @param broken    receives the failure if it comes after streams of some rank have changed;
     ///                  the same on every rank

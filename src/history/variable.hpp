@@ -42,9 +42,6 @@ public:
     const WindowRules& rules() const { return rules_; }
     bool once() const { return about_.statistic.op == Op::once; }
     bool instant() const { return about_.statistic.op == Op::instant || once(); }
-    /// Tests if the elements of a sample are not known before the step ends.
-    bool waits() const { return waits_; }
-    void set_waits(bool waits) { waits_ = waits; }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen_->elements > 0; }
     Samples& samples() { return samples_; }
@@ -72,7 +69,6 @@ private:
     std::vector<Attribute> attributes_;
     Value fill_{};
     detail::Packing packing_;
-    bool waits_ = false;
     Samples samples_;
 };
 

@@ -75,19 +75,23 @@ void expect(const std::string& folder, const std::vector<double>& values) {
                file.values.size(), file.values.empty() ? 0 : file.values.back());
 }
 
-/// Tests a first sample that is missing everywhere: the stations are those of the next sample.
+/// Tests a first sample that is missing everywhere: its record is lost, and later ones are right.
 void all_land() {
     const std::string folder = fresh_folder();
     Model model(folder, "mean");
     OK(tw_history_time(model.history, 86400));
     model.send(1, true);
     REFUSED(tw_history_end_step(model.history), TW_ESETTING, "no valid elements");
-    for (int day = 2; day <= 4; ++day) model.step(day);
+    OK(tw_history_time(model.history, 2 * 86400.));
+    model.send(2);
+    REFUSED(tw_history_end_step(model.history), TW_EARG, "needs missing=varying");
+    for (int day = 3; day <= 4; ++day) model.step(day);
     OK(tw_history_close(&model.history));
-    expect(folder, {201, 351});
+    expect(folder, {351});
 }
 
-/// Tests a rank whose time was refused in the step in which the others choose stations.
+/// Tests a rank whose time was refused in the step in which the others choose stations. It holds no
+/// station, so its missing sample changes nothing.
 void refused_time() {
     if (size == 1) return;
     const std::string folder = fresh_folder();
@@ -101,7 +105,7 @@ void refused_time() {
     REFUSED(tw_history_end_step(model.history), TW_EARG, "is not after");
     for (int day = 2; day <= 4; ++day) model.step(day);
     OK(tw_history_close(&model.history));
-    expect(folder, {201, 351});
+    expect(folder, {151, 351});
 }
 
 /// Tests a state that has stations but another stream: the history can only be closed.

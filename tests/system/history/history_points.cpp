@@ -67,6 +67,23 @@ list_var = "cells"
 base = 1
 )";
 
+/// Stations of a field that shows where land is in every second step only.
+const char* const late_configuration = R"(
+[[stream]]
+name = "late"
+every = "4 hours"
+anchor = "start"
+fields = ["V", "T"]
+region = "sites"
+type = "double"
+path = "late.nc"
+levels = { dim = "z", index = [2, 0] }
+field.weighted = { of = "V", weight = "W" }
+field.highest = { of = "V", op = "mean", inner = { op = "max", every = "2 hours" } }
+[region.sites]
+points = [[45, 0], [-61, 29], [299, 31], [0, 90]]
+)";
+
 const std::vector<std::int64_t> section{13, 26, 27, 12, 13};
 
 struct Setup {
@@ -75,6 +92,7 @@ struct Setup {
     std::int64_t land = -1;  // a cell that no rank holds, or whose values are missing
     bool missing = false;    // values on land are missing
     std::string folder;
+    bool late = false;  // T is sent in every second step
     MPI_Comm comm = MPI_COMM_WORLD;
 };
 
@@ -93,7 +111,8 @@ public:
         for (std::int64_t c = cells; setup.lists && c-- > 0;)
             if (c % size_ == rank_ && (c != setup.land || setup.missing)) mine_.push_back(c);
         if (setup.lists) mine_.insert(mine_.begin() + 1, -1);
-        const std::string text = in_folder(configuration, setup.folder);
+        const std::string text =
+            in_folder(setup.late ? late_configuration : configuration, setup.folder);
         OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", nullptr, &history_));
         volume_ = decompose(true);
         surface_ = decompose(false);
@@ -103,7 +122,8 @@ public:
     void step(std::int64_t n) {
         OK(tw_history_time(history_, static_cast<double>(n) * hour));
         send(weight_, false, [&](std::int64_t, std::int64_t) { return n % 2 == 1 ? 1. : 3.; });
-        send(t_, true, [&](std::int64_t z, std::int64_t c) { return value_of(n, z, c); });
+        if (!setup_.late || n % 2 == 0)
+            send(t_, true, [&](std::int64_t z, std::int64_t c) { return value_of(n, z, c); });
         send(v_, false, [&](std::int64_t, std::int64_t c) { return value_of(n, 0, c) + 0.5; });
         OK(tw_history_end_step(history_));
     }
@@ -279,11 +299,13 @@ std::string bytes_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void compare(const std::string& right, const std::string& other) {
+void compare(const std::string& right, const std::string& other,
+             const std::vector<std::string>& names) {
     MPI_Barrier(MPI_COMM_WORLD);
-    for (const char* name : {"/sites.nc", "/one.nc", "/section.nc", "/whole.nc"}) {
+    for (const std::string& name : names) {
         const std::string a = bytes_of(right + name), b = bytes_of(other + name);
-        CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name, right.c_str());
+        CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name.c_str(),
+                   right.c_str());
     }
 }
 
@@ -342,6 +364,27 @@ void check_values(const std::string& folder, const std::vector<std::int64_t>& pl
     CHECK(std::string(name) == "section");
     OK(tw_close(&file));
     OK(tw_finalize(&session));
+}
+
+/// Tests stations that skip land which is known only in the second step, on any number of ranks and
+/// with restarts before and after it.
+void late_land(Grid grid) {
+    const std::string right = fresh_folder();
+    run({grid, false, 58, true, right, true}, 1, 0);
+    OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
+    const std::vector<std::int64_t> places{25, 46, 70, 60};
+    expect(right + "/late.nc", "V", {2500.5}, {0}, places);
+    expect(right + "/late.nc", "T", {3000}, {2, 0}, places);
+    expect(right + "/late.nc", "weighted", {2750.5}, {0}, places);
+    expect(right + "/late.nc", "highest", {3000.5}, {0}, places);
+    OK(tw_finalize(&session));
+    for (const bool lists : {false, true})
+        for (const std::int64_t restart : {0, 1, 3}) {
+            const std::string folder = fresh_folder();
+            run({grid, lists, 58, true, folder, true}, restart == 0 ? check::state.size : 2,
+                restart);
+            compare(right, folder, {"/late.nc"});
+        }
 }
 
 void write_regions() {
@@ -415,6 +458,7 @@ void errors() {
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     write_regions();
+    const std::vector<std::string> all{"/sites.nc", "/one.nc", "/section.nc", "/whole.nc"};
     for (const Grid grid : {Grid::axes, Grid::plane, Grid::unstructured}) {
         const std::string right = fresh_folder();
         run({grid, false, -1, false, right}, 1, 0);
@@ -424,7 +468,7 @@ int main(int argc, char** argv) {
                 const std::string folder = fresh_folder();
                 run({grid, lists, -1, false, folder}, restart == 0 ? check::state.size : 2,
                     restart);
-                compare(right, folder);
+                compare(right, folder, all);
             }
         // the nearest cell of two stations is on land
         const std::string land = fresh_folder();
@@ -437,8 +481,9 @@ int main(int argc, char** argv) {
             for (const std::int64_t restart : {0, 3}) {
                 const std::string folder = fresh_folder();
                 run({grid, lists, 58, true, folder}, restart == 0 ? check::state.size : 2, restart);
-                compare(missing, folder);
+                compare(missing, folder, all);
             }
+        late_land(grid);
     }
     errors();
     return check::verdict("history_points");
