@@ -214,6 +214,16 @@ CLI::App* add_history(CLI::App& app, HistoryOptions& options) {
             "Print the TOML of another program's configuration instead: an FMS diag_table, "
             "or ice_in of CICE")
         ->excludes(config);
+    CLI::Option* const restart = command->add_option(
+        "--restart", options.restart, "Restart from which --forget removes the stream");
+    CLI::Option* const forget =
+        command
+            ->add_option("--forget", options.forget,
+                         "Let this stream, whose definition has changed, begin anew at a restart; "
+                         "its unfinished files are renamed")
+            ->needs(restart)
+            ->excludes(config);
+    restart->needs(forget);
     command->require_option(1, 4);
     return command;
 }

@@ -204,6 +204,9 @@ int main(int argc, char** argv) try {
         }
         return refer(references);
     }
+    if (!recording.forget.empty())
+        return with_mpi("history", exit_wrong,
+                        [&] { return thalweg::app::forget_stream(recording); });
     if (records->parsed()) return thalweg::app::check_history(recording);
     if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);

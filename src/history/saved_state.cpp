@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
@@ -12,9 +13,9 @@ namespace thalweg::history {
 using detail::failure;
 using nlohmann::json;
 
-namespace {
+std::string state_attribute(int history) { return fmt::format("thalweg_history_{}", history); }
 
-std::string attribute_name(int history) { return fmt::format("thalweg_history_{}", history); }
+namespace {
 
 /// Returns the name of an array in the restart. It consists of numbers, as names of streams and
 /// variables joined together could collide.
@@ -80,6 +81,26 @@ std::string difference(const std::vector<std::pair<std::string, std::string>>& n
 }
 
 }  // namespace
+
+Status forget_stream(const std::string& stream, std::string& text,
+                     std::vector<std::string>& files) {
+    json state = json::parse(text, nullptr, false);
+    if (!state.is_object()) return failure(TW_EFORMAT, "history: the state is damaged");
+    const json& streams = state["streams"];
+    const auto found = streams.find(stream);
+    if (found == streams.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : streams.items()) names.push_back("'" + name + "'");
+        return failure(TW_ENOTFOUND, "there is no stream '{}'; there are: {}", stream,
+                       detail::joined(std::span<const std::string>(names), ", "));
+    }
+    for (const json& output : found->at("outputs"))
+        if (OutputState file = output_of(output); !file.path.empty())
+            files.push_back(std::move(file.path));
+    state["streams"].erase(stream);
+    text = state.dump();
+    return {};
+}
 
 std::vector<std::pair<std::string, std::string>> SavedState::describe(Stream& of) const {
     const StreamTable& stream = of.table();
@@ -229,8 +250,8 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
         tw_file file = nullptr;
         Status saved = ranks_.status(tw_restart_file(restart, &file));
         if (!saved.ok()) return saved;
-        saved = ranks_.status(
-            tw_put_att_text(file, "", attribute_name(ranks_.number()).c_str(), all.dump().c_str()));
+        saved = ranks_.status(tw_put_att_text(file, "", state_attribute(ranks_.number()).c_str(),
+                                              all.dump().c_str()));
         keep_first(saved, save_arrays(restart, file));
         return saved;
     });
@@ -258,7 +279,7 @@ Status SavedState::load_arrays(tw_file file, const json& state) {
 
 /// Reads the text of a state, and checks that it belongs to this history. Local.
 Status SavedState::read(tw_file file, json& state) const {
-    const std::string name = attribute_name(ranks_.number());
+    const std::string name = state_attribute(ranks_.number());
     tw_type type{};
     std::int64_t n = 0;
     Status status = ranks_.status(tw_inq_att(file, "", name.c_str(), &type, &n));

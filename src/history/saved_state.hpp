@@ -17,6 +17,15 @@
 
 namespace thalweg::history {
 
+/// Returns the name of the attribute of a restart that has the state of a history.
+/// @param history  its number among those of the session that were open
+std::string state_attribute(int history);
+
+/// Removes a stream from the text of a state, so that it begins anew at the restart.
+/// @param files  receives the paths of its files that are not complete
+/// @return TW_OK, TW_ENOTFOUND (there is no such stream), TW_EFORMAT
+Status forget_stream(const std::string& stream, std::string& text, std::vector<std::string>& files);
+
 class SavedState {
 public:
     SavedState(Ranks& ranks, const FileContext& context, Streams& streams, Choices& choices,

@@ -177,6 +177,59 @@ void new_stream() {
     CHECK(once == std::vector<double>(size, 6));
 }
 
+/// Runs the program `thalweg` on rank 0, outside of the model's MPI.
+/// @return its exit status and what it prints
+std::pair<int, std::string> run_tool(const std::string& tool, const std::string& arguments) {
+    std::string text;
+    int code = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check::state.rank == 0) {
+        const std::string clean = "env -i PATH=\"$PATH\" HOME=\"$HOME\" ";
+        std::FILE* pipe = ::popen((clean + tool + " " + arguments + " 2>&1").c_str(), "r");
+        for (int c; pipe != nullptr && (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+        code = pipe == nullptr ? -1 : WEXITSTATUS(::pclose(pipe));
+    }
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return {code, text};
+}
+
+/// Tests a stream that gets another field: `thalweg history --forget` lets it begin at the restart.
+void forgotten_stream(const std::string& tool) {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    const auto config = [&](const char* fields) {
+        const std::string keys = std::string("every = \"4 days\"\nfields = ") + fields + "\n";
+        return stream_of("other", folder + "/other.nc", ten_days) +
+               stream_of("grows", folder + "/grows.nc", keys);
+    };
+    {
+        Fields f(config("[\"T\"]"));
+        OK(tw_history_ready(f.history));
+        for (int day = 1; day <= 5; ++day) f.step(day, 1);
+        f.save(restart);
+    }
+    const auto load = [&](int expected) {
+        Fields f(config("[\"T\", \"U\"]"));
+        OK(tw_history_ready(f.history));
+        CHECK(f.load(restart) == expected);
+        if (expected != TW_OK) return;
+        for (int day = 6; day <= 12; ++day) f.step(day, 3, day);
+    };
+    load(TW_EDIFFERENT);
+    const std::string forget = "history --restart " + restart + " --forget ";
+    const auto [wrong, list] = run_tool(tool, forget + "none");
+    CHECK_TEXT(wrong == 1, "%d: %s", wrong, list.c_str());
+    CHECK_TEXT(check::state.rank != 0 || list.find("'grows', 'other'") != std::string::npos, "%s",
+               list.c_str());
+    const auto [code, text] = run_tool(tool, forget + "grows");
+    CHECK_TEXT(code == 0, "%d: %s", code, text.c_str());
+    load(TW_OK);
+    expect(folder + "/other.nc", {2});
+    expect(folder + "/grows.before1.nc", {1});
+    expect(folder + "/grows.nc", {3, 3});
+    expect(folder + "/grows.nc", {7, 10.5}, "U");
+    CHECK((Contents(folder + "/grows.nc").bounds == std::vector<double>{5, 8, 8, 12}));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -189,6 +242,7 @@ int main(int argc, char** argv) {
     failure_before();
     changed_definitions();
     new_stream();
+    if (argc > 1) forgotten_stream(argv[1]);
     OK(tw_finalize(&session));
     return check::verdict("history_continue");
 }
