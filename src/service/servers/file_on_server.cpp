@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "storage/tiles/tiles.hpp"
 
@@ -32,7 +31,6 @@ Status FileOnServer::describe(const std::vector<char>& body) {
     if (grid.own_files)
         storage_ = make_tile_storage(std::move(storage_), grid,
                                      place_.writer < grid.parts() ? place_.writer : -1, plan.path);
-    map_ = plan.map;
     const bool inspects = place_.server_roles.nodes() > 1 &&
                           place_.server_roles.servers_of(place_.node).front() == place_.writer;
     return inspects ? check_identity(plan.data_path, plan.options.claimed) : Status{};
@@ -48,7 +46,7 @@ Status FileOnServer::create() {
 /// Creates the storage.
 /// @note Collective over the servers
 Status FileOnServer::create_storage() {
-    const ServicePlan& plan = description_.plan;
+    ServicePlan& plan = description_.plan;
     const Definitions& definitions = description_.definitions;
     StorageOptions options = plan.options;
     const ServerRoles& server_roles = place_.server_roles;
@@ -57,9 +55,9 @@ Status FileOnServer::create_storage() {
     options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
     Status status = together([&] {
         return options.existing.is
-                   ? storage_->open(place_.peers, plan.path, definitions, options, true, map_)
+                   ? storage_->open(place_.peers, plan.path, definitions, options, true, plan.map)
                    : storage_->create(place_.peers, plan.data_path, definitions, options, true,
-                                      map_);
+                                      plan.map);
     });
     return status.ok() ? status : with_reserve([&] { return place_.named(status); });
 }
@@ -68,7 +66,7 @@ Status FileOnServer::create_storage() {
 Status FileOnServer::set_up() {
     const ServicePlan& plan = description_.plan;
     const ServerRoles& server_roles = place_.server_roles;
-    spaces_ = make_spaces(description_.definitions, map_);
+    spaces_ = make_spaces(description_.definitions, plan.map);
     const auto local = server_roles.servers_of(place_.node);
     UnitWriterOptions options =
         plan.for_writer(place_.transport.address(),
@@ -80,8 +78,6 @@ Status FileOnServer::set_up() {
     if (Status status = add_regions(); !status.ok()) return status;
     for (const int feeder : server_roles.feeders(place_.writer))
         unit_writer_->sources().add_feeder(feeder);
-    forwards_ = server_roles.has_models(place_.node) && server_roles.nodes() > 1;
-    rounds_.assign(place_.below.size(), 0);
     if (place_.is_first() && place_.below.size() > 0) unit_writer_->rounds().others_have(0);
     return {};
 }
@@ -109,7 +105,7 @@ void FileOnServer::reply(const Status& status) {
                       Answer own = place_.answer(status);
                       if (unit_writer_) own.counts = unit_writer_->state().counts();
                       if (unit_writer_) own.records = unit_writer_->rounds().records();
-                      if (place_.is_first()) own.map = map_;
+                      if (place_.is_first()) own.map = description_.plan.map;
                       return own;
                   }));
 }
@@ -118,13 +114,9 @@ void FileOnServer::handle(Message& message) {
     WireReader in(message.body);
     switch (message.kind) {
         case MessageKind::finish_file:
-            marks_wanted_ = in.get<std::int64_t>();
-            durable_ = in.get<bool>();
+            finish_ = Finish{in.get<std::int64_t>(), in.get<bool>()};
             break;
-        case MessageKind::count_file:
-            count_wanted_ = true;
-            count_durable_ = in.get<bool>();
-            break;
+        case MessageKind::count_file: count_durable_ = in.get<bool>(); break;
         case MessageKind::unit_parts: {
             const TraceFile file(path());
             Span span("receive");
@@ -133,8 +125,8 @@ void FileOnServer::handle(Message& message) {
             break;
         }
         case MessageKind::report:
-            rounds_[place_.below_at(message.from)] = in.get<std::int64_t>();
-            take_places(in.get_many<std::vector<char>>());
+            if (Status s = place_.named(reports_.take(message, storage_->placement())); !s.ok())
+                unit_writer_->state().fail(s);
             report();
             break;
         case MessageKind::room: give_room(message); break;
@@ -144,7 +136,7 @@ void FileOnServer::handle(Message& message) {
             with_reserve([&] { unit_writer_->state().hear(status); });
             break;
         }
-        case MessageKind::call: learn(message); break;
+        case MessageKind::call: deadlocks_.take(message, unit_writer_->sources()); break;
         case MessageKind::accepted: --under_way_; break;
         default: break;
     }
@@ -154,7 +146,7 @@ void FileOnServer::attend() try {
     ask_for_room();
     finish();
     count();
-    tell_deadlock();
+    deadlocks_.spread(unit_writer_->sources());
 } catch (const std::exception&) {
     const Status why = exception_status();
     unit_writer_->state().fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
@@ -163,14 +155,14 @@ void FileOnServer::attend() try {
 
 /// Answers a finish_file once everything published before it is written, or has failed.
 void FileOnServer::finish() {
-    if (marks_wanted_ < 0) return;
+    if (!finish_) return;
     Status status = unit_writer_->state().stopped();
-    if (status.ok() && unit_writer_->rounds().marks() < marks_wanted_) return;
-    if (status.ok() && durable_) {
+    if (status.ok() && unit_writer_->rounds().marks() < finish_->marks) return;
+    if (status.ok() && finish_->durable) {
         const auto held = unit_writer_->hold();
         status = place_.named(storage_->sync());
     }
-    marks_wanted_ = -1;
+    finish_.reset();
     if (!status.ok()) {
         unit_writer_->state().fail(status);
         (void)unit_writer_->count_written();
@@ -181,10 +173,10 @@ void FileOnServer::finish() {
 /// Answers a count_file. The other servers have answered the finish_file before it, but their
 /// reports of chunk places may still be in transit.
 void FileOnServer::count() {
-    if (!count_wanted_) return;
+    if (!count_durable_) return;
     if (unit_writer_->state().failure().ok() && !unit_writer_->rounds().all_have()) return;
-    const Status status = place_.named(unit_writer_->commit_all(count_durable_));
-    count_wanted_ = false;
+    const Status status = place_.named(unit_writer_->commit_all(*count_durable_));
+    count_durable_.reset();
     if (!status.ok()) unit_writer_->state().fail(status);
     reply(status);
 }
@@ -243,29 +235,7 @@ void FileOnServer::between_pieces() {
 void FileOnServer::report() {
     const Status status = with_reserve([&] { return unit_writer_->state().failure(); });
     if (!status.ok()) spread_failure(status, -1);
-    std::int64_t all = INT64_MAX;
-    for (const std::int64_t its : rounds_) all = std::min(all, its);
-    if (place_.is_first()) return unit_writer_->rounds().others_have(all);
-    // Read the number of rounds first: when they are reported, the first server must know the
-    // places of their chunks.
-    all = std::min(all, unit_writer_->rounds().done());
-    if (Placement* const placement = storage_->placement()) take_places(placement->take_placed());
-    if (all <= reported_ && placed_.empty()) return;
-    reported_ = std::max(reported_, all);
-    with_reserve(
-        [&] { place_.send_above(MessageKind::report, serial_, message_of(reported_, placed_)); });
-    placed_.clear();
-}
-
-/// Takes the places of chunks that this server, or those below it, have reported.
-void FileOnServer::take_places(std::vector<char> placed) {
-    if (placed.empty()) return;
-    if (!place_.is_first()) {
-        placed_.insert(placed_.end(), placed.begin(), placed.end());
-        return;
-    }
-    const Status status = place_.named(storage_->placement()->add_placed(placed));
-    if (!status.ok()) unit_writer_->state().fail(status);
+    reports_.send(unit_writer_->rounds(), storage_->placement());
 }
 
 /// Handles a message about room in the file: a request, on the first server; its answer, on the
@@ -299,35 +269,6 @@ void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
     const auto bytes = with_reserve([&] { return message_of(status); });
     place_.spread(MessageKind::failed, serial_, bytes, from);
-}
-
-/// Notes that a rank has entered a collective call. The message is from the rank itself, or from
-/// another server.
-void FileOnServer::learn(const Message& message) {
-    const auto deadlock = WireReader(message.body).get<Deadlock>();
-    unit_writer_->sources().learn(deadlock);
-    // Pass on a server's report at once: that server has waited before it sent it. A rank's report
-    // is passed on later, by tell_deadlock().
-    if (!place_.server_roles.serves(message.from) || !deadlock.beyond(told_)) return;
-    told_ = deadlock;
-    place_.spread(message.kind, serial_, message.body, message.from);
-}
-
-/// Informs the servers of other nodes that ranks have entered a collective call, which they cannot
-/// see. Waits first until nothing has changed for a while: usually the other ranks are only a
-/// little behind.
-void FileOnServer::tell_deadlock() {
-    constexpr double patience = 0.25;  // s
-    if (place_.server_roles.nodes() == 1) return;
-    const Deadlock seen = unit_writer_->sources().deadlock();
-    if (!seen.beyond(told_)) return;
-    if (seen.call != seen_.call || seen.unit != seen_.unit) {
-        seen_ = seen;
-        seen_at_ = now();
-    }
-    if (now() - seen_at_ < patience) return;
-    told_ = seen;
-    place_.spread(MessageKind::call, serial_, message_of(seen), -1);
 }
 
 }  // namespace thalweg::detail

@@ -4,13 +4,16 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "service/queue/unit_writer.hpp"
+#include "service/servers/deadlock_news.hpp"
 #include "service/servers/file_description.hpp"
 #include "service/servers/server_place.hpp"
+#include "service/servers/server_reports.hpp"
 
 namespace thalweg::detail {
 
@@ -38,7 +41,12 @@ private:
 class FileOnServer final : public UnitWriterHost {
 public:
     FileOnServer(ServerPlace& place, Replies& replies, BetweenPieces& pause, std::int64_t serial)
-        : place_(place), replies_(replies), pause_(pause), serial_(serial) {}
+        : place_(place),
+          replies_(replies),
+          pause_(pause),
+          serial_(serial),
+          reports_(place, serial),
+          deadlocks_(place, serial) {}
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
@@ -65,7 +73,7 @@ public:
     /// Closes the file, and answers.
     void close(const std::vector<char>& body);
 
-    bool forwards() const override { return forwards_; }
+    bool forwards() const override { return !place_.fed.empty(); }
     bool may_forward() override;
     /// Sends data of this node's ranks to the writers of other nodes. The servers of a node share
     /// these writers among them.
@@ -82,42 +90,33 @@ private:
     Status add_regions();
     void finish();
     void count();
-    void take_places(std::vector<char> placed);
     void give_room(const Message& message);
     void ask_for_room();
     void spread_failure(const Status& status, int from);
-    void learn(const Message& message);
-    void tell_deadlock();
+
+    /// A command to write everything that was published before it.
+    struct Finish {
+        std::int64_t marks;  ///< UnitWriter::rounds().marks() to be reached
+        bool durable;
+    };
 
     ServerPlace& place_;
     Replies& replies_;
     BetweenPieces& pause_;
     std::int64_t serial_;
     FileDescription description_;
-    FileMap map_;
     std::unique_ptr<Storage> storage_;
     Spaces spaces_;
     std::unique_ptr<UnitWriter> unit_writer_;
-    bool forwards_ = false;
-    /// Number of marks (UnitWriter::marks) that must be reached before a finish_file is answered;
-    /// -1: none waits.
-    std::int64_t marks_wanted_ = -1;
-    bool durable_ = false;
-    bool count_wanted_ = false;  ///< a count_file waits for reports of the other servers
-    bool count_durable_ = false;
+    std::optional<Finish> finish_;  ///< a finish_file that is not yet answered
+    /// A count_file that waits for reports of the other servers: sync the count to the disk?
+    std::optional<bool> count_durable_;
     bool room_asked_ = false;  ///< the first server was asked for room in the file
     /// Number of messages to other servers that they have not used yet.
     std::int64_t under_way_ = 0;
-    /// For each server that reports to this one, the smallest number of rounds of that server and
-    /// of the servers below it.
-    std::vector<std::int64_t> rounds_;
-    std::int64_t reported_ = 0;  ///< rounds that were reported to the server above
-    /// Encoded places of chunks to be reported to the server above, see Placement.
-    std::vector<char> placed_;
     bool failed_ = false;  ///< the error has been sent to all
-    Deadlock seen_;        ///< latest state of the ranks that this server knows of
-    double seen_at_ = 0;
-    Deadlock told_;  ///< state that was last sent to other servers
+    ServerReports reports_;
+    DeadlockNews deadlocks_;
 };
 
 }  // namespace thalweg::detail
