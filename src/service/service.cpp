@@ -92,7 +92,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
     (void)alone([&]() -> Status {
-        note_queue(file, publisher->unit_queue().room());
+        note_queue(file, publisher->unit_queue().memory().room());
         return {};
     });
     std::unique_ptr<QueueService> service;

@@ -72,7 +72,7 @@ protected:
         unit_queues_.clear();
         for (int r = 0; r < 3; ++r) {
             Status status;
-            auto memory = UnitQueue::memory_for(1 << 16, {}, status);
+            auto memory = QueueMemory::make(1 << 16, {}, status);
             if (r < 2) board_.write(r, serial_, memory->name());
             unit_queues_.push_back(std::make_unique<UnitQueue>(std::move(memory), r < 2 ? 1 : 0,
                                                                board_.doorbell(), *comm_));
@@ -108,7 +108,7 @@ protected:
                 e.held = held_box(
                     box, plan_.definitions.variables[static_cast<std::size_t>(variable)].shape);
                 e.data = reinterpret_cast<char*>(to);
-                e.at = unit_queue.position(e.data);
+                e.at = unit_queue.memory().position(e.data);
                 s.unit_part.entries.push_back(e);
             }
             unit_queue.publish(s.unit_part);
@@ -261,7 +261,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     pump();
     setrlimit(RLIMIT_FSIZE, &before);
     for (int r = 0; r < 2; ++r) {
-        EXPECT_EQ(unit_queues_[static_cast<std::size_t>(r)]->failure().code, TW_EIO);
+        EXPECT_EQ(unit_queues_[static_cast<std::size_t>(r)]->region().failure().code, TW_EIO);
         // Nobody waits for units that are discarded.
         unit_queues_[static_cast<std::size_t>(r)]->drain();
     }
@@ -274,7 +274,7 @@ TEST_F(ServerTest, FailuresComeBackToAllClients) {
     }
     EXPECT_EQ(accepted, 4);
     EXPECT_EQ(told.code, TW_EIO);
-    EXPECT_EQ(told.text, unit_queues_[0]->failure().text);
+    EXPECT_EQ(told.text, unit_queues_[0]->region().failure().text);
     EXPECT_NE(told.text.find("File too large"), std::string::npos) << told.text;
     const Status finished = finish(1);
     EXPECT_EQ(finished.code, TW_EIO);

@@ -89,7 +89,7 @@ public:
         queues_.clear();
         for (int n = 0; n < servers_; ++n) {
             Status status;
-            queues_.push_back(UnitQueue::memory_for(1 << 12, {}, status));
+            queues_.push_back(QueueMemory::make(1 << 12, {}, status));
             if (n != missing)
                 node_tables_[static_cast<std::size_t>(n)].write(0, serial_, queues_.back()->name());
         }

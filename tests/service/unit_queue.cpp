@@ -22,7 +22,7 @@ struct Queue {
         : unit_queue(memory(bytes, grows), agents, doorbell, *comm, grows) {}
     static std::unique_ptr<Segment> memory(std::int64_t bytes, bool grows) {
         Status status;
-        auto m = UnitQueue::memory_for(bytes, {}, status, grows);
+        auto m = QueueMemory::make(bytes, {}, status, grows);
         EXPECT_TRUE(status.ok()) << status.text;
         return m;
     }
@@ -51,7 +51,7 @@ std::vector<Variable> one_variable() {
 
 TEST(UnitQueue, TakesNoMoreThanThereIs) {
     Queue q(4096, 1);
-    EXPECT_EQ(q.unit_queue.capacity(), 4096);
+    EXPECT_EQ(q.unit_queue.memory().capacity(), 4096);
     EXPECT_EQ(q.unit_queue.take(4097), nullptr);
     EXPECT_NE(q.unit_queue.take(4000), nullptr);
     EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the unit that is not ended yet fills the queue
@@ -80,25 +80,25 @@ TEST(UnitQueue, LeavesRoomForWhatComesAfter) {
 // The memory of one queue can be reused for another.
 TEST(UnitQueue, UsesSpareMemory) {
     Status status;
-    auto first = UnitQueue::memory_for(8192, {}, status, true);
+    auto first = QueueMemory::make(8192, {}, status, true);
     ASSERT_TRUE(status.ok());
     Region::of(*first).published.store(5);
     Region::of(*first).fail(failure(TW_EIO, "before"));
     const char* const at = first->data();
-    auto second = UnitQueue::memory_for(4096, {}, status, true, std::move(first));
+    auto second = QueueMemory::make(4096, {}, status, true, std::move(first));
     EXPECT_EQ(second->data(), at);
     EXPECT_EQ(Region::of(*second).published.load(), 0U);
     EXPECT_TRUE(Region::of(*second).failure().ok());
     EXPECT_EQ(Region::of(*second).queue, 4096);
-    auto third = UnitQueue::memory_for(1 << 20, {}, status, true, std::move(second));
+    auto third = QueueMemory::make(1 << 20, {}, status, true, std::move(second));
     EXPECT_GE(third->size(), std::size_t(1) << 20);
 }
 
 // A queue that grows allocates memory for its data, and reuses it later.
 TEST(UnitQueue, GrowsWithWhatIsPut) {
     Queue q(64 << 20, 1, true);
-    EXPECT_EQ(q.unit_queue.capacity(), 64 << 20);
-    EXPECT_EQ(q.unit_queue.touched(), 0);
+    EXPECT_EQ(q.unit_queue.memory().capacity(), 64 << 20);
+    EXPECT_EQ(q.unit_queue.memory().allocated(), 0);
     for (std::int64_t unit = 0; unit < 50; ++unit) {
         for (int i = 0; i < 3; ++i) {
             char* to = q.unit_queue.take(1 << 20);
@@ -110,9 +110,9 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
         // let the writer stay one unit behind
         q.done(0, unit);
     }
-    EXPECT_GE(q.unit_queue.touched(), 6 << 20);
-    EXPECT_LE(q.unit_queue.touched(), 14 << 20);
-    EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.touched());
+    EXPECT_GE(q.unit_queue.memory().allocated(), 6 << 20);
+    EXPECT_LE(q.unit_queue.memory().allocated(), 14 << 20);
+    EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.memory().allocated());
     EXPECT_EQ(q.unit_queue.waits, 0);
     EXPECT_FALSE(q.unit_queue.drained());
     q.done(0, 50);
@@ -133,7 +133,7 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
                 for (std::int64_t n = 0; n < units; ++n) {
                     while (region.published.load(std::memory_order_acquire) <= n)
                         wait_briefly(region.published, static_cast<std::uint32_t>(n), nullptr);
-                    const char* base = q.unit_queue.base();
+                    const char* base = q.unit_queue.memory().base();
                     const auto at = region.unit_at[n % Region::max_units].load();
                     const UnitPart p = parse_unit_part(base + at, base, variables, {});
                     if (p.head.unit != n) wrong = true;
@@ -151,14 +151,15 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
                 const std::int64_t bytes = random.between(1, 1500);
                 char* to = q.unit_queue.take(bytes);
                 ASSERT_NE(to, nullptr);
-                EXPECT_LE(q.unit_queue.position(to) + bytes, q.unit_queue.capacity());
+                EXPECT_LE(q.unit_queue.memory().position(to) + bytes,
+                          q.unit_queue.memory().capacity());
                 for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(n * 7 + i);
                 UnitPart::Entry e;
                 Box box;
                 box.nd = 1;
                 box.count[0] = bytes;
                 e.held.box = box;
-                e.at = q.unit_queue.position(to);
+                e.at = q.unit_queue.memory().position(to);
                 p.entries.push_back(e);
             }
             q.unit_queue.publish(p);
@@ -167,8 +168,8 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
         for (auto& t : threads) t.join();
         EXPECT_FALSE(wrong);
         EXPECT_EQ(q.unit_queue.published(), units);
-        EXPECT_TRUE(q.unit_queue.failure().ok());
-        EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.capacity());
+        EXPECT_TRUE(q.unit_queue.region().failure().ok());
+        EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.memory().capacity());
         EXPECT_GT(q.unit_queue.waits, 0);
         EXPECT_GT(q.unit_queue.wait_seconds, 0);
     }
@@ -214,7 +215,7 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
     Queue q(4096, 1);
     ASSERT_NE(q.unit_queue.take(500), nullptr);
     char* kept = q.unit_queue.take(500);
-    const std::int64_t mark = q.unit_queue.mark();
+    const std::int64_t mark = q.unit_queue.memory().mark();
     std::iota(kept, kept + 500, 0);
     ASSERT_NE(q.unit_queue.take(500), nullptr);
     UnitPart p = boxes_unit_part();
@@ -227,8 +228,8 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
     std::memset(next, -1, 1500);
     EXPECT_EQ(q.unit_queue.take(2500), nullptr);
     for (int i = 0; i < 500; ++i) ASSERT_EQ(kept[i], static_cast<char>(i));
-    q.unit_queue.restart();
-    EXPECT_EQ(q.unit_queue.position(q.unit_queue.take(64)), 0);
+    q.unit_queue.memory().restart();
+    EXPECT_EQ(q.unit_queue.memory().position(q.unit_queue.take(64)), 0);
 }
 
 // There is always space for descriptors, however small the units are.
@@ -262,7 +263,7 @@ TEST(Region, KeepsTheFirstFailure) {
     EXPECT_GT(kept.size(), 9000);
     // A process that maps the memory must find the data there.
     Status status;
-    const auto same = Segment::map(q.unit_queue.name(), status);
+    const auto same = Segment::map(q.unit_queue.memory().name(), status);
     ASSERT_TRUE(status.ok());
     EXPECT_EQ(Region::of(*same).failure().code, TW_EIO);
 }

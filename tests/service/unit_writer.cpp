@@ -82,7 +82,7 @@ struct Office {
                                                    make_serial_layout(), 0, file, options, host);
         for (int r = 0; r < n; ++r) {
             Status status;
-            auto memory = UnitQueue::memory_for(r == 0 ? first : 1 << 16, {}, status);
+            auto memory = QueueMemory::make(r == 0 ? first : 1 << 16, {}, status);
             auto same = Segment::map(memory->name(), status);
             ranks.push_back(std::make_unique<UnitQueue>(std::move(memory), 1, doorbell, *comm));
             EXPECT_TRUE(unit_writer->add_region(std::move(same)).ok());
@@ -93,7 +93,7 @@ struct Office {
         }
     }
     std::int64_t done(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().done[0]; }
-    Status failure(int rank) { return ranks[static_cast<std::size_t>(rank)]->failure(); }
+    Status failure(int rank) { return ranks[static_cast<std::size_t>(rank)]->region().failure(); }
     void work() {
         while (unit_writer->work()) {
         }
@@ -105,7 +105,7 @@ struct Office {
             char* to = unit_queue.take(static_cast<std::int64_t>(sent.data[i]->size()));
             if (to == nullptr) return false;
             std::memcpy(to, sent.data[i]->data(), sent.data[i]->size());
-            sent.unit_part.entries[i].at = unit_queue.position(to);
+            sent.unit_part.entries[i].at = unit_queue.memory().position(to);
         }
         return unit_queue.publish(sent.unit_part);
     }

@@ -98,7 +98,7 @@ public:
             return make_queue(local.size(), background_.doorbell());
         });
         SegmentName name;
-        if (unit_queue_) name = unit_queue_->name();
+        if (unit_queue_) name = unit_queue_->memory().name();
         std::vector<SegmentName> all;  // shared memory of all ranks of the node, for its writers
         Status shared = together([&]() -> Status {
             all = share_names(team_.node(), name);
@@ -139,7 +139,7 @@ public:
 
     Status finish(bool durable) override {
         unit_queue_->drain();
-        Status status = team_.agree(unit_queue_->failure());
+        Status status = team_.agree(unit_queue_->region().failure());
         if (!status.ok()) {
             unit_queue_->region().fail(status);
             return status;
@@ -328,7 +328,8 @@ private:
     bool pack(const UnitPart& unit_part, std::vector<Packet>& packets) try {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
-        const UnitPart packed = with_data(unit_part, unit_queue_->base(), variables, *plan_.boxes);
+        const UnitPart packed =
+            with_data(unit_part, unit_queue_->memory().base(), variables, *plan_.boxes);
         boxed_ |= unit_part.head.boxed;
         for (std::size_t w = 0; w < writer_ranks_.size(); ++w) {
             const int rank = writer_ranks_[w];

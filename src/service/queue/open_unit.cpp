@@ -20,13 +20,13 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
     // If the unit has boxes, leave space in the queue for its descriptor. If it has none, the queue
     // has been made large enough for that.
     queued = {unit_queue.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
-              unit_queue.mark()};
+              unit_queue.memory().mark()};
     return queued.at;
 }
 
 std::int64_t OpenUnit::plain_descriptor_bytes() const {
     const std::int64_t n = queued_.size();
-    return UnitQueue::rounded(8 * (17 + n / 16 + 4 + 2 * n));
+    return QueueMemory::rounded(8 * (17 + n / 16 + 4 + 2 * n));
 }
 
 std::int64_t OpenUnit::descriptor_bytes() const { return plain_descriptor_bytes() + description_; }
@@ -41,7 +41,7 @@ bool OpenUnit::empty() const {
 }
 
 void OpenUnit::add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description) {
-    if (boxes_.empty()) boxes_mark_ = publisher_.unit_queue().mark();
+    if (boxes_.empty()) boxes_mark_ = publisher_.unit_queue().memory().mark();
     box_bytes_ += bytes + description;
     description_ += description;
     boxes_.push_back(std::move(entry));
@@ -80,7 +80,7 @@ void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
         if (part.put && part.form == Form::with_halo) set_bit(unit_part.with_halo, i);
         if (part.put && queued_[i].at != nullptr)
             unit_part.whole.push_back(
-                {static_cast<int>(i), publisher_.unit_queue().position(queued_[i].at)});
+                {static_cast<int>(i), publisher_.unit_queue().memory().position(queued_[i].at)});
     }
 }
 
@@ -124,7 +124,7 @@ bool OpenUnit::publish_early(bool ends) {
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
         unit.whole.push_back(
-            {static_cast<int>(i), publisher_.unit_queue().position(queued_[i].at)});
+            {static_cast<int>(i), publisher_.unit_queue().memory().position(queued_[i].at)});
     }
     unit.entries = std::exchange(boxes_, {});
     if (!publisher_.publish(unit)) {
@@ -141,7 +141,8 @@ void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
     unit.head.variable = variable;
     unit.head.begin = range.begin;
     unit.head.end = range.end;
-    if (at != nullptr) unit.whole.push_back({variable, publisher_.unit_queue().position(at)});
+    if (at != nullptr)
+        unit.whole.push_back({variable, publisher_.unit_queue().memory().position(at)});
     publisher_.publish(unit, boxes_.empty() ? -1 : boxes_mark_);
 }
 
@@ -163,12 +164,12 @@ void OpenUnit::gather() {
         if (q.at != nullptr) open.push_back(&q);
     // Moves from low addresses to high ones, so that nothing is overwritten before it has moved.
     std::sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->at < b->at; });
-    unit_queue.restart();
+    unit_queue.memory().restart();
     for (Queued* q : open) {
         char* to = unit_queue.take(q->bytes);
         std::memmove(to, q->at, q->bytes);
         q->at = to;
-        q->mark = unit_queue.mark();
+        q->mark = unit_queue.memory().mark();
     }
 }
 

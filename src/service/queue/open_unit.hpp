@@ -68,7 +68,7 @@ private:
     std::vector<UnitPart::Entry> boxes_;
     std::int64_t box_bytes_ = 0;
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
-    std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (UnitQueue::mark)
+    std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (QueueMemory::mark)
 };
 
 }  // namespace thalweg::detail

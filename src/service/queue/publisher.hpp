@@ -53,7 +53,7 @@ struct ServicePlan {
 class Publisher {
 public:
     virtual ~Publisher() {
-        if (closed_) spare_ = unit_queue_->release();
+        if (closed_) spare_ = unit_queue_->memory().release();
     }
 
     UnitQueue& unit_queue() { return *unit_queue_; }
@@ -63,7 +63,7 @@ public:
     /// Reports an error of this rank to the writers, who inform all ranks.
     virtual void fail(const Status& status) { unit_queue_->region().fail(status); }
     /// Returns an error of the file if this rank knows of one already.
-    virtual Status known_failure() { return unit_queue_->failure(); }
+    virtual Status known_failure() { return unit_queue_->region().failure(); }
     /// Notes that this rank enters a collective call; see UnitQueue::note_call.
     virtual void note_call() { unit_queue_->note_call(); }
     /// Tests if ranks exchange messages when they publish. If so, they must agree beforehand.
@@ -99,12 +99,12 @@ protected:
                            plan_.path, agents, Region::max_agents,
                            plan_.options.apart ? "servers" : "writers");
         Status status;
-        auto memory = UnitQueue::memory_for(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
-                                            std::move(spare_));
+        auto memory = QueueMemory::make(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
+                                        std::move(spare_));
         if (!status.ok()) return status;
         unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(agents),
                                                   doorbell, team_.world(), plan_.queue_grows);
-        unit_queue_->limit(plan_.queue_limit);
+        unit_queue_->memory().limit(plan_.queue_limit);
         return {};
     }
 

@@ -11,8 +11,8 @@ namespace thalweg::detail {
 namespace {
 
 std::int64_t queued_bytes(const FileContext& file, int variable) {
-    return UnitQueue::rounded(file.holdings[variable]->elements *
-                              file.variable(variable).element());
+    return QueueMemory::rounded(file.holdings[variable]->elements *
+                                file.variable(variable).element());
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ QueuePlan plan_queue(const FileContext& file) {
     const FileOptions& options = file.options;
     const int n = file.definitions.variables.size();
     const std::int64_t descriptor = 8 * (17 + n / 16 + std::int64_t{2} * n);
-    std::int64_t total = UnitQueue::rounded(descriptor), largest = total;
+    std::int64_t total = QueueMemory::rounded(descriptor), largest = total;
     for (int i = 0; i < n; ++i) {
         if (goes_as_boxes(file, i)) continue;
         total += queued_bytes(file, i);
@@ -33,7 +33,7 @@ QueuePlan plan_queue(const FileContext& file) {
         // A rank sends its data of a unit to another node as one message, whose size is limited.
         if (nodes > 1) queue = std::min<std::int64_t>(queue, 1 << 30);
         // The queue must hold a descriptor, which cannot be divided.
-        return UnitQueue::rounded(std::max({queue, least, 8 * descriptor}));
+        return QueueMemory::rounded(std::max({queue, least, 8 * descriptor}));
     };
     // Without decompositions, any rank may put anything (tw_put_box, tw_put_record), up to
     // `staging` bytes. If ranks publish together, the queue must hold all boxes of a step, but it
@@ -64,7 +64,7 @@ std::int64_t room_for_boxes(const Variable& v, std::span<const HeldBox> held,
         const std::int64_t bytes = elements_of(h) * v.element() + description_of(h);
         // Each piece uses at least an eighth of the capacity.
         const std::int64_t pieces = 1 + 8 * bytes / capacity;
-        needed += bytes + pieces * (UnitQueue::rounded(1) + 8 * (14 + 2 * h.box.nd));
+        needed += bytes + pieces * (QueueMemory::rounded(1) + 8 * (14 + 2 * h.box.nd));
     }
     return needed;
 }

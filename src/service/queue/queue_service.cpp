@@ -240,13 +240,13 @@ void QueueService::add_figures(FileFigures& f) const {
     f.busy = counts.busy;
     f.drain = drain_;
     const UnitQueue& unit_queue = publisher_->unit_queue();
-    f.queue_room = unit_queue.room();
+    f.queue_room = unit_queue.memory().room();
     f.queue_units = unit_queue.published();
     f.queue_unit_bytes = unit_queue.unit_bytes;
     f.queue_waits = unit_queue.waits;
     f.queue_wait = unit_queue.wait_seconds;
     f.queue_bytes = unit_queue.most_bytes;
-    f.staging_bytes = unit_queue.touched();
+    f.staging_bytes = unit_queue.memory().allocated();
 }
 
 ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {

@@ -23,7 +23,7 @@ Status UnitPacker::no_room(const Variable& v) {
     const int rank = file_.team.rank();
     UnitQueue& unit_queue = publisher_.unit_queue();
     Status status =
-        unit_queue.no_memory()
+        unit_queue.memory().out_of_memory()
             ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
                       OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
         : unit_.has_boxes() ? no_room_for_boxes(v)
@@ -38,7 +38,7 @@ Status UnitPacker::no_room(const Variable& v) {
 /// Returns the error for boxes that do not fit. The file has not failed: queued data are kept, and
 /// there will be room after a collective call of all ranks.
 Status UnitPacker::no_room_for_boxes(const Variable& v) const {
-    return too_much_put(file_, v, "queue", publisher_.unit_queue().capacity());
+    return too_much_put(file_, v, "queue", publisher_.unit_queue().memory().capacity());
 }
 
 Status UnitPacker::put_whole(const Part& part) {
@@ -81,7 +81,7 @@ Status UnitPacker::put_range(int variable, ElementRange range, const Part* part,
 Status UnitPacker::check_room(const Part& part, std::int64_t records) {
     if (!publisher_.collective()) return {};
     const Variable& v = file_.variable(part.variable);
-    const std::int64_t capacity = publisher_.unit_queue().capacity();
+    const std::int64_t capacity = publisher_.unit_queue().memory().capacity();
     const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
     if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
     const std::int64_t open = unit_.box_bytes() + needed * records;
@@ -107,7 +107,7 @@ Status UnitPacker::put_box(const Part& part, std::size_t number, const Box& box)
     }
     const std::int64_t bytes = elements_of(packed) * v.element();
     if (box.volume() > 1 &&
-        bytes + description_of(packed) > publisher_.unit_queue().capacity() / 4) {
+        bytes + description_of(packed) > publisher_.unit_queue().memory().capacity() / 4) {
         Box first = box;
         const Box second = halve(first);
         if (Status s = put_box(part, number, first); !s.ok()) return s;
@@ -126,21 +126,21 @@ Status UnitPacker::put_box(const Part& part, std::size_t number, const Box& box)
     entry.variable = part.variable;
     entry.record = part.record;
     entry.held = std::move(packed);
-    entry.at = publisher_.unit_queue().position(to);
-    unit_.add_box(std::move(entry), UnitQueue::rounded(bytes), described);
+    entry.at = publisher_.unit_queue().memory().position(to);
+    unit_.add_box(std::move(entry), QueueMemory::rounded(bytes), described);
     return {};
 }
 
 Status UnitPacker::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
                                 char*& to) {
-    const std::int64_t needed = UnitQueue::rounded(bytes) + description;
+    const std::int64_t needed = QueueMemory::rounded(bytes) + description;
     const Variable& v = file_.variable(variable);
     UnitQueue& unit_queue = publisher_.unit_queue();
-    if (!publisher_.collective() && unit_.box_bytes() + needed > unit_queue.capacity() / 2)
+    if (!publisher_.collective() && unit_.box_bytes() + needed > unit_queue.memory().capacity() / 2)
         if (Status s = publish_early(); !s.ok()) return s;
     const std::int64_t open = unit_.box_bytes() + needed;
     if (publisher_.collective() &&
-        (open > unit_queue.capacity() / 8 * 7 || open > file_.options.staging))
+        (open > unit_queue.memory().capacity() / 8 * 7 || open > file_.options.staging))
         return no_room_for_boxes(v);
     const auto take = [&] {
         return unit_queue.take(bytes, unit_.descriptor_bytes() + description);
@@ -152,7 +152,7 @@ Status UnitPacker::room_for_box(int variable, std::int64_t bytes, std::int64_t d
     }
     if (to != nullptr) return {};
     if (unit_queue.stuck()) return mismatch_(variable);
-    return unit_queue.no_memory() ? no_room(v) : no_room_for_boxes(v);
+    return unit_queue.memory().out_of_memory() ? no_room(v) : no_room_for_boxes(v);
 }
 
 Status UnitPacker::publish_early() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -17,7 +16,7 @@ namespace {
 /// A scope in which the writers know that this rank waits for room.
 class Pressing {
 public:
-    Pressing(const Memory& memory, Word& doorbell) : waiting_(Region::of(memory).waiting) {
+    Pressing(Region& region, Word& doorbell) : waiting_(region.waiting) {
         waiting_.store(1, std::memory_order_release);
         ring(doorbell);
     }
@@ -31,47 +30,9 @@ private:
 
 }  // namespace
 
-UnitQueue::UnitQueue(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
-                     bool grows)
-    : memory_(std::move(memory)),
-      agents_(agents),
-      doorbell_(doorbell),
-      world_(world),
-      touched_(grows ? 0 : capacity()) {}
-
-std::unique_ptr<Segment> UnitQueue::memory_for(std::int64_t queue, const PackedBoxes& holdings,
-                                               Status& status, bool grows,
-                                               std::unique_ptr<Segment> spare) try {
-    constexpr std::int64_t least = 4 << 20;
-    const std::vector<std::int64_t> held = holdings.words();
-    queue = rounded(queue);
-    const auto needed = [&] { return Region::data_at + queue + 8 * held.size(); };
-    std::unique_ptr<Segment> memory;
-    if (spare && spare->size() >= needed() && (grows || spare->touch(Region::data_at, queue))) {
-        memory = std::move(spare);
-        std::memset(memory->data(), 0, Region::data_at);
-    }
-    spare.reset();
-    for (; !memory; queue = rounded(queue / 2)) {
-        Status made;
-        memory = Segment::make(needed(), !grows, made);
-        if (memory) break;
-        // The limit on the size of files also applies to shared memory, which is a file.
-        if (grows && queue > least) continue;
-        status = made;
-        return nullptr;
-    }
-    Region::of(*memory).queue = queue;
-    std::copy(held.begin(), held.end(), Region::holdings(*memory));
-    return memory;
-} catch (const std::bad_alloc&) {
-    status = detail::failure(TW_ENOMEM, "no memory to tell the writers what this rank holds");
-    return nullptr;
-}
-
 std::int64_t UnitQueue::done() const {
     std::int64_t n = watcher_ != nullptr ? std::min(next_, watcher_->sent()) : next_;
-    const Region& region = Region::of(*memory_);
+    const Region& region = this->region();
     for (int a = 0; a < agents_; ++a)
         n = std::min(n, whole_count(region.done[a].load(std::memory_order_acquire), next_));
     return n;
@@ -80,14 +41,14 @@ std::int64_t UnitQueue::done() const {
 void UnitQueue::reclaim() {
     const std::int64_t n = done();
     while (!units_.empty() && units_.front().number < n) {
-        tail_ = units_.front().end;
+        memory_.free_until(units_.front().end);
         units_.pop_front();
     }
 }
 
 void UnitQueue::wait_for_more() {
     const Waiting waiting("the writers to make room in the queue");
-    Region& region = Region::of(*memory_);
+    Region& region = this->region();
     const std::int64_t oldest = units_.front().number;
     for (int a = 0; a < agents_; ++a) {
         const std::uint32_t value = region.done[a].load(std::memory_order_acquire);
@@ -100,100 +61,55 @@ void UnitQueue::wait_for_more() {
     sleep_seconds(50e-6);
 }
 
-/// Tests if the first `bytes` bytes of the memory are allocated, or can be.
-bool UnitQueue::touch(std::int64_t bytes) {
-    if (bytes <= touched_) return true;
-    constexpr std::int64_t step = 1 << 20;
-    const std::int64_t end = std::min(capacity(), (bytes + step - 1) / step * step);
-    if (!memory_->touch(Region::data_at + touched_, end - touched_)) return false;
-    touched_ = end;
-    return true;
-}
-
-void UnitQueue::limit(std::int64_t bytes) {
-    limit_ = bytes;
-    if (bytes < INT64_MAX) (void)touch(std::min(bytes, capacity()));
-}
-
 char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
-    bytes = std::max(rounded(bytes), grain);
-    after = rounded(after);
-    const std::int64_t size = capacity();
-    // Returns the first position from `begin` on at which `length` bytes are contiguous in the
-    // ring.
-    const auto in_lap = [&](std::int64_t begin, std::int64_t length) {
-        const std::int64_t at = begin % size;
-        return at + length > size ? begin - at + size : begin;
-    };
-    if (bytes > size) return nullptr;
     bool waited = false;
     Stopwatch watch(wait_seconds);
     for (;;) {
         reclaim();
-        // Nothing is in use: begin at the start again.
-        if (units_.empty() && tail_ == head_) head_ = tail_ = 0;
-        std::int64_t begin = head_;
-        const std::int64_t at = begin % size, next_lap = begin - at + size;
-        // Reuse free memory before allocating more, if it has room for two units: a rank that has
-        // returned to the start of the ring must wait for the units after it.
-        const std::int64_t wanted = std::max(bytes, 2 * largest_);
-        if (at + bytes > size || (at + bytes > touched_ && next_lap + wanted - tail_ <= size))
-            begin = next_lap;
-        const bool within = units_.empty() || begin + bytes - tail_ <= limit_;
-        if (within && in_lap(begin + bytes, after) + after - tail_ <= size) {
-            if (touch(begin % size + bytes)) {
-                head_ = begin + bytes;
-                mark_ = begin;
-                taken_ += bytes;
-                most_bytes = std::max(most_bytes, std::min(head_ - tail_, touched_));
-                return Region::data(*memory_) + begin % size;
-            }
-            if (units_.empty()) {
-                no_memory_ = true;
-                return nullptr;
-            }
-        }
-        if (units_.empty()) return nullptr;
+        char* const at = memory_.take(bytes, after, units_.empty());
+        if (at != nullptr) most_bytes = std::max(most_bytes, memory_.used());
+        if (at != nullptr || units_.empty() || bytes > memory_.capacity()) return at;
         if (!waited) ++waits;
         waited = true;
-        const Pressing pressing(*memory_, doorbell_);
+        const Pressing pressing(region(), doorbell_);
         if (stuck()) return nullptr;
         wait_for_more();
     }
 }
 
 bool UnitQueue::stuck() const {
-    const Region& region = Region::of(*memory_);
+    const Region& region = this->region();
     return region.stuck.load(std::memory_order_acquire) ==
            region.calls.load(std::memory_order_relaxed) + 1;
 }
 
-void UnitQueue::note_call() { Region::of(*memory_).calls.fetch_add(1, std::memory_order_release); }
+void UnitQueue::note_call() { region().calls.fetch_add(1, std::memory_order_release); }
 
 bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     unit_part.head.unit = next_;
     const auto descriptor = with_reserve([&] { return describe_unit_part(unit_part); });
     char* at = take(descriptor.size());
-    Region& region = Region::of(*memory_);
+    Region& region = this->region();
     if (at == nullptr) {
         if (stuck()) return false;
         // If memory is not short, this is a bug: every unit leaves room for its descriptor.
-        region.fail(no_memory_ ? detail::failure(TW_ENOMEM, "no memory for the queue")
-                               : detail::failure(TW_EINTERNAL, "no room to publish a unit"));
+        region.fail(memory_.out_of_memory() ? failure(TW_ENOMEM, "no memory for the queue")
+                                            : failure(TW_EINTERNAL, "no room to publish a unit"));
         return true;
     }
     std::memcpy(at, descriptor.data(), descriptor.size());
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
         Stopwatch watch(wait_seconds);
-        const Pressing pressing(*memory_, doorbell_);
+        const Pressing pressing(region, doorbell_);
         if (stuck()) return false;
         wait_for_more();
         reclaim();
     }
-    region.unit_at[next_ % Region::max_units].store(position(at), std::memory_order_relaxed);
-    with_reserve([&] { units_.push_back({next_, keep < 0 ? head_ : keep}); });
-    unit_bytes += std::min(head_ - tail_, touched_);
-    largest_ = std::max(largest_, std::exchange(taken_, 0));
+    region.unit_at[next_ % Region::max_units].store(memory_.position(at),
+                                                    std::memory_order_relaxed);
+    with_reserve([&] { units_.push_back({next_, keep < 0 ? memory_.end() : keep}); });
+    unit_bytes += memory_.used();
+    memory_.end_unit();
     ++next_;
     if (unit_part.head.kind == UnitKind::boxes) ++boxes_;
     region.published.store(next_, std::memory_order_release);

@@ -78,7 +78,7 @@ public:
         const auto prepare = [&]() -> Status {
             const NodeTable& table = port_.node_table();
             if (Status made = make_queue(agents, table.doorbell()); !made.ok()) return made;
-            table.write(server_roles.place_of(address), plan_.serial, unit_queue_->name());
+            table.write(server_roles.place_of(address), plan_.serial, unit_queue_->memory().name());
             Port::Inbox& box = port_.inbox(plan_.serial);
             box.region = &unit_queue_->region();
             lone_ = agents == 0;
@@ -129,7 +129,7 @@ public:
             return {};
         };
         if (Status status = lone_ ? alone(look) : Status{}; !status.ok()) return status;
-        return unit_queue_->failure();
+        return unit_queue_->region().failure();
     }
 
     void note_call() override {
@@ -144,7 +144,7 @@ public:
 
     Status finish(bool durable) override {
         unit_queue_->drain();
-        Status status = team_.agree(unit_queue_->failure());
+        Status status = team_.agree(unit_queue_->region().failure());
         Answer answer;
         // Called even after an error, so that the first server learns what the other servers have
         // written.
@@ -200,14 +200,16 @@ private:
     }
 
     void tell_failure() {
-        (void)tell(MessageKind::failed, [&] { return message_of(unit_queue_->failure()); });
+        (void)tell(MessageKind::failed,
+                   [&] { return message_of(unit_queue_->region().failure()); });
     }
 
     /// Sends a unit to all servers.
     Status send(const UnitPart& unit_part) {
         const auto& variables = plan_.definitions->variables;
         const std::vector<int>& servers = port_.server_roles().servers();
-        const UnitPart packed = with_data(unit_part, unit_queue_->base(), variables, *plan_.boxes);
+        const UnitPart packed =
+            with_data(unit_part, unit_queue_->memory().base(), variables, *plan_.boxes);
         for (std::size_t w = 0; w < servers.size(); ++w) {
             std::vector<char> message;
             append_clipped(packed, *layout_, w, spaces_, variables, message);
