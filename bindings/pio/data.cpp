@@ -186,7 +186,7 @@ int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
         need_name(name, "name");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
-        set(idp, static_cast<int>(&a - file.table().attributes_of(varid).data()));
+        set(idp, static_cast<int>(&a - &file.table().attributes_of(varid)[0]));
     });
 }
 

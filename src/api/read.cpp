@@ -159,7 +159,7 @@ tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int*
     return with_stored(file, [&](const Contents& contents, const auto& teller) -> Status {
         const Variable* v = nullptr;
         if (Status status = find_variable(*file, contents, var, v); !status.ok()) return status;
-        const auto storage = stored(teller, v - contents.definitions().variables.data());
+        const auto storage = stored(teller, v - &contents.definitions().variables[0]);
         if (!storage) return not_stored_yet(*file);
         for (std::size_t d = 0; chunk != nullptr && d < v->dims.size(); ++d)
             chunk[d] = storage->chunk.empty() ? 0 : storage->chunk[d];

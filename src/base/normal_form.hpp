@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace thalweg::detail {
 
@@ -10,6 +12,11 @@ namespace thalweg::detail {
 /// up. A name that is not UTF-8 is returned unchanged, as are all names in a build without
 /// utf8proc.
 std::string normal_form(std::string name);
+
+/// Tests if a name has only one form.
+inline bool is_ascii(std::string_view name) {
+    return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });
+}
 
 /// Tests if netCDF treats two names as equal.
 bool same_name(const std::string& a, const std::string& b);

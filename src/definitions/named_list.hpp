@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,8 +35,8 @@ public:
     using const_iterator = typename std::vector<T>::const_iterator;
 
     NamedList() = default;
-    NamedList(std::vector<T> elements) : elements_(std::move(elements)) { index_all(); }
-    NamedList(std::initializer_list<T> elements) : elements_(elements) { index_all(); }
+    NamedList(std::vector<T> elements) : elements_(std::move(elements)) { note_all(); }
+    NamedList(std::initializer_list<T> elements) : elements_(elements) { note_all(); }
 
     /// Returns the number of the first element with this name, in any Unicode normal form; -1 if
     /// there is none.
@@ -67,13 +67,16 @@ public:
 
     void push_back(T element) {
         note_form(Key()(element));
-        if (elements_.size() < most_unindexed) {
-            elements_.push_back(std::move(element));
-            return;
-        }
-        make_room();
         elements_.push_back(std::move(element));
-        add_to_index(elements_.size() - 1);
+        try {
+            if (index_.empty())
+                index_all();
+            else
+                index_.emplace(Key()(elements_.back()), elements_.size() - 1);
+        } catch (...) {
+            elements_.pop_back();
+            throw;
+        }
     }
     template <class... Parts>
     T& emplace_back(Parts&&... parts) {
@@ -86,13 +89,15 @@ public:
         if (at < 0) return push_back(std::move(element));
         const bool same = Key()(elements_[at]) == Key()(element);
         elements_[at] = std::move(element);
-        if (!same) index_all();  // the names were equal, but in different Unicode forms
+        if (!same) note_all();  // the names were equal, but in different Unicode forms
     }
-    void rename(std::size_t number, const std::string& name) {
-        if (!slots_.empty()) make_room();
+    void rename(std::size_t number, std::string name) {
         note_form(name);
-        elements_[number].name = name;  // the slot of the old name no longer matches after this
-        if (!slots_.empty()) add_to_index(number);
+        if (name == elements_[number].name) return;
+        if (!index_.empty()) index_.emplace(name, number);
+        std::swap(elements_[number].name, name);
+        const auto old = index_.find(name);
+        if (old != index_.end() && old->second == number) index_.erase(old);
     }
     template <class Unwanted>
     void remove_if(Unwanted unwanted) {
@@ -104,7 +109,7 @@ public:
     }
     void clear() {
         elements_.clear();
-        slots_.clear();
+        index_.clear();
     }
     void reserve(std::size_t n) { elements_.reserve(n); }
 
@@ -112,12 +117,8 @@ public:
     std::size_t size() const { return elements_.size(); }
     T& operator[](std::size_t number) { return elements_[number]; }
     const T& operator[](std::size_t number) const { return elements_[number]; }
-    T& front() { return elements_.front(); }
-    const T& front() const { return elements_.front(); }
     T& back() { return elements_.back(); }
     const T& back() const { return elements_.back(); }
-    T* data() { return elements_.data(); }
-    const T* data() const { return elements_.data(); }
     iterator begin() { return elements_.begin(); }
     const_iterator begin() const { return elements_.begin(); }
     iterator end() { return elements_.end(); }
@@ -125,67 +126,42 @@ public:
     operator const std::vector<T>&() const { return elements_; }
 
 private:
-    static bool is_ascii(std::string_view name) {
-        return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });
-    }
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    using Index = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
+
     void note_form(const std::string& name) {
         other_forms_ = other_forms_ || (!is_ascii(name) && normal_form(name) != name);
     }
 
+    void note_all() {
+        for (const T& element : elements_) note_form(Key()(element));
+        index_all();
+    }
+
     int find_exactly(std::string_view name) const {
-        if (slots_.empty()) {
-            for (std::size_t i = 0; i < elements_.size(); ++i)
-                if (Key()(elements_[i]) == name) return static_cast<int>(i);
-            return -1;
+        if (!index_.empty()) {
+            const auto found = index_.find(name);
+            return found == index_.end() ? -1 : static_cast<int>(found->second);
         }
-        return static_cast<int>(slots_[slot_of(name)]) - 1;
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            if (Key()(elements_[i]) == name) return static_cast<int>(i);
+        return -1;
     }
 
     /// Length up to which a list is searched without an index, to save memory.
     static constexpr std::size_t most_unindexed = 16;
 
-    /// Returns the slot of this name, or a free slot for it.
-    std::size_t slot_of(std::string_view name) const {
-        const std::size_t mask = slots_.size() - 1;
-        std::size_t at = std::hash<std::string_view>()(name) & mask;
-        while (slots_[at] != 0 && Key()(elements_[slots_[at] - 1]) != name) at = (at + 1) & mask;
-        return at;
-    }
-
-    void add_to_index(std::size_t number) {
-        std::uint32_t& slot = slots_[slot_of(Key()(elements_[number]))];
-        if (slot != 0) return;
-        slot = static_cast<std::uint32_t>(number + 1);
-        ++used_;
-    }
-
-    /// Enlarges the hash table if it has no space for one more name.
-    void make_room() {
-        if (2 * (std::max(used_, elements_.size()) + 1) > slots_.size())
-            make_slots(4 * (elements_.size() + 1));
-    }
-
-    void make_slots(std::size_t least) {
-        std::size_t n = 1;
-        while (n < least) n *= 2;
-        slots_.assign(n, 0);
-        used_ = 0;
-        for (std::size_t i = 0; i < elements_.size(); ++i) add_to_index(i);
-    }
-
     void index_all() {
-        for (const T& element : elements_) note_form(Key()(element));
-        if (elements_.size() > most_unindexed)
-            make_slots(4 * elements_.size());
-        else
-            slots_.clear();
+        Index index;
+        for (std::size_t i = 0; elements_.size() > most_unindexed && i < elements_.size(); ++i)
+            index.emplace(Key()(elements_[i]), i);
+        index_.swap(index);
     }
 
     std::vector<T> elements_;
-    /// Hash table with open addressing. A slot contains the number of an element, counted from 1; 0
-    /// means that it is free.
-    std::vector<std::uint32_t> slots_;
-    std::size_t used_ = 0;      ///< number of slots in use
+    Index index_;               ///< numbers of the elements; empty for short lists
     bool other_forms_ = false;  ///< some name is not in Unicode's normal form C
 };
 

@@ -106,7 +106,7 @@ Status Registry::add(const Registration& r) {
     Definitions made;
     RegisteredArray array;
     if (Status status = check(r, made, array); !status.ok()) return status;
-    Variable& v = made.variables.front();
+    Variable& v = made.variables[0];
     if (array.copied) copy_array(*array.holding->decomposition, array);
     NamedList<Dimension> added;
     for (int& dim : v.dims) {

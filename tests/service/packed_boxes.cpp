@@ -55,7 +55,7 @@ Holder random_holder(Random& random) {
         plan.add("v" + std::to_string(i), TW_INT, shape, random.percent(60));
         auto& variables = plan.definitions.variables;
         if (i > 0 && random.percent(30)) {
-            variables.back() = variables.front();
+            variables.back() = variables[0];
             plan.holdings.push_back(plan.holdings.front());
             continue;
         }

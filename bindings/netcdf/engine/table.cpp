@@ -171,7 +171,7 @@ int inq_att(int ncid, int varid, const char* name, int* type, std::size_t* n) {
 int inq_attid(int ncid, int varid, const char* name, int* id) {
     return on_file(ncid, [&](File& file) {
         const Attribute& a = file.table().attribute(varid, name);
-        set(id, static_cast<int>(&a - file.table().attributes_of(varid).data()));
+        set(id, static_cast<int>(&a - &file.table().attributes_of(varid)[0]));
     });
 }
 

@@ -146,7 +146,7 @@ int ncmpi_inq_attid(File& file, int varid, const char* name, int* id) {
     return on(file, [&] {
         const auto& all = file.table().attributes_of(varid);
         const Attribute& a = file.table().attribute(varid, checked(name));
-        if (id != nullptr) *id = static_cast<int>(&a - all.data());
+        if (id != nullptr) *id = static_cast<int>(&a - &all[0]);
     });
 }
 
