@@ -12,8 +12,8 @@ namespace thalweg::detail {
 class Contents {
 public:
     explicit Contents(const Source& source)
-        : Contents(source.definitions(), source.records(), source.format(),
-                   source.byte_of_any_sign()) {}
+        : Contents(source.definitions(), source.records(), name_of(source.format()),
+                   !has_new_types(source.format())) {}
     Contents(const Definitions& definitions, std::int64_t records, const char* format,
              bool byte_of_any_sign)
         : definitions_(&definitions),

@@ -24,7 +24,7 @@ Status DataMode::choose(const RankResources& resources, const FileOptions& asked
     ChosenAll chosen;
     choose_all(file_, resources, asked, target_, chosen);
     watch_.emplace(file_, chosen);
-    const Grid* const tiles = contents_ != nullptr ? contents_->tiles() : nullptr;
+    const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
     if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
     return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));

@@ -52,9 +52,9 @@ Status DefineMode::check_existing() {
         s.text = fmt::format("{}: {}", file_.path, s.text);
         return s;
     }
-    if (format != "auto" && format != source_->format())
+    if (format != "auto" && format != name_of(source_->format()))
         return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
-                       file_.path, format, source_->format());
+                       file_.path, format, name_of(source_->format()));
     return check_whole();
 }
 
@@ -231,7 +231,7 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
         return s;
     if (file_.existing.kept < source_->records())
         if (Status s = source_->can_drop_records(); !s.ok()) return s;
-    file_.options.format = source_->format();
+    file_.options.format = name_of(source_->format());
     if (Status s = choose_format(file_.options, file_.definitions, file_.format, remarks); !s.ok())
         return s;
     std::vector<std::string> otherwise;

@@ -21,9 +21,10 @@ bool is_written(const std::string& path, int files) {
 }  // namespace
 
 Status check_set(Comm& comm, Source& set, const std::string& path, bool common_records) {
-    if (set.files() == 1) return {};
+    if (set.files().files == 1) return {};
     char written = 0;
-    if (comm.rank() == 0) written = with_reserve([&] { return is_written(path, set.files()); });
+    if (comm.rank() == 0)
+        written = with_reserve([&] { return is_written(path, set.files().files); });
     comm.broadcast(&written, 1, 0);
     return written != 0 ? Status{} : set.check_files(comm, common_records);
 }

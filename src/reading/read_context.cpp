@@ -50,7 +50,7 @@ Status ReadContext::check_type(int number, int type) const {
 
 tw_type ReadContext::type_of_array(int number, int type) const {
     const bool same = variable(number).type == TW_BYTE && type == TW_UBYTE;
-    return same && source->byte_of_any_sign() ? TW_BYTE : static_cast<tw_type>(type);
+    return same && !has_new_types(source->format()) ? TW_BYTE : static_cast<tw_type>(type);
 }
 
 Status ReadContext::readable(int number, std::int64_t record) const {

@@ -50,7 +50,7 @@ Status Reader::open() {
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);
     // This text is short, so copying it allocates no memory.
-    file_.figures.format = file_.source->format();
+    file_.figures.format = name_of(file_.source->format());
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? read_caches_.make() : status;
 }

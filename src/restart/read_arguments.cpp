@@ -56,7 +56,8 @@ Status match(const Source& source, const Definitions& definitions, const Variabl
 }  // namespace
 
 Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
-    const bool any_sign = type == TW_UBYTE && theirs.type == TW_BYTE && source.byte_of_any_sign();
+    const bool any_sign =
+        type == TW_UBYTE && theirs.type == TW_BYTE && !has_new_types(source.format());
     if (any_sign || !valid_type(theirs.type) || holds_exactly(type, theirs.type)) return {};
     return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
                    name_of(theirs.type), name_of(type));

@@ -52,7 +52,7 @@ public:
     std::int64_t size() const { return size_; }
 
     /// Returns the shape of a variable, record dimension included.
-    std::vector<std::int64_t> shape(int i) const { return source_->shape(i); }
+    std::vector<std::int64_t> shape(int i) const { return shape_of(*source_, i); }
     /// Finds the chunks of a chunked variable, or the reason why no references to them can be made.
     Status find_chunks(int variable) { return source_->find_chunks(variable, places_[variable]); }
     /// Closes the file until it is needed again.

@@ -33,7 +33,7 @@ bool same_piece(std::span<const ReadRange> a, const char* base_a, std::span<cons
 
 }  // namespace
 
-ReadAhead::ReadAhead(Source& source, char* memory, std::int64_t bytes)
+ReadAhead::ReadAhead(AheadSource& source, char* memory, std::int64_t bytes)
     : source_(source), memory_(memory), blocks_{{0, bytes / line * line, false}} {}
 
 ReadAhead::~ReadAhead() {

@@ -74,15 +74,36 @@ struct ReadCounts {
     double seconds = 0;
 };
 
-class Source {
+/// The functions by which a source is read ahead. The thread that reads ahead may call
+/// read_behind() while the rank calls functions of the source other than read() and refresh().
+class AheadSource {
 public:
-    virtual ~Source() = default;
-    const char* format() const { return name_of(format_); }
+    virtual ~AheadSource() = default;
+    /// Prepares ranges, so that the thread can read them. Returns false if only read() can read
+    /// them. Local; the rank may call this while the thread reads.
+    virtual bool prepare([[maybe_unused]] std::span<const ReadRange> ranges) { return true; }
+    /// Closes the files that prepare() has opened. Local; the rank may call this while the thread
+    /// reads.
+    virtual void end_prepare() {}
+    /// Reads prepared ranges. After an error, Source::read() reads them again.
+    virtual Status read_behind(std::span<const ReadRange> ranges) = 0;
+    /// Frees the caches of read_behind() and closes the file. Called by the thread, or while it
+    /// does not read.
+    virtual void forget_behind() {}
+};
+
+/// The files of a source.
+struct FileSet {
+    int files = 1;
+    /// How the files, as tiles, divide the dimensions; null if they do not form a grid.
+    const Grid* grid = nullptr;
+};
+
+class Source : public AheadSource {
+public:
+    Format format() const { return format_; }
     /// Returns the byte order in which read() returns the elements of a variable.
     virtual Order order(int variable) const = 0;
-    /// Tests if values of type byte can be interpreted as signed or unsigned, as in the classic
-    /// formats.
-    bool byte_of_any_sign() const { return !has_new_types(format_); }
 
     /// Returns the reason why a variable cannot be read that is not among the definitions; empty if
     /// it does not exist.
@@ -103,30 +124,15 @@ public:
     /// @return TW_OK, TW_EUNSUPPORTED
     virtual Status can_drop_records() const { return {}; }
 
-    /// Returns how a set of tiles divides the dimensions; null for other files, and for tiles that
-    /// do not form a grid.
-    virtual const Grid* tiles() const { return nullptr; }
-
     const Definitions& definitions() const { return definitions_; }
     /// Returns the header of a classic file; null for other formats.
     virtual const ClassicHeader* classic_header() const { return nullptr; }
     std::int64_t records() const { return records_; }
     /// Hides the records from `records` on until the next refresh().
     void show(std::int64_t records) { records_ = std::min(records_, records); }
-    /// Returns the length of a dimension. For the record dimension this is the number of records.
-    std::int64_t length(int dim) const {
-        return definitions_.is_record_dim(dim) ? records_ : definitions_.dims[dim].length;
-    }
 
-    /// Returns the shape of a variable, record dimension included.
-    std::vector<std::int64_t> shape(int variable) const {
-        std::vector<std::int64_t> shape = definitions_.variables[variable].shape;
-        if (definitions_.variables[variable].record) shape.insert(shape.begin(), records_);
-        return shape;
-    }
-
-    /// Returns the number of files of which the source consists.
-    virtual int files() const { return 1; }
+    /// Returns the files of which the source consists.
+    virtual FileSet files() const { return {}; }
     /// Compares the files of a set: their numbers of records, and the values of variables that are
     /// in several files.
     /// @param common_records  it is not an error if some files have more records than others
@@ -170,18 +176,6 @@ public:
     /// Frees the caches of read() and closes the file until the next read. Local; must not be
     /// called while a thread reads.
     virtual void forget() {}
-    /// Prepares ranges, so that the thread that reads ahead can read them. Returns false if only
-    /// read() can read them. Local; the rank may call this while the thread reads.
-    virtual bool prepare([[maybe_unused]] std::span<const ReadRange> ranges) { return true; }
-    /// Closes the files that prepare() has opened. Local; the rank may call this while the thread
-    /// reads.
-    virtual void end_prepare() {}
-    /// Reads prepared ranges on the thread that reads ahead, while the rank may call functions
-    /// other than read() and refresh(). After an error, read() reads them again.
-    virtual Status read_behind(std::span<const ReadRange> ranges) { return read(ranges); }
-    /// Frees the caches of read_behind() and closes the file. Called by the thread that reads
-    /// ahead, or while it does not read.
-    virtual void forget_behind() { forget(); }
     /// Limits the rate at which this reader reads, in bytes per second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 
@@ -195,6 +189,14 @@ protected:
     ReadCounts counts_;
     Throttle throttle_;
 };
+
+/// Returns the shape of a variable, record dimension included.
+inline std::vector<std::int64_t> shape_of(const Source& source, int variable) {
+    const Variable& v = source.definitions().variables[variable];
+    std::vector<std::int64_t> shape = v.shape;
+    if (v.record) shape.insert(shape.begin(), source.records());
+    return shape;
+}
 
 /**
  * Opens a file. If there is no file of that name, opens the set of tiles of that name. One rank

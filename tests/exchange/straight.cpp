@@ -34,6 +34,7 @@ struct Numbered : Source {
         }
         return {};
     }
+    Status read_behind(std::span<const ReadRange> ranges) override { return read(ranges); }
 };
 
 /// A box of a grid. The order in memory is that of the file.

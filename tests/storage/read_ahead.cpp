@@ -13,23 +13,12 @@ namespace {
 
 /// A source whose bytes contain their own position. Reading a record can be made to fail, or to
 /// take time.
-class Fake : public Source {
+class Fake : public AheadSource {
 public:
-    Order order(int) const override { return Order::native; }
-    Status refresh(Comm&) override { return {}; }
-    std::int64_t position(int variable, std::int64_t record) const override {
-        return variable + 1000 * record;
-    }
-    Status check(int, std::int64_t) const override { return {}; }
     bool prepare(std::span<const ReadRange> ranges) override {
         return std::none_of(ranges.begin(), ranges.end(), [&](const ReadRange& range) {
             return range.record == unprepared_record;
         });
-    }
-    Status read(std::span<const ReadRange>) override {
-        ADD_FAILURE() << "the thread has its own way to read";
-        ++reads;
-        return failure(TW_EIO, "no");
     }
     Status read_behind(std::span<const ReadRange> ranges) override {
         for (const ReadRange& r : ranges) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <fstream>
 
+#include "dataset/contents.hpp"
 #include "difference.hpp"
 #include "inspected.hpp"
 #include "layout/grid.hpp"
@@ -62,14 +63,14 @@ std::string filter_text(const VariableStorage::Filter& filter) {
 
 void add_definitions(const Source& source, FileFacts& facts) {
     const Definitions& d = source.definitions();
-    facts.format = source.format();
+    facts.format = name_of(source.format());
     facts.attributes = static_cast<std::int64_t>(d.attributes.size());
     facts.groups = source.groups();
-    facts.files = source.files();
+    facts.files = source.files().files;
     for (int i = 0; i < static_cast<int>(d.dims.size()); ++i)
-        facts.dims.push_back(
-            {d.dims[static_cast<std::size_t>(i)].name, source.length(i), d.is_record_dim(i)});
-    if (const Grid* const grid = source.tiles(); grid != nullptr) {
+        facts.dims.push_back({d.dims[static_cast<std::size_t>(i)].name, Contents(source).length(i),
+                              d.is_record_dim(i)});
+    if (const Grid* const grid = source.files().grid; grid != nullptr) {
         facts.rows = grid->rows;
         facts.columns = grid->columns;
     }

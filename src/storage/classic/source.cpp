@@ -114,6 +114,9 @@ public:
 
     void forget() override { file_.close(); }
 
+    Status read_behind(std::span<const ReadRange> ranges) override { return read(ranges); }
+    void forget_behind() override { forget(); }
+
 private:
     /// Facts that rank 0 broadcasts in addition to the header.
     struct Found {

@@ -165,10 +165,11 @@ public:
     }
 
     VariablePlaces places(int variable) const override {
-        return places_of(stored(variable), of(variable), shape(variable));
+        return places_of(stored(variable), of(variable), shape_of(*this, variable));
     }
     Status find_chunks(int variable, VariablePlaces& places) override {
-        return detail::find_chunks(places_, variable, stored(variable), shape(variable), places);
+        return detail::find_chunks(places_, variable, stored(variable), shape_of(*this, variable),
+                                   places);
     }
 
     void forget() override {

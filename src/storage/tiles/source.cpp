@@ -55,7 +55,7 @@ public:
                      }));
     }
 
-    int files() const override { return set_.size(); }
+    FileSet files() const override { return {set_.size(), is_grid_ ? &grid_ : nullptr}; }
 
     Status check_files(Comm& comm, bool common_records) override {
         Status status;
@@ -65,8 +65,6 @@ public:
             status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });
         return agree(comm, status);
     }
-
-    const Grid* tiles() const override { return is_grid_ ? &grid_ : nullptr; }
 
     Status find_writable(Definitions& writable) const override {
         if (!is_grid_)
@@ -209,7 +207,7 @@ private:
         const Source& tile = *joined;
         if (files_.empty()) {
             files = TileSet::files(tile.definitions());
-            format_ = format_of(tile.format());
+            format_ = tile.format();
             groups_ = tile.groups();
         }
         if (files == 0)
@@ -217,7 +215,7 @@ private:
                            OfFile{path}, files_attribute);
         files_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
-        bool same = std::string_view(tile.format()) == format();
+        bool same = tile.format() == format();
         for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
             same &= tile.order(v) == order(v);
         if (same) return {};

@@ -137,14 +137,14 @@ private:
                            file, OfVariable{v.name});
         if (files_.empty()) {
             definitions_.attributes = its.attributes;
-            format_ = format_of(source->format());
+            format_ = source->format();
         }
         for (int& dim : v.dims)
             if (Status s = find_dim(its.dims[index(dim)], file, dim); !s.ok()) return s;
         definitions_.variables.push_back(std::move(v));
         files_.push_back(std::move(source));
         paths_.push_back(file);
-        if (std::string_view(files_.back()->format()) == format()) return {};
+        if (files_.back()->format() == format()) return {};
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", file, paths_.front());
     }
 
