@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/trace.hpp"
 #include "definitions/fill.hpp"
-#include "exchange/copy_runs.hpp"
-#include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
 #include "index/runs.hpp"
 #include "service/bits.hpp"
@@ -53,35 +50,6 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     return stretches;
 }
 
-/// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
-/// few of them.
-class Sweep {
-public:
-    explicit Sweep(std::span<const UnitPart::Entry* const> boxes) : boxes_(boxes) {
-        for (std::size_t i = 0; i < boxes.size(); ++i)
-            order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
-        if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
-    }
-
-    /// Calls visit(box) for the boxes that may overlap a range, in the order in which they were
-    /// put. Ranges must ascend from call to call.
-    template <class Visit>
-    void for_overlapping(ElementRange range, Visit&& visit) {
-        const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
-        std::erase_if(met_, ended);
-        for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
-            if (const int box = order_[next_].second; !ended(box)) met_.push_back(box);
-        std::sort(met_.begin(), met_.end());
-        for (const int box : met_) visit(*boxes_[box]);
-    }
-
-private:
-    std::span<const UnitPart::Entry* const> boxes_;
-    std::vector<std::pair<std::int64_t, int>> order_;  ///< first element and number of each box
-    std::size_t next_ = 0;
-    std::vector<int> met_;
-};
-
 }  // namespace
 
 Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
@@ -90,15 +58,10 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
     : definitions_(definitions),
       whole_(std::move(whole)),
       spaces_(spaces),
-      layout_(layout),
-      writer_(writer),
       storage_(storage),
       piece_(piece),
-      pause_(pause),
-      existing_(existing),
-      records_(existing.first) {
-    for (const Variable& v : definitions.variables) fill_.push_back(v.fill_value(storage.order()));
-}
+      writer_(definitions, spaces, layout, writer, storage, piece, pause),
+      written_(definitions, spaces, existing) {}
 
 // ---- progress -----------------------------------------------------------------------------------
 
@@ -107,48 +70,18 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
 void Composer::begin_boxes() {
     if (std::exchange(boxed_, true)) return;
     storage_.begin_boxes();
-    records_ = std::max(records_, existing_.kept);
+    written_.keep_records();
 }
 
 void Composer::go_on(std::int64_t records, std::span<const char> filled) {
-    records_ = records;
+    written_.go_on(records);
     for (const Place& p : spaces_.fixed.places)
-        if (filled[p.variable] != 0) note_written(p.variable, 0);
+        if (filled[p.variable] != 0) written_.add_all({p.variable, 0});
     begin_boxes();
 }
 
-/// Tests if a variable (of a record) has no elements that were never written: records that have
-/// ended are complete, and so are the fixed-size variables of an existing file.
-bool Composer::is_complete(const Group& group) const {
-    return definitions_.variables[group.variable].record ? group.record < records_ : existing_.is;
-}
-
-void Composer::note_written(int variable, std::int64_t record) {
-    if (!is_complete({variable, record}))
-        touched_[{variable, record}].add(0, definitions_.variables[variable].elements());
-}
-
 void Composer::note_records(std::int64_t records) {
-    while (records_ < records) end_record();
-}
-
-/// Ends a record. From now on, nothing is remembered of it.
-void Composer::end_record() {
-    for (const Place& p : spaces_.record.places) touched_.erase({p.variable, records_});
-    ++records_;
-}
-
-/// Returns the elements that were never written, and marks them as written.
-std::vector<ElementRange> Composer::take_untouched(const Group& group) {
-    std::vector<ElementRange> rest;
-    if (is_complete(group)) return rest;
-    const std::int64_t elements = definitions_.variables[group.variable].elements();
-    Ranges& touched = touched_[group];
-    touched.split(0, elements, [&](std::int64_t begin, std::int64_t end, bool inside) {
-        if (!inside) rest.push_back({begin, end});
-    });
-    touched.add(0, elements);
-    return rest;
+    while (this->records() < records) written_.end_record();
 }
 
 // ---- units --------------------------------------------------------------------------------------
@@ -176,7 +109,7 @@ Composer::Groups Composer::group(std::span<const UnitPart> unit_parts) const {
     Groups groups;
     for (const UnitPart& p : unit_parts)
         for (const UnitPart::Entry& e : p.entries) {
-            const std::int64_t record = boxed_ ? e.record : records_;
+            const std::int64_t record = boxed_ ? e.record : records();
             const bool has_records = definitions_.variables[e.variable].record;
             if (elements_of(e.held) > 0)
                 groups[{e.variable, has_records ? record : 0}].push_back(&e);
@@ -204,7 +137,7 @@ std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) cons
 std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const {
     const UnitHead& first = unit_parts.front().head;
     const bool step = first.kind == UnitKind::step && !spaces_.record.places.empty();
-    if (!boxed_) return records_ + (step ? 1 : 0);
+    if (!boxed_) return this->records() + (step ? 1 : 0);
     std::int64_t records = 0;
     bool given = false;
     for (const UnitPart& p : unit_parts) {
@@ -217,7 +150,7 @@ std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const
 
 /// Writes the boxes of one variable and record. A stretch that was written before is read first;
 /// otherwise elements that no box covers are filled.
-Status Composer::write_boxes(const Group& group, const Boxes& boxes) {
+Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
     const auto [variable, record] = group;
     const Variable& v = definitions_.variables[variable];
     const std::int64_t element = v.element();
@@ -226,62 +159,62 @@ Status Composer::write_boxes(const Group& group, const Boxes& boxes) {
     std::vector<ElementRange> stretches;
     for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
-    Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
-    Work known = fresh;
-    if (is_complete(group)) {
+    ShareWriter::Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
+    ShareWriter::Work known = fresh;
+    if (written_.is_complete(group)) {
         known.ranges = std::move(stretches);
-        return pass(v.record, record, {&known, 1}, false);
+        return writer_.write(v.record, record, {&known, 1}, false);
     }
-    Ranges& touched = touched_[group];
+    Ranges& written = written_.of(group);
     for (const ElementRange& stretch : stretches)
-        touched.split(stretch.begin, stretch.end,
+        written.split(stretch.begin, stretch.end,
                       [&](std::int64_t begin, std::int64_t end, bool inside) {
                           std::vector<ElementRange>& ranges = fresh.ranges;
                           if (!inside && !ranges.empty() && begin - ranges.back().end <= gap &&
-                              !touched.meets(ranges.back().end, begin))
+                              !written.meets(ranges.back().end, begin))
                               ranges.back().end = end;
                           else
                               (inside ? known.ranges : ranges).push_back({begin, end});
                       });
-    for (const ElementRange& f : fresh.ranges) touched.add(f.begin, f.end);
-    Status status = pass(v.record, record, {&fresh, 1}, true);
-    return status.ok() ? pass(v.record, record, {&known, 1}, false) : status;
+    for (const ElementRange& f : fresh.ranges) written.add(f.begin, f.end);
+    Status status = writer_.write(v.record, record, {&fresh, 1}, true);
+    return status.ok() ? writer_.write(v.record, record, {&known, 1}, false) : status;
 }
 
 /// Writes a range of a variable, which replaces its data.
 Status Composer::write_range(const UnitHead& head, const Groups& groups) {
     const bool records = definitions_.variables[head.variable].record;
-    const Group group{head.variable, records ? records_ : 0};
+    const VariableRecord group{head.variable, records ? this->records() : 0};
     const auto boxes = groups.find(group);
-    Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
+    ShareWriter::Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
     if (boxes != groups.end()) work.boxes = boxes->second;
     work.covered = whole_[head.variable] != 0;
-    touched_[group].add(head.begin, head.end);
-    return pass(records, group.record, {&work, 1}, true);
+    written_.of(group).add(head.begin, head.end);
+    return writer_.write(records, group.record, {&work, 1}, true);
 }
 
 /// Writes the fixed-size variables, or the open record.
 Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
-    const std::int64_t record = records ? records_ : 0;
+    const std::int64_t record = records ? this->records() : 0;
     const std::span<const Place> places = spaces_.of(records).places;
-    std::vector<Work> work;
+    std::vector<ShareWriter::Work> work;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int variable = places[i].variable;
-        const Group group{variable, record};
-        if (actions[variable] == Action::fill) work.push_back({i, take_untouched(group)});
+        const VariableRecord group{variable, record};
+        if (actions[variable] == Action::fill) work.push_back({i, written_.take_missing(group)});
         if (actions[variable] != Action::data) continue;
-        note_written(variable, record);
+        written_.add_all(group);
         const std::int64_t elements = definitions_.variables[variable].elements();
         work.push_back({i, {{0, elements}}, {}, whole_[variable] != 0});
         if (const auto boxes = groups.find(group); boxes != groups.end())
             work.back().boxes = boxes->second;
     }
-    return pass(records, record, work, true);
+    return writer_.write(records, record, work, true);
 }
 
 Status Composer::end_records(std::int64_t records, std::span<const Action> actions,
                              const Groups& groups) {
-    for (; records_ < records; end_record())
+    for (; this->records() < records; written_.end_record())
         if (Status s = write_space(true, actions, groups); !s.ok()) return s;
     return {};
 }
@@ -289,78 +222,6 @@ Status Composer::end_records(std::int64_t records, std::span<const Action> actio
 Status Composer::end_records(std::int64_t records) {
     begin_boxes();
     return end_records(records, std::vector(definitions_.variables.size(), Action::fill), {});
-}
-
-// ---- pieces -------------------------------------------------------------------------------------
-
-/// Writes ranges of some variables of one space, which boxes need not cover.
-/// @param fresh  the rest of the ranges is filled; otherwise it stays as it is in the file
-Status Composer::pass(bool records, std::int64_t record, std::span<const Work> work, bool fresh) {
-    if (std::all_of(work.begin(), work.end(), [](const Work& w) { return w.ranges.empty(); }))
-        return {};
-    const Space& space = spaces_.of(records);
-    const std::int64_t base = spaces_.base(records, record);
-    const Share share = layout_.share(writer_, space, base);
-    std::vector<char> covered(space.places.size(), 0);
-    std::map<std::size_t, Sweep> sweeps;
-    std::vector<Extent> wanted;
-    for (const Work& w : work) {
-        add_wanted(share, w.place, w.ranges, wanted);
-        if (!w.boxes.empty()) sweeps.emplace(w.place, w.boxes);
-        covered[w.place] = w.covered;
-    }
-    PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
-    for (Extent piece; cursor.next(piece);) {
-        const std::size_t bytes = piece.size();
-        buffer_.resize(std::max(buffer_.size(), bytes));
-        char* const to = buffer_.data();
-        std::deque<Box> boxes;
-        const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);
-        if (!fresh)
-            if (Status s = read_before(chunks); !s.ok()) return s;
-        {
-            Span span("pack");
-            span.record(records ? record : -1).bytes(piece.size());
-            if (fresh)
-                prefill_piece(share.space(), piece, to, fill_,
-                              [&](std::size_t place) { return covered[place] != 0; });
-            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-                const auto sweep = sweeps.find(place);
-                if (sweep == sweeps.end()) return;
-                sweep->second.for_overlapping(
-                    share.reach(place, range),
-                    [&](const UnitPart::Entry& e) { copy(share, piece, place, range, e); });
-            });
-        }
-        if (Status s = storage_.write(chunks); !s.ok()) return s;
-        if (pause_ != nullptr) pause_->between_pieces();
-    }
-    return {};
-}
-
-/// Reads the present data of a piece from the file into the buffer.
-Status Composer::read_before(std::span<const Chunk> chunks) {
-    for (const Chunk& chunk : chunks)
-        if (Status s = storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
-            !s.ok())
-            return s;
-    return {};
-}
-
-/// Copies into the buffer the elements of a box that lie in a range of a place.
-void Composer::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-                    const UnitPart::Entry& entry) {
-    const Place& p = share.space().places[place];
-    const Index to_stride = byte_strides(p);
-    const RowKernel kernel = move_kernel(p.element);
-    for_frames(share, place, range, {&entry.held, 1}, [&](const HeldBox& h, const Box& part) {
-        const Index stride = dense_strides(h, p.element);
-        const char* const from = entry.data + offset_in(h, part, stride);
-        char* const into =
-            buffer_.data() + (p.offset + share.position(place, part.low) * p.element - piece.begin);
-        copy_held(h, part, {RunOrder::indices, into, to_stride},
-                  {RunOrder::positions, from, stride}, kernel, nullptr);
-    });
 }
 
 }  // namespace thalweg::detail

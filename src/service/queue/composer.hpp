@@ -1,5 +1,5 @@
-// A writer's work on units: puts its share of the unit parts' data into the file, piece by piece.
-// Knows neither threads nor messages.
+// A writer's work on units: decides which elements of its share are written, filled or kept. Knows
+// neither threads nor messages.
 //
 // At first, each step replaces the variables that were put, and fills the others. Once a file is
 // written by boxes (see unit_part.hpp), data stay wherever no box covers them.
@@ -10,19 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "exchange/pieces.hpp"
-#include "index/ranges.hpp"
-#include "service/queue/unit_part.hpp"
-#include "storage/spaces.hpp"
+#include "service/queue/share_writer.hpp"
+#include "service/queue/written_elements.hpp"
 
 namespace thalweg::detail {
-
-/// A callback that writers call between two pieces.
-class BetweenPieces {
-public:
-    virtual ~BetweenPieces() = default;
-    virtual void between_pieces() {}
-};
 
 class Composer {
 public:
@@ -40,63 +31,37 @@ public:
     /// Continues a file by boxes that has `records` records and in which the fixed-size variables
     /// in `filled` were written.
     void go_on(std::int64_t records, std::span<const char> filled);
-    std::int64_t records() const { return records_; }
+    std::int64_t records() const { return written_.records(); }
     /// Tests if the file is written by boxes.
     bool boxed() const { return boxed_; }
 
     /// Notes that all of a variable (of a record) was written by other means.
-    void note_written(int variable, std::int64_t record);
+    void note_written(int variable, std::int64_t record) { written_.add_all({variable, record}); }
     /// Notes that all records before this one were completed by other means.
     void note_records(std::int64_t records);
     /// Completes the records before number `records`: fills what was never written.
     Status end_records(std::int64_t records);
 
 private:
-    struct Group {
-        int variable;
-        std::int64_t record;
-        auto operator<=>(const Group&) const = default;
-    };
     using Boxes = std::vector<const UnitPart::Entry*>;
-    using Groups = std::map<Group, Boxes>;
-    /// The part of a pass that concerns one place of the space.
-    struct Work {
-        std::size_t place = 0;
-        std::vector<ElementRange> ranges;                    ///< elements to write, ascending
-        std::span<const UnitPart::Entry* const> boxes = {};  ///< data, in the order of the puts
-        bool covered = false;                                ///< the boxes cover all elements
-    };
+    using Groups = std::map<VariableRecord, Boxes>;
 
     void begin_boxes();
-    void end_record();
-    bool is_complete(const Group& group) const;
-    std::vector<ElementRange> take_untouched(const Group& group);
     Groups group(std::span<const UnitPart> unit_parts) const;
     std::vector<Action> actions(std::span<const UnitPart> unit_parts) const;
     std::int64_t records_after(std::span<const UnitPart> unit_parts) const;
-    Status write_boxes(const Group& group, const Boxes& boxes);
+    Status write_boxes(const VariableRecord& group, const Boxes& boxes);
     Status write_range(const UnitHead& head, const Groups& groups);
     Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
     Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
-    Status pass(bool records, std::int64_t record, std::span<const Work> work, bool fresh);
-    Status read_before(std::span<const Chunk> chunks);
-    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-              const UnitPart::Entry& entry);
 
     const Definitions& definitions_;
     std::vector<char> whole_;
     const Spaces& spaces_;
-    const Layout& layout_;
-    int writer_;
     Storage& storage_;
     std::int64_t piece_;
-    BetweenPieces* pause_;
-    Existing existing_;
-    std::vector<FillValue> fill_;  ///< fill value of each variable
-    std::vector<char> buffer_;     ///< the piece that is written
-    std::int64_t records_;
-    /// Elements that were written or filled, by variable and record.
-    std::map<Group, Ranges> touched_;
+    ShareWriter writer_;
+    WrittenElements written_;
     bool boxed_ = false;
 };
 
