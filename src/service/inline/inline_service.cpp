@@ -62,15 +62,11 @@ void InlineService::note_written_alone() {
 // ---- puts ---------------------------------------------------------------------------------------
 
 Status InlineService::put(const Status& checked, const PartsToPut& put) {
-    if (put.by_put) return put_in_step(checked, put.part, put.deferred);
-    if (!checked.ok()) return checked;
-    return put.alone ? write_alone(put.part) : put_parts(put);
-}
-
-Status InlineService::put_in_step(const Status& checked, const Part& part, bool deferred) {
     // Ranks whose own check failed join the collective put.
-    if (immediate_ && !deferred) return put_now(checked, part);
-    return checked.ok() ? staged_.add_put(part, deferred) : checked;
+    if (put.by_put && immediate_ && !put.deferred) return put_now(checked, put.part);
+    if (!checked.ok()) return checked;
+    if (put.by_put) return staged_.add_put(put.part, put.deferred);
+    return put.alone ? write_alone(put.part) : put_parts(put);
 }
 
 /// Writes a variable at once. @note Collective

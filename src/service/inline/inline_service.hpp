@@ -41,7 +41,6 @@ private:
     void begin_records();
     void note_written_alone();
     Status write_alone(const Part& part);
-    Status put_in_step(const Status& checked, const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
     Status put_now(const Status& checked, const Part& part);
     Status write_now(const Part& part);
