@@ -33,7 +33,7 @@ public:
     int writer() const { return static_cast<int>(writer_); }
 
     /// Returns the byte order of the file.
-    detail::Order order() const { return storage_->order(); }
+    detail::Order order() const { return storage_->traits().order; }
     const detail::FileMap& map() const { return map_; }
     /// Returns the bytes of padding after a range of elements. It is 0 unless the range ends with
     /// the last element of the variable.

@@ -45,7 +45,7 @@ void choose_all(FileContext& file, const RankResources& resources, const FileOpt
         around.stripe_size = file.file_system.stripe_size;
         choice = choose(file.options, file.definitions, file.format, around);
         target.storage = make_storage(choice.storage);
-        target.order = target.storage->order();
+        target.order = target.storage->traits().order;
         FileOptions& options = file.options;
         file.figures.settings = explain(asked, file.existing.is, file.format, around, choice);
         options.storage = choice.storage;
@@ -55,7 +55,7 @@ void choose_all(FileContext& file, const RankResources& resources, const FileOpt
         options.service = file.figures.service = choice.service;
         chosen = {choice.writers_asked, choice.may_change, around.room.processors};
         file.figures.why_service = choice.why_service;
-        file.figures.storage = target.storage->name();
+        file.figures.storage = target.storage->traits().name;
         file.figures.format = name_of(file.format);
     };
     with_reserve(take);

@@ -35,7 +35,7 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
     Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;
-        storage_open_ = !target_.storage->opens_alone();
+        storage_open_ = !target_.storage->traits().opens_alone;
     }
     service_ = make_service(file_, target_, batch_, status);
     storage_open_ = storage_open_ || service_;

@@ -60,7 +60,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
     StorageOptions storage = file.storage_options();  // copying these options allocates no memory
     // If records are to be dropped, all ranks must first know that they see the same file.
-    const bool inspects_first = file.existing.is || !target.storage->opens_alone();
+    const bool inspects_first = file.existing.is || !target.storage->traits().opens_alone;
     storage.inspects = !inspects_first && inspects_file(file, target);
     if (file.team.topology().nodes > 1 && inspects_first) {
         const auto look = [&] {
@@ -88,7 +88,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     const bool header_is_apart =
         node_of[storage.keeper] == node_of[0] && options.spacing.header_pad >= most_page;
     storage.is_there = storage.is_there && (file.team.topology().nodes == 1 || header_is_apart);
-    storage.alone = target.storage->opens_alone() && options.service == "inline";
+    storage.alone = target.storage->traits().opens_alone && options.service == "inline";
     Comm& world = file.team.world();
     Status status =
         file.existing.is

@@ -66,7 +66,8 @@ VariablePlaces Source::places(int) const { return {}; }
 
 Status Storage::open(Comm&, const std::string& path, const Definitions&, const StorageOptions&,
                      bool, FileMap&) {
-    return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path}, name());
+    return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path},
+                   traits().name);
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

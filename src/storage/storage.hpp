@@ -116,22 +116,27 @@ struct StorageOptions {
     bool has_checksums = false;
 };
 
+/// The properties of a driver.
+struct StorageTraits {
+    const char* name;
+    Order order = Order::big_endian;  ///< byte order in which write() takes data
+    /// create() and open() support StorageOptions::alone and StorageOptions::inspects.
+    bool opens_alone = false;
+    bool takes_boxes = true;  ///< begin_boxes() is supported
+};
+
 class Storage {
 public:
     virtual ~Storage() = default;
-    virtual const char* name() const = 0;
+    virtual StorageTraits traits() const = 0;
     /// Returns how a variable of an open file is stored; nothing if the driver has only one way to
     /// store variables.
     virtual std::optional<VariableStorage> stored([[maybe_unused]] int variable) const {
         return {};
     }
-    /// Returns the byte order in which write() takes data.
-    virtual Order order() const = 0;
     /// Tests if write() is collective over the writers, so that all must call it the same number of
     /// times.
     virtual bool collective() const = 0;
-    /// Tests if create() and open() support StorageOptions::alone and StorageOptions::inspects.
-    virtual bool opens_alone() const { return false; }
 
     /**
      * Creates the file and its header. Returns the offsets of the data on all ranks, including
@@ -163,8 +168,6 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// Tests if the driver supports begin_boxes().
-    virtual bool takes_boxes() const { return true; }
     /// From now on, makes write() local, for any parts of variables, in any order and repeatedly.
     /// If write() was collective, set_records() becomes collective over all ranks. Called on every
     /// writer; further calls do nothing.
@@ -247,7 +250,7 @@ bool has_pnetcdf();
 void start_hdf5();
 /// Makes a driver that stores nothing, to measure all work except that of the disk.
 std::unique_ptr<Storage> make_memory_storage();
-/// Makes the driver that has this name().
+/// Makes the driver of this name.
 std::unique_ptr<Storage> make_storage(const std::string& name);
 
 }  // namespace thalweg::detail

@@ -14,8 +14,7 @@ class UnavailableStorage final : public Storage {
 public:
     UnavailableStorage(const char* name, const char* missing) : name_(name), missing_(missing) {}
 
-    const char* name() const override { return name_; }
-    Order order() const override { return Order::native; }
+    StorageTraits traits() const override { return {.name = name_}; }
     bool collective() const override { return false; }
     Status create(Comm&, const std::string& path, const Definitions&, const StorageOptions&, bool,
                   FileMap&) override {

@@ -65,7 +65,7 @@ Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* 
     } else {
         target_.storage = make_storage(c.options.storage);
     }
-    target_.order = target_.storage->order();
+    target_.order = target_.storage->traits().order;
     if (!c.path.empty() && c.servers == 0) open();
     batch_ = std::make_unique<Batch>(*file_);
     service_ = make_service(*file_, target_, *batch_, status);

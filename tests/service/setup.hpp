@@ -19,8 +19,7 @@ namespace thalweg::detail {
 /// A file in memory. It counts the calls, and fails when the test wants it to.
 class MemoryStorage : public Storage {
 public:
-    const char* name() const override { return "test"; }
-    Order order() const override { return Order::native; }
+    StorageTraits traits() const override { return {.name = "test", .order = Order::native}; }
     bool collective() const override { return false; }
     Status create(Comm&, const std::string&, const Definitions&, const StorageOptions&, bool,
                   FileMap&) override {

@@ -33,7 +33,7 @@ Status for_slabs(Box box, std::int64_t limit, Visit& visit) {
 
 bool can_write_box(const FileContext& file, const Target& target, const Part& part) {
     const std::optional<VariableStorage> stored = target.storage->stored(part.variable);
-    return target.storage->opens_alone() && !target.storage->collective() &&
+    return target.storage->traits().opens_alone && !target.storage->collective() &&
            (!stored || stored->chunk.empty()) && !file.options.checksums && !file.several_files() &&
            !file.existing.is && stays_hole(file.variable(part.variable)) &&
            part.boxes().size() == 1 && part.boxes().front().list == nullptr;

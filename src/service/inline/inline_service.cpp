@@ -131,12 +131,12 @@ Status InlineService::merge_now(const Part& part) {
 }
 
 Status InlineService::put_parts(const PartsToPut& put) {
-    if (!target_.storage->takes_boxes())
+    if (!target_.storage->traits().takes_boxes)
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put_box and tw_put_record do not work with "
                        "storage={}; use posix (rank {})",
                        file_.path, OfVariable{file_.variable(put.part.variable).name},
-                       target_.storage->name(), OfRank{file_.team.rank()});
+                       target_.storage->traits().name, OfRank{file_.team.rank()});
     if (put.records == 0) return {};
     if (Status s = staged_.check_room(put.part, put.records); !s.ok()) return s;
     Status status =
@@ -217,7 +217,7 @@ Status InlineService::hand_over(Agreed& agreed) {
 /// written.
 /// @return the same on every rank
 bool InlineService::is_complete(const Agreed& agreed) const {
-    if (boxed_ || file_.options.durable || !target_.storage->opens_alone()) return false;
+    if (boxed_ || file_.options.durable || !target_.storage->traits().opens_alone) return false;
     if (batch_.file_records > progress_.records) return false;
     for (std::size_t v = 0; v < progress_.filled.size(); ++v)
         if (agreed.put[v] || (!batch_.is_record(v) && progress_.filled[v] == 0)) return false;

@@ -55,7 +55,8 @@ ShareWriter::ShareWriter(const Definitions& definitions, const Spaces& spaces, c
       storage_(storage),
       piece_(piece),
       pause_(pause) {
-    for (const Variable& v : definitions.variables) fill_.push_back(v.fill_value(storage.order()));
+    for (const Variable& v : definitions.variables)
+        fill_.push_back(v.fill_value(storage.traits().order));
 }
 
 Status ShareWriter::write(bool records, std::int64_t record, std::span<const Work> work,

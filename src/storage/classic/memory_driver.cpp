@@ -11,8 +11,7 @@ namespace {
 
 class MemoryStorage final : public Storage {
 public:
-    const char* name() const override { return "memory"; }
-    Order order() const override { return Order::big_endian; }
+    StorageTraits traits() const override { return {.name = "memory"}; }
     bool collective() const override { return false; }
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {

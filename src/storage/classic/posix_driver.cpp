@@ -13,9 +13,7 @@ namespace {
 
 class PosixStorage final : public FileWithSums {
 public:
-    const char* name() const override { return "posix"; }
-    Order order() const override { return Order::big_endian; }
-    bool opens_alone() const override { return true; }
+    StorageTraits traits() const override { return {.name = "posix", .opens_alone = true}; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {

@@ -29,15 +29,15 @@ namespace {
 
 class Netcdf4Storage final : public FileWithSums {
 public:
-    const char* name() const override { return "netcdf4"; }
-    Order order() const override { return Order::native; }
+    StorageTraits traits() const override {
+        return {.name = "netcdf4", .order = Order::native, .opens_alone = true};
+    }
     std::optional<VariableStorage> stored(int variable) const override {
         const std::size_t v = variable;
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
     bool collective() const override { return writers_.are_collective() && !store_->boxes(); }
-    bool opens_alone() const override { return true; }
     bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,

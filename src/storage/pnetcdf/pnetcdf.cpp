@@ -35,10 +35,10 @@ public:
     ~PnetcdfStorage() override {
         if (fd_ >= 0) ::close(fd_);
     }
-    const char* name() const override { return "pnetcdf"; }
-    Order order() const override { return Order::native; }
+    StorageTraits traits() const override {
+        return {.name = "pnetcdf", .order = Order::native, .takes_boxes = false};
+    }
     bool collective() const override { return true; }
-    bool takes_boxes() const override { return false; }
     bool keeper_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,

@@ -30,8 +30,11 @@ public:
     TileStorage(std::unique_ptr<Storage> inner, Grid grid, int tile, std::string path)
         : inner_(std::move(inner)), grid_(std::move(grid)), tile_(tile), path_(std::move(path)) {}
 
-    const char* name() const override { return inner_->name(); }
-    Order order() const override { return inner_->order(); }
+    StorageTraits traits() const override {
+        StorageTraits traits = inner_->traits();
+        traits.opens_alone = false;
+        return traits;
+    }
     bool collective() const override { return inner_->collective(); }
     // Each tile has its own record count, which its writer sets.
     bool keeper_counts() const override { return false; }
@@ -92,7 +95,6 @@ public:
         return status;
     }
 
-    bool takes_boxes() const override { return inner_->takes_boxes(); }
     void begin_boxes() override {
         if (tile_ >= 0) inner_->begin_boxes();
     }

@@ -12,8 +12,7 @@ namespace {
 
 class FolderStorage final : public Storage {
 public:
-    const char* name() const override { return variable_storage; }
-    Order order() const override { return Order::big_endian; }
+    StorageTraits traits() const override { return {.name = variable_storage}; }
     bool collective() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,

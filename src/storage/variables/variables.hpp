@@ -12,7 +12,7 @@
 
 namespace thalweg::detail {
 
-/// Name of the driver, for make_storage() and name().
+/// Name of the driver, for make_storage().
 inline constexpr char variable_storage[] = "variables";
 
 /// The contents of one variable's file.
