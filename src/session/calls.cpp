@@ -76,9 +76,9 @@ tw_status refuse(tw_session session, const char* call) {
     return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
 }
 
-bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call) {
+bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call) {
     if (!session.team || session.team->size() == 1) return false;
-    return is_collective(call) || !session.agreement || session.agreement->count() != met;
+    return is_collective(call) || !session.agreement || session.agreement->count() != before;
 }
 
 void end_job(MPI_Comm comm, int rank, const char* call, const char* path, const Status& why) {

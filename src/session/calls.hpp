@@ -99,8 +99,8 @@ inline bool is_model(tw_session session) {
 }
 
 /// Tests if other ranks wait in a collective call for this rank, which has run out of memory.
-/// @param met  number of collective calls that the ranks had made before this one
-bool others_wait(const tw_session_impl& session, std::int64_t met, const char* call);
+/// @param before  number of collective calls that the ranks had made before this one
+bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call);
 
 /// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
 /// remain in the files.
@@ -122,14 +122,14 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     const TraceInto into(session->trace ? &session->trace->own() : nullptr);
     const TraceFile file(text_or_empty(path));
     const Span span(call);
-    const std::int64_t met = session->agreement ? session->agreement->count() : 0;
+    const std::int64_t before = session->agreement ? session->agreement->count() : 0;
     keep_reserve();
     const auto guard = [&](auto&& act) -> Status {
         try {
             return together(act);
         } catch (const std::exception&) {
             Status status = exception_status();
-            if (others_wait(*session, met, call))
+            if (others_wait(*session, before, call))
                 end_job(*session, call, text_or_empty(path), status);
             return status;
         }
@@ -141,11 +141,11 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
             return {};
         });
     if (session->agreement && session->agreement->gave_up()) {
-        const Status parted = guard([&]() -> Status {
-            session->part(status);
+        const Status given_up = guard([&]() -> Status {
+            session->leave_given_up(status);
             return {};
         });
-        if (!parted.ok()) status = parted;
+        if (!given_up.ok()) status = given_up;
     }
     return report(session, std::move(status), path);
 }

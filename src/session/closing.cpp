@@ -60,7 +60,7 @@ Status close_file(tw_file_impl& file) {
     Status status = !file.file           ? file.reader->close()
                     : !file.about->later ? file.file->close()
                                          : file.file->close_later(later);
-    if (session->agreement->gave_up()) return status;  // part() then gives up the file
+    if (session->agreement->gave_up()) return status;  // leave_given_up() then gives up the file
     if (!later) {
         session->retire(file, {});
         return status;

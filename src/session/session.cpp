@@ -123,12 +123,12 @@ void tw_session_impl::start_trace(Team& ranks) {
     if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
 
-void tw_session_impl::part(const Status& why) {
-    const CallAgreement::GivenUp parting = agreement->take_given_up();
+void tw_session_impl::leave_given_up(const Status& why) {
+    const CallAgreement::GivenUp given_up = agreement->take_given_up();
     const auto is_left = [&](const tw_file_impl& f) {
         const int serial = f.file ? f.file->about().serial : f.reader->serial();
-        return parting.session ||
-               std::find(parting.files.begin(), parting.files.end(), serial) != parting.files.end();
+        return given_up.session || std::find(given_up.files.begin(), given_up.files.end(),
+                                             serial) != given_up.files.end();
     };
     // Go through the files in order of creation, which is the same on every rank.
     for (std::size_t i = 0; i < files.size();) {
@@ -141,7 +141,7 @@ void tw_session_impl::part(const Status& why) {
         if (f.reader) f.reader->leave();
         retire(f, why);
     }
-    if (!parting.session) return;
+    if (!given_up.session) return;
     complete_files(this, 0);
     over = why;
     end();
@@ -263,9 +263,9 @@ void tw_session_impl::cancel(const char* does, const char* why) try {
             return failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank}, does,
                            *why == '\0' ? "" : ": ", why);
         });
-        const Status met = agreement->enter({Call::cancel, 0, 0, true, {}}, mine);
+        const Status agreed = agreement->enter({Call::cancel, 0, 0, true, {}}, mine);
         if (!agreement->gave_up()) agreement->give_up_session();
-        part(met);
+        leave_given_up(agreed);
     }
     end();
 } catch (const std::exception&) {
@@ -306,13 +306,13 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     if (!agreement) return;
     const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
     if (abandoned) return end_abandoned();
-    const Status met = agreement->enter({Call::mpi_finalize, 0, 0, true, {}});
+    const Status agreed = agreement->enter({Call::mpi_finalize, 0, 0, true, {}});
     if (!agreement->gave_up()) agreement->give_up_session();
     const Status why = failure(TW_EMPI,
                                "MPI_Finalize was called before tw_finalize: open files remain "
                                "under their temporary names (see thalweg recover)");
     if (rank == 0) log::error("{}", why.text);
-    part(met.ok() ? why : met);
+    leave_given_up(agreed.ok() ? why : agreed);
 } catch (const std::exception&) {
     over = exception_status();
     if (team && team->size() > 1) end_job(*this, "MPI_Finalize", "", over);

@@ -102,7 +102,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     /// Gives up, on all ranks, the objects that a rank had to give up because the ranks made
     /// different calls.
     /// @note Collective
-    void part(const thalweg::detail::Status& why);
+    void leave_given_up(const thalweg::detail::Status& why);
     /// Closes the handle of a file.
     /// @param why  reason why the file was given up; TW_OK if it was complete
     void retire(tw_file_impl& file, thalweg::detail::Status why);
