@@ -80,7 +80,7 @@ public:
     // @param error error in this rank's arguments, which is thrown on all ranks
     // @note Collective
     void get_section(int varid, const Index* start, const Index* count, const Index* stride,
-                     nc_type type, void* data, Error error);
+                     nc_type type, void* data, const Error& error);
     // Returns the storage of a variable, as it is in the file or will be.
     // @note Collective
     Storage inquire_storage(int varid);

@@ -67,21 +67,21 @@ Error Dataset::put_box(const Variable& v, const Index* start, const std::vector<
 }
 
 void Dataset::get_section(int varid, const Index* start, const Index* count, const Index* stride,
-                          nc_type type, void* data, Error error) {
-    Variable& v = table_.variable(varid);
-    if (type == NC_NAT) type = v.type;
+                          nc_type type, void* data, const Error& error) {
     begin_reading();
-    if (size_of(v.type) == 0)
-        throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
-    if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
-                                  ": text cannot be converted to numbers, nor numbers to text"};
-    try {
-        if (error.code == 0) check_section(v, start, count, stride, true);
-    } catch (const Error& wrong) {
-        error = wrong;
-    }
-    agree(session_.comm(), error);  // any rank may have passed a wrong section
+    on_all(session_.comm(), [&] {  // any rank may have passed a wrong section
+        if (error.code != 0) throw error;
+        const Variable& v = table_.variable(varid);
+        if (type == NC_NAT) type = v.type;
+        if (size_of(v.type) == 0)
+            throw Error{NC_EBADTYPE,
+                        path_ + ": variable " + v.name + " has a type that is not read"};
+        if ((type == NC_CHAR) != (v.type == NC_CHAR))
+            throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                      ": text cannot be converted to numbers, nor numbers to text"};
+        check_section(v, start, count, stride, true);
+    });
+    const Variable& v = table_.variable(varid);
     check(
         tw_get_box(file_, v.name.c_str(), static_cast<tw_type>(type), start, count, stride, data));
 }

@@ -38,10 +38,32 @@ void File::set_buffer_limit(Index bytes) { buffer_limit = bytes; }
 
 // ---- distributed arrays -------------------------------------------------------------------------
 
+Shape File::shape_of(const Variable& v) {
+    Shape shape = table_.lengths(v);
+    if (table_.is_record(v)) shape.erase(shape.begin());
+    return shape;
+}
+
+std::vector<std::string> File::names_of(const Variable& v) {
+    std::vector<std::string> names = table_.names(v);
+    if (table_.is_record(v)) names.erase(names.begin());
+    return names;
+}
+
+// Prepares for arrays of a grid. Makes the library's decompositions for all variables of its shape,
+// so that a rank that finds an error in its arguments afterwards leaves no other rank waiting.
+void File::begin_arrays(Grid& grid) {
+    begin_writing();
+    std::size_t& known = begun_[grid.serial()];
+    if (known == table_.variables.size()) return;
+    for (const Variable& v : table_.variables)
+        if (shape_of(v) == grid.shape()) grid.named(names_of(v), false);
+    known = table_.variables.size();
+}
+
 std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, bool reading) {
     const bool record = table_.is_record(v);
-    Shape shape = table_.lengths(v);
-    if (record) shape.erase(shape.begin());
+    const Shape shape = shape_of(v);
     const Shape& own = grid.shape();
     const auto fail = [&](int code, const std::string& text) {
         throw Error{code, path_ + ": variable " + v.name + ": " + text};
@@ -110,16 +132,29 @@ void File::order(int varid, Index record, const Grid* grid) {
         puts_[varid].records[record] = grid->serial();
 }
 
-void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame) {
-    Variable& v = table_.variable(varid);
-    begin_writing();
-    if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
-                                  ": text cannot be converted to numbers, nor numbers to text"};
-    const std::vector<Place> all = places(v, grid, frame, false);
+void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n,
+                        std::optional<int> frame) {
+    begin_arrays(grid);
     // An error that one rank finds from here on is returned on that rank. The others learn of it at
     // the next collective call.
     put_calls_++;
+    std::vector<Place> all;
+    const Error wrong = error_of([&] {
+        const Variable& v = table_.variable(varid);
+        if (type == NC_NAT) type = v.type;
+        if ((type == NC_CHAR) != (v.type == NC_CHAR))
+            throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                      ": text cannot be converted to numbers, nor numbers to text"};
+        all = places(v, grid, frame.value_or(v.frame), false);
+    });
+    if (state_ == State::serial) agree(session_.comm(), wrong);
+    if (wrong.code != 0) {
+        // This rank must end steps when the others do.
+        if (state_ == State::writing) note(grid.most_held() * static_cast<Index>(size_of(type)));
+        keep_late(wrong);
+        throw wrong;
+    }
+    const Variable& v = table_.variable(varid);
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
         error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
@@ -206,8 +241,7 @@ Error File::put_place(int varid, const Place& place, nc_type type, const void* d
 // @param made  receives the decomposition if a new one was made, which the caller must free
 tw_decomposition File::decomposition_of(const Variable& v, const Place& place, bool reading,
                                         tw_decomposition* made) {
-    std::vector<std::string> names = table_.names(v);
-    if (table_.is_record(v)) names.erase(names.begin());
+    const std::vector<std::string> names = names_of(v);
     if (place.index.empty()) return place.grid->named(names, reading);
     return *made = place.grid->at(names, table_.lengths(v), place.index, reading);
 }
@@ -252,19 +286,23 @@ Error File::put_serial(int varid, const Place& place, nc_type type, const void* 
     return error;
 }
 
-void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame) {
-    Variable& v = table_.variable(varid);
+void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
+                       std::optional<int> frame) {
     begin_reading();
-    if (size_of(v.type) == 0)
-        throw Error{NC_EBADTYPE, path_ + ": variable " + v.name + " has a type that is not read"};
-    if ((type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name +
-                                  ": text cannot be converted to numbers, nor numbers to text"};
-    const std::vector<Place> all = places(v, grid, frame, true);
-    Error error;
-    if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
-        error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
-    agree(session_.comm(), error);
+    on_all(session_.comm(), [&] {
+        const Variable& v = table_.variable(varid);
+        if (size_of(v.type) == 0)
+            throw Error{NC_EBADTYPE,
+                        path_ + ": variable " + v.name + " has a type that is not read"};
+        if (type == NC_NAT) type = v.type;
+        if ((type == NC_CHAR) != (v.type == NC_CHAR))
+            throw Error{NC_ECHAR, path_ + ": variable " + v.name +
+                                      ": text cannot be converted to numbers, nor numbers to text"};
+        if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
+            throw Error{NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
+    });
+    const Variable& v = table_.variable(varid);
+    const std::vector<Place> all = places(v, grid, frame.value_or(v.frame), true);
     for (const Place& place : all) {
         const Map& map = place.grid->map();
         tw_decomposition made = nullptr;

@@ -96,7 +96,9 @@ Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, 
 Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets count,
                         Offsets stride, const void* data) {
     Section result;
-    on_rank(file.comm(), file.root(), [&] {
+    on_all(file.comm(), [&] {
+        file.table().variable(varid);
+        if (rank_in(file.comm()) != file.root()) return;
         result = section(file, varid, kind, start, count, stride);
         const bool empty = std::count(result.count.begin(), result.count.end(), 0) > 0;
         if (data == nullptr && !empty)

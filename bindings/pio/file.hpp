@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,15 @@ public:
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
                                       const std::string& path, int mode);
 
-    // @note The following functions are collective; write_darray only at the first call and when
-    //   buffers are full
-    void write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n, int frame);
-    void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n, int frame);
+    // @note The following functions are collective; begin_arrays and write_darray only at the first
+    //   call and when buffers are full
+    // @param type   NC_NAT: that of the variable
+    // @param frame  none: the frame of the variable (PIOc_setframe)
+    void begin_arrays(Grid& grid);
+    void write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n,
+                      std::optional<int> frame);
+    void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
+                     std::optional<int> frame);
     void put_section(int varid, const Index* start, const Index* count, const Index* stride,
                      nc_type type, const void* data);
 
@@ -48,6 +54,8 @@ private:
         std::map<Index, Index> records;  // Grid::serial() of each record
     };
     std::map<int, Put> puts_;
+    // Number of variables for which a grid has been prepared, by Grid::serial().
+    std::map<Index, std::size_t> begun_;
 
     void step_ended() override { puts_.clear(); }
     void note(Index bytes);  // Prepares for a put of a number of bytes on any rank.
@@ -55,6 +63,9 @@ private:
     // remain. So before a put of elements that another rank may have put, the step is ended.
     // @param grid  NULL for a section, which the root puts
     void order(int varid, Index record, const Grid* grid);
+    // Returns lengths and names of a variable's dimensions without the record dimension.
+    Shape shape_of(const Variable& v);
+    std::vector<std::string> names_of(const Variable& v);
     std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;
     tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,

@@ -336,16 +336,17 @@ int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offs
     return on_file_of_all("PIOc_write_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.write_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
-                          arraylen, file.table().variable(varid).frame);
+                          arraylen, {});
     });
 }
 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void**, bool flushtodisk) {
     return on_file_of_all("PIOc_write_darray_multi", ncid, [&](File& file) {
+        const Decomposition& d = decomposition(ioid);
+        file.begin_arrays(d.described->grid());
         need(varids, "varids");
         if (nvars < 1) throw Error{NC_EINVAL, std::to_string(nvars) + " variables to write"};
-        const Decomposition& d = decomposition(ioid);
         const bool record = file.table().is_record(file.table().variable(varids[0]));
         for (int v = 1; v < nvars; v++)
             if (file.table().is_record(file.table().variable(varids[v])) != record)
@@ -356,7 +357,7 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
             file.write_darray(varids[v], d.described->grid(), d.type,
                               array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
                               arraylen,
-                              frame != nullptr ? frame[v] : file.table().variable(varids[v]).frame);
+                              frame != nullptr ? std::optional<int>(frame[v]) : std::nullopt);
         }
         if (flushtodisk) file.sync();
     });
@@ -371,7 +372,7 @@ int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offse
     return on_file_of_all("PIOc_read_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.read_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
-                         arraylen, file.table().variable(varid).frame);
+                         arraylen, {});
     });
 }
 
@@ -383,9 +384,8 @@ int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                const void* data) {
     return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, d.described->grid(),
-                          type == NC_NAT ? file.table().variable(varid).type : type, data,
-                          d.described->size(), static_cast<int>(record));
+        file.write_darray(varid, d.described->grid(), type, data, d.described->size(),
+                          static_cast<int>(record));
     });
 }
 
@@ -393,9 +393,8 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                void* data) {
     return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, d.described->grid(),
-                         type == NC_NAT ? file.table().variable(varid).type : type, data,
-                         d.described->size(), static_cast<int>(record));
+        file.read_darray(varid, d.described->grid(), type, data, d.described->size(),
+                         static_cast<int>(record));
     });
 }
 

@@ -79,6 +79,36 @@ static void wrong_map_at_first_use(void) {
     expect_record("first_use.nc", 0, 0);
 }
 
+/* Tests that no rank waits for one that passes the id of no variable, also in the first call with a
+ * decomposition and these names of dimensions. The last file is written by one rank. */
+static void wrong_variable_on_one_rank(void) {
+    static const char* const names[] = {"columns", "points", "cells"};
+    const int types[] = {PIO_IOTYPE_PNETCDF, PIO_IOTYPE_NETCDF4P, PIO_IOTYPE_NETCDF4P};
+    const int last = rank == ranks - 1;
+    const PIO_Offset start[] = {0, 0, 0}, count[] = {1, 1, 1};
+    int length, whole = dealt_rows(PIO_DOUBLE, &length), second;
+    double data[NX * NY + 1];
+    for (int kind = 0; kind < 3; kind++) {
+        const int alike = kind == 2;
+        file_t f = new_file("wrong_id.nc", types[kind], PIO_CLOBBER);
+        const int v = last ? 99 : f.v;
+        OK(PIOc_rename_dim(f.ncid, f.x, names[kind]));
+        if (kind == 2) OK(PIOc_def_dim(f.ncid, "second", PIO_UNLIMITED, &second));
+        OK(PIOc_enddef(f.ncid));
+        OK(PIOc_setframe(f.ncid, f.v, 0));
+        fill_rows(data, 0);
+        IS(PIOc_write_darray(f.ncid, v, whole, length, data, NULL), last || alike ? NC_ENOTVAR : 0);
+        IS(PIOc_sync(f.ncid), ranks > 1 && !alike ? NC_ENOTVAR : 0);
+        IS(PIOc_put_vara_double(f.ncid, v, start, count, data), NC_ENOTVAR);
+        write_record(&f, whole, length, 0, 0);
+        IS(PIOc_read_darray(f.ncid, v, whole, length, data), NC_ENOTVAR);
+        IS(PIOc_get_vara_double(f.ncid, v, start, count, data), NC_ENOTVAR);
+        OK(PIOc_closefile(f.ncid));
+        expect_record("wrong_id.nc", 0, 0);
+    }
+    OK(PIOc_freedecomp(ios, whole));
+}
+
 /* Tests that an element may occur twice in a map for reading, but not in a map for writing. */
 static void duplicates(void) {
     const int dims[] = {NY, NX};
@@ -225,6 +255,7 @@ int main(int argc, char** argv) {
     decomposition_type_converts();
     late_wrong_map();
     wrong_map_at_first_use();
+    wrong_variable_on_one_rank();
     duplicates();
     maps_of_the_same_numbers();
     fixed_time();
