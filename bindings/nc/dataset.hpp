@@ -134,6 +134,7 @@ protected:
     void hand_over();
     void define_all(bool adopted);
     void check_sizes() const;
+    void check_bytes(const std::string& name, nc_type type, const std::vector<int>& dims);
     void add_rename(Edit::Kind kind, int id, const std::string& old, const std::string& name);
     bool keeps_definitions() const;
     void make_edits();

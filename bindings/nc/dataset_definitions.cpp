@@ -57,6 +57,18 @@ void Dataset::check_sizes() const {
     }
 }
 
+// Checks that the bytes of a CDF-5 variable, or of a record of it, can be counted.
+void Dataset::check_bytes(const std::string& name, nc_type type, const std::vector<int>& dims) {
+    Index bytes = static_cast<Index>(size_of(type));
+    for (const int d : dims) {
+        const Dimension& dimension = table_.dimension(d);
+        if (dimension.unlimited) continue;
+        if (__builtin_mul_overflow(bytes, std::max<Index>(1, dimension.length), &bytes) ||
+            bytes > INT64_MAX - 3)
+            throw Error{NC_EVARSIZE, path_ + ": variable " + name + " is too large"};
+    }
+}
+
 int Dataset::def_dim(std::string name, Index length) {
     need_define_mode();
     check_name(name);
@@ -88,6 +100,7 @@ int Dataset::def_var(std::string name, nc_type type, std::vector<int> dims) {
             throw Error{NC_EUNLIMPOS, path_ + ": variable " + name + ": the unlimited dimension " +
                                           d.name + " is not the slowest"};
     }
+    if (format_ == Format::cdf5) check_bytes(name, type, dims);
     const int id = static_cast<int>(table_.variables.size());
     Variable variable;
     variable.name = name;

@@ -56,6 +56,7 @@ void QueuedFile::enddef() {
         join(Reason::edit);
         make_edits();
     }
+    kept_.reset();
     remember_definitions();
 }
 
@@ -95,8 +96,12 @@ void QueuedFile::undo_definitions() {
         std::size_t i = 0;
         list.remove_if([&](const auto&) { return i++ >= kept; });
     };
-    remove_late(table_.variables, kept_variables_);
-    remove_late(table_.dimensions, kept_dimensions_);
+    if (kept_ && state_ == State::defining) {
+        table_ = *std::exchange(kept_, std::nullopt);
+    } else {
+        remove_late(table_.variables, kept_variables_);
+        remove_late(table_.dimensions, kept_dimensions_);
+    }
     edits_.clear();
     fresh_.clear();
     define_ = false;
@@ -114,6 +119,7 @@ void QueuedFile::discard() {
 
 void QueuedFile::redef() {
     if (!define_) remember_definitions();
+    if (!define_ && state_ == State::defining) kept_ = table_;
     Dataset::redef();
 }
 

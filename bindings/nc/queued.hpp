@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -130,12 +131,13 @@ private:
     bool ended_once_ = false;  // the definitions have ended at least once
     std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // numbers of dimensions and variables
                                                             // that abort() keeps
-    double last_write_;         // time of the last write, or of the file's creation, in seconds
-    bool some_reads_ = false;   // in the last call of join(), some rank had a variable to read
-    Index handed_over_ = 0;     // number of reductions that were posted before the last call of
-                                // join()
-    tw_file alone_ = nullptr;   // handle by which this rank reads alone
-    bool reads_alone_ = false;  // this rank has read alone
+    std::optional<Table> kept_;  // definitions before redef() of a file that has no data
+    double last_write_;          // time of the last write, or of the file's creation, in seconds
+    bool some_reads_ = false;    // in the last call of join(), some rank had a variable to read
+    Index handed_over_ = 0;      // number of reductions that were posted before the last call of
+                                 // join()
+    tw_file alone_ = nullptr;    // handle by which this rank reads alone
+    bool reads_alone_ = false;   // this rank has read alone
 
     // Waits until all ranks have called this function, and writes what they have queued. Returns
     // the variable that some rank reads; -1 if none does.

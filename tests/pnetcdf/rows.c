@@ -382,6 +382,40 @@ static void definitions(void) {
     }
 }
 
+/* Names that are no UTF-8, variables that are too large, and definitions that are undone. */
+static void refused(void) {
+    static const char* const names[] = {"\xe0\x80\xafx",    "x\xed\xa0\x80", "x\xf0\x8f\xbf\xbf",
+                                        "\xf4\x90\x80\x80", "\xe0\xa0\x80",  "\xf4\x8f\xbf\xbf"};
+    int n = 0, dims[2];
+    MPI_Offset length = 0;
+    SAY(ncmpi_create(MPI_COMM_WORLD, "h.nc", NC_64BIT_DATA, MPI_INFO_NULL, &id));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        SAY(ncmpi_def_dim(id, names[i], 3, &d));
+    ncmpi_def_dim(id, "t", NC_UNLIMITED, &dims[0]);
+    ncmpi_def_dim(id, "huge", NC_MAX_INT64, &dims[1]);
+    SAY(ncmpi_def_var(id, "fixed", NC_UINT, 1, &dims[1], &v));
+    SAY(ncmpi_def_var(id, "record", NC_UINT, 2, dims, &v));
+    SAY(ncmpi_def_var(id, "small", NC_UINT, 1, &dims[0], &v));
+    SAY(ncmpi_put_att_text(id, NC_GLOBAL, "title", 5, "first"));
+    SAY(ncmpi_put_att_text(id, v, "units", 1, "K"));
+    SAY(ncmpi_enddef(id));
+    SAY(ncmpi_redef(id));
+    SAY(ncmpi_put_att_text(id, NC_GLOBAL, "title", 6, "second"));
+    SAY(ncmpi_put_att_text(id, NC_GLOBAL, "late", 1, "x"));
+    SAY(ncmpi_del_att(id, v, "units"));
+    SAY(ncmpi_rename_var(id, v, "other"));
+    ncmpi_abort(id);
+    MPI_Barrier(MPI_COMM_WORLD);
+    SAY(ncmpi_open(MPI_COMM_WORLD, "h.nc", NC_NOWRITE, MPI_INFO_NULL, &id));
+    SAY(ncmpi_inq_natts(id, &n));
+    say("attributes", n);
+    SAY(ncmpi_inq_attlen(id, NC_GLOBAL, "title", &length));
+    say("title", length);
+    SAY(ncmpi_inq_varid(id, "small", &v));
+    SAY(ncmpi_inq_attlen(id, v, "units", &length));
+    SAY(ncmpi_close(id));
+}
+
 /* Programs may put the same array into several variables. */
 static void shared_arrays(void) {
     enum { many = 3000 };
@@ -418,6 +452,7 @@ int main(int argc, char** argv) {
     second_ids();
     definitions();
     shared_arrays();
+    refused();
     MPI_Finalize();
     return 0;
 }
