@@ -226,6 +226,11 @@ elif CASE == "first":
     compare("property", ["12"], "first", preload=True)
 elif CASE == "alone":
     compare_all("alone", range(15, 18))
+    if Path(program("property", "alone_static")).exists():
+        compare_all("alone_static", [21])
+        with tempfile.TemporaryDirectory() as there:
+            told = run([TOOL, "run", program("property", "alone_static"), "21", "a.nc"], there)[1]
+            assert "linked statically" not in told, told
     check_rows("alone")
     compare("mixed", (), "alone")
     check_rows("alone", SAFE)

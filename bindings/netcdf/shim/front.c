@@ -15,7 +15,8 @@
 
 /* The build defines three texts: THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the
  * front needs; THALWEG_FRONT_MPI, the soname of its MPI; and THALWEG_FRONTS, the path of the
- * front's library relative to this library. */
+ * front's library relative to this library. In a static library, which is part of the program, this
+ * path is absolute. */
 
 static __thread int depth;
 static __thread const struct thalweg_call* current;
@@ -45,10 +46,12 @@ enum thalweg_owner owner_of(const struct library* library, int id) {
 
 int is_child(void) { return owner != 0 && owner != getpid(); }
 
-/* Opens a library that is in the same folder as the shim. */
+/* Opens a library that is in the same folder as the shim. If an absolute path does not exist any
+ * more, searches for the file as for the program's other libraries. */
 static void* open_beside(const char* name, int flags) {
     Dl_info self;
     char path[PATH_MAX];
+    if (*name == '/') return dlopen(access(name, F_OK) == 0 ? name : strrchr(name, '/') + 1, flags);
     if (dladdr((const void*)&open_beside, &self) == 0) return NULL;
     const char* const slash = strrchr(self.dli_fname, '/');
     const int length = slash != NULL ? (int)(slash - self.dli_fname) : 0;
