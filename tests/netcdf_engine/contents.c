@@ -248,8 +248,32 @@ static void names(void) {
     C(nc_close(id));
 }
 
+/* Files that cannot be opened. */
+static void unopened(void) {
+    static const char* const names[] = {"none.nc",  "none/none.nc", "text.nc",   "empty.nc",
+                                        "short.nc", "magic.nc",     "text.nc/x", ""};
+    static const char* const contents[] = {"This is no netCDF file.\n", "", "CDF",
+                                           "\211HDF\r\n\032\n"};
+    for (int i = 0; i < 4 && rank == 0; i++) {
+        FILE* const file = fopen(names[i + 2], "w");
+        fputs(contents[i], file);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        C(reopen(names[i], NC_NOWRITE));
+        C(reopen(names[i], NC_WRITE));
+        C(nc_open(names[i], NC_NOWRITE, &id));
+    }
+    C(create("ended.nc", NC_CLOBBER | NC_NETCDF4));
+    C(nc_close(id));
+}
+
 int main(int argc, char** argv) {
-    static const struct Case cases[] = {
-        {"attributes", attributes}, {"storage", storage}, {"groups", groups}, {"names", names}};
+    static const struct Case cases[] = {{"attributes", attributes},
+                                        {"storage", storage},
+                                        {"groups", groups},
+                                        {"names", names},
+                                        {"unopened", unopened}};
     return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -25,7 +25,13 @@ int offer(struct library* library, struct thalweg_call call, const char* path, i
     *code = call.create ? library->nc_create(path, mode, id) : library->nc_open(path, mode, id);
     --*thalweg_shim_depth();
     set_call(NULL);
-    return 1;
+    /* This process is writing a file that it may not open again: the library cannot know that. */
+    return call.create || *code == 0 || *code == netcdf_not_permitted;
+}
+
+/* Returns the code of the library, or that of the front if the library has no parallel files. */
+static int code_of(int library, int front) {
+    return front != 0 && library == netcdf_no_parallel ? front : library;
 }
 
 /* Calls the function that the program would have reached without the shim. */
@@ -41,7 +47,7 @@ int offer(struct library* library, struct thalweg_call call, const char* path, i
         int code = 0;                                                                              \
         if (library != NULL && offer(library, (struct thalweg_call)call_of_it, path, id, &code))   \
             return code;                                                                           \
-        return PASS(name, __VA_ARGS__);                                                            \
+        return code_of(PASS(name, __VA_ARGS__), code);                                             \
     }
 
 #define WORDS(...)                                                                                 \
