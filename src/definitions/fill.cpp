@@ -87,10 +87,12 @@ Status choose_fill(Variable& v) {
     return {};
 }
 
-bool stays_hole(const Variable& v) {
+bool has_no_fill(const Variable& v) {
     const auto fill = v.settings.find("fill");
-    return fill != v.settings.end() && fill->second == "none" && !v.record;
+    return fill != v.settings.end() && fill->second == "none";
 }
+
+bool stays_hole(const Variable& v) { return has_no_fill(v) && !v.record; }
 
 Status check_fill(const Variable& v, const Attribute& a) {
     if (!v.fill || a.name != "_FillValue" || same(v.type, a.values.data(), v.fill->data()))

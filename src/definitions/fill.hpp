@@ -18,6 +18,9 @@ Status parse_fill(const std::string& text, tw_type type, FillValue& value);
 /// @return TW_OK, TW_ESETTING
 Status choose_fill(Variable& variable);
 
+/// Tests if the variable has no fill value ("fill=none").
+bool has_no_fill(const Variable& variable);
+
 /// Tests if a fixed-size variable that was never put stays a hole in a classic file ("fill=none").
 bool stays_hole(const Variable& variable);
 

@@ -21,7 +21,7 @@ bool has_strings(int ncid, int varid, int attributes) {
     return false;
 }
 
-std::string beyond(int ncid) {
+std::string beyond(int ncid, std::string& unfilled) {
     int n = 0, dims = 0, vars = 0, attributes = 0, unlimited = -1;
     if (nc_inq_grps(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has groups";
     if (nc_inq_typeids(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has user types";
@@ -37,6 +37,9 @@ std::string beyond(int ncid) {
         const std::string variable = std::string("variable '") + name + "'";
         if (type >= NC_STRING) return variable + " has strings or a user type";
         if (has_strings(ncid, v, attributes)) return "an attribute of " + variable + " has strings";
+        int no_fill = 0;
+        nc_inq_var_fill(ncid, v, &no_fill, nullptr);
+        unfilled += no_fill != 0 ? '1' : '0';
         for (int d = 1; d < n; d++)
             if (ids[static_cast<std::size_t>(d)] == unlimited)
                 return "the record dimension of " + variable + " is not the first";
@@ -46,12 +49,12 @@ std::string beyond(int ncid) {
 
 }  // namespace
 
-std::string beyond_engine(const std::string& path) {
+std::string beyond_engine(const std::string& path, std::string& unfilled) {
     int ncid = -1, format = 0;
     if (nc_open(path.c_str(), NC_NOWRITE, &ncid) != NC_NOERR) return "";
     nc_inq_format(ncid, &format);
     const bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
-    std::string reason = netcdf4 ? beyond(ncid) : "";
+    std::string reason = netcdf4 ? beyond(ncid, unfilled) : "";
     nc_close(ncid);
     return reason;
 }

@@ -9,7 +9,9 @@ namespace thalweg::netcdf::engine {
 
 // Returns the reason why the engine cannot open a file; empty if it can, and also if netCDF-C
 // cannot open the file as netCDF-4. Called on one rank.
-std::string beyond_engine(const std::string& path);
+// @param unfilled  receives a character for each variable of a netCDF-4 file: 1 if it has no fill
+//                  value
+std::string beyond_engine(const std::string& path, std::string& unfilled);
 
 // Completes the file that a killed run left, if there is no file of this name. Called on one rank.
 void recover_killed(const std::string& path);

@@ -104,13 +104,13 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     const std::string path = place_to_read(session, call, name);
     std::unique_ptr<File> file(new File(session, path));
     session.check(tw_wait(session.handle(), 0));
-    std::string beyond;
+    std::string beyond, unfilled;
     on_rank(comm, 0, [&] {
         if (path == name) recover_killed(path);
         struct stat info {};
         if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
             throw Error{NC_ENOTNC, path + " is a directory"};
-        beyond = beyond_engine(path);
+        beyond = beyond_engine(path, unfilled);
     });
     beyond = broadcast(comm, 0, beyond);
     if (!beyond.empty()) {
@@ -119,6 +119,10 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     }
     file->call_ = call;
     file->Dataset::open((call.mode & NC_WRITE) != 0);
+    unfilled = broadcast(comm, 0, unfilled);
+    auto& variables = file->table_.variables;
+    for (std::size_t v = 0; v < std::min(variables.size(), unfilled.size()); v++)
+        variables[v].storage.no_fill = unfilled[v] == '1';
     file->fill_is_free_ = file->is_classic();
     file->settle();
     return file;

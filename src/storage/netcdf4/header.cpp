@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "definitions/fill.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/dimension_lists.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
@@ -152,6 +153,9 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
             ": fill value");
         if (status.ok()) status = check(nc_del_att(ncid, id, "_FillValue"), ": fill value");
     }
+    // HDF5 would read chunks that were never written as undefined values.
+    if (status.ok() && has_no_fill(v) && (v.record || !grid.chunked))
+        status = check(nc_def_var_fill(ncid, id, NC_NOFILL, nullptr), ": fill value");
     return status;
 }
 
