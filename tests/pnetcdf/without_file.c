@@ -19,6 +19,8 @@ static void texts(void) {
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (rank == 0) printf("%d %s\n", codes[i], ncmpi_strerrno(codes[i]));
     SAY(strlen(ncmpi_strerror(-202)) > 0);
+    SAY((int)strlen(ncmpi_strerror(0)));
+    for (int code = -33; code >= -39; code--) SAY((int)strlen(ncmpi_strerror(code)));
     SAY(strlen(ncmpi_inq_libvers()) > 0);
     SAY(strcmp(ncmpi_strerror(2), strerror(2)));
 }

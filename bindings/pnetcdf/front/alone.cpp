@@ -87,6 +87,8 @@ int code_of_open(const netcdf::Call& call) {
 }  // namespace
 
 const char* ncmpi_strerror(int code) {
+    constexpr int last_of_netcdf = -62;  // PnetCDF has netCDF's texts for netCDF's first codes
+    if (code <= 0 && code >= last_of_netcdf) return nc_strerror(code);
     if (const Code* const known = find_code(code)) return known->text;
     return code > 0 ? std::strerror(code) : nc_strerror(code);
 }
