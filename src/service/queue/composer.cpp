@@ -165,7 +165,7 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
         known.ranges = std::move(stretches);
         return writer_.write(v.record, record, {&known, 1}, false);
     }
-    Ranges& written = written_.of(group);
+    Ranges& written = written_.elements(group);
     for (const ElementRange& stretch : stretches)
         written.split(stretch.begin, stretch.end,
                       [&](std::int64_t begin, std::int64_t end, bool inside) {
@@ -189,7 +189,7 @@ Status Composer::write_range(const UnitHead& head, const Groups& groups) {
     ShareWriter::Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
     if (boxes != groups.end()) work.boxes = boxes->second;
     work.covered = whole_[head.variable] != 0;
-    written_.of(group).add(head.begin, head.end);
+    written_.elements(group).add(head.begin, head.end);
     return writer_.write(records, group.record, {&work, 1}, true);
 }
 

@@ -20,8 +20,8 @@ struct VariableRecord {
     auto operator<=>(const VariableRecord&) const = default;
 };
 
-/// Records that have ended are complete, and so are the fixed-size variables of an existing file.
-/// Of others, the written elements are remembered.
+/// The elements that were written: those of records that have not ended and, in a new file, those
+/// of fixed-size variables. Everything else is complete.
 class WrittenElements {
 public:
     WrittenElements(const Definitions& definitions, const Spaces& spaces, Existing existing)
@@ -47,7 +47,7 @@ public:
         return definitions_.variables[of.variable].record ? of.record < records_ : existing_.is;
     }
     /// Returns the elements that were written, if is_complete() is false.
-    Ranges& of(const VariableRecord& of) { return written_[of]; }
+    Ranges& elements(const VariableRecord& of) { return written_[of]; }
     /// Marks all elements as written.
     void add_all(const VariableRecord& of) {
         if (!is_complete(of)) written_[of].add(0, definitions_.variables[of.variable].elements());
