@@ -236,10 +236,6 @@ std::string_view calendar_name(Calendar calendar) {
     return "360_day";
 }
 
-bool leap_year(Calendar calendar, std::int64_t year) {
-    return leap(rules_of(calendar, year, 1, 1), year);
-}
-
 int last_day(Calendar calendar, std::int64_t year, int month) {
     return month_length(rules_of(calendar, year, month, 31), year, month);
 }

@@ -53,8 +53,6 @@ Status parse_calendar(std::string_view name, Calendar& calendar);
 /// Returns the name that is written: standard, noleap, 360_day and so on.
 std::string_view calendar_name(Calendar calendar);
 
-bool leap_year(Calendar calendar, std::int64_t year);
-
 /// Returns the number of the month's last day: 31 for October 1582, which has 21 days in the
 /// standard calendar.
 int last_day(Calendar calendar, std::int64_t year, int month);

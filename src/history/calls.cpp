@@ -101,13 +101,13 @@ tw_status with_ranks(tw_history handle, Call call, F&& body) {
     if (handle == nullptr) return no_handle(name_of(call));
     tw_session session = handle->session;
     handle->ranks.begin(call);
-    const std::int64_t met = session->agreement ? session->agreement->count() : 0;
+    const std::int64_t before = session->agreement ? session->agreement->count() : 0;
     const auto checked = [&](history::History& h) -> Status {
         try {
             return body(h);
         } catch (const std::exception&) {
             Status status = exception_status();
-            if (others_wait(*session, met, name_of(call)))
+            if (others_wait(*session, before, name_of(call)))
                 end_job(*session, name_of(call), "", status);
             return status;
         }
@@ -288,13 +288,13 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
     if (!is_model(session)) return no_model(session);
     OpenArguments arguments{config, calendar, start, text_or_empty(settings), {}};
     std::string text;
-    const tw_status met = guarded(session, [&]() -> Status {
+    const tw_status agreed = guarded(session, [&]() -> Status {
         const std::int64_t hash = arguments.hash();
         const Status mine = alone([&] { return arguments.check(session, handle); });
         Status status = enter(session, Call::history_open, "", mine, hash);
         return status.ok() ? read_configuration(session, arguments, text) : status;
     });
-    if (met != TW_OK) return met;
+    if (agreed != TW_OK) return agreed;
     return outside(session, [&]() -> Status {
         auto made = std::make_shared<tw_history_impl>(session, free_number(*session));
         history::Table table;
