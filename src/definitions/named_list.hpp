@@ -103,10 +103,6 @@ public:
     void remove_if(Unwanted unwanted) {
         if (std::erase_if(elements_, unwanted) > 0) index_all();
     }
-    void pop_back() {
-        elements_.pop_back();
-        index_all();
-    }
     void clear() {
         elements_.clear();
         index_.clear();
