@@ -64,9 +64,14 @@ void remove_stream(Session& io, const HistoryOptions& options, std::vector<std::
     }
     if (!removed) status.text = options.restart + ": " + status.text;
     if (!removed) throw_failure(status);
-    for (const std::string& path : files)
+    for (const std::string& path : files) {
         if (std::filesystem::exists(path + ".part"))
             throw Error(TW_ESTATE, path + ".part is not complete: run thalweg recover first");
+        if (!std::filesystem::exists(path))
+            throw Error(TW_ENOTFOUND, path + ", which '" + options.forget +
+                                          "' has begun, is not there: call thalweg history in the "
+                                          "folder of the run");
+    }
     tw_file file = nullptr;
     check(tw_open(io.handle(), options.restart.c_str(), "mode=append", &file));
     for (const auto& [name, length] : lengths) check(tw_def_dim(file, name.c_str(), length));
@@ -82,10 +87,6 @@ void remove_stream(Session& io, const HistoryOptions& options, std::vector<std::
 
 /// Gives a file another name, with a number, so that the stream can begin a file of its name.
 void put_aside(const std::string& path) {
-    if (!std::filesystem::exists(path)) {
-        fmt::print(stderr, "{} is not there: it has not been renamed\n", path);
-        return;
-    }
     const std::filesystem::path old = path;
     std::filesystem::path aside;
     for (int n = 1; aside.empty() || std::filesystem::exists(aside); ++n)

@@ -220,6 +220,16 @@ void forgotten_stream(const std::string& tool) {
     CHECK_TEXT(wrong == 1, "%d: %s", wrong, list.c_str());
     CHECK_TEXT(check::state.rank != 0 || list.find("'grows', 'other'") != std::string::npos, "%s",
                list.c_str());
+    const std::string grows = folder + "/grows.nc", away = folder + "/away.nc";
+    const auto move = [](const std::string& from, const std::string& to) {
+        if (check::state.rank == 0) std::filesystem::rename(from, to);
+        MPI_Barrier(MPI_COMM_WORLD);
+    };
+    move(grows, away);
+    const auto [elsewhere, why] = run_tool(tool, forget + "grows");
+    CHECK_TEXT(elsewhere == 1, "%d: %s", elsewhere, why.c_str());
+    move(away, grows);
+    load(TW_EDIFFERENT);  // the restart has not changed
     const auto [code, text] = run_tool(tool, forget + "grows");
     CHECK_TEXT(code == 0, "%d: %s", code, text.c_str());
     load(TW_OK);
