@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "system/calls.hpp"
+#include "bands.hpp"
 
+using bands::name_of;
 using calls::session;
 
 namespace {
 
-constexpr std::int64_t levels = 4, rows = 128, columns = 256;
+constexpr bands::Shape shape{4, 128, 256};
 constexpr int variables = 4;
 
 /// A process that stops its parent and lets it go on.
@@ -65,31 +66,18 @@ void share_a_processor() {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-std::string name_of(int variable) { return "v" + std::to_string(variable); }
-
 float value_of(std::int64_t record, int variable, std::int64_t first, std::int64_t i) {
     return static_cast<float>(record * 1000 + variable * 100) +
-           static_cast<float>((first * columns + i) % 97);
+           static_cast<float>((first * shape.columns + i) % 97);
 }
 
 /// Writes a step for each rank, in which that rank is stopped, and reads all of them.
 void write_and_read(const std::string& path, const Stopper& stopper) {
     const int rank = check::state.rank, size = check::state.size;
-    const int holders = size > 1 ? size - 1 : 1;
-    const bool holds = rank < holders;
-    const std::int64_t first = holds ? rows * rank / holders : 0;
-    const std::int64_t held = holds ? rows * (rank + 1) / holders - first : 0;
-    const std::int64_t shape[] = {levels, rows, columns}, start[] = {0, first, 0};
-    const std::int64_t count[] = {levels, held, columns};
-    const std::int64_t n = levels * held * columns;
+    const bands::Band band(shape);
+    const std::int64_t first = band.first, n = band.elements;
     std::vector<std::vector<float>> values(variables, std::vector<float>(n));
-    tw_decomposition bands = nullptr;
-    OK(tw_decompose(session, "lev lat lon", 1, shape, start, count, &bands));
-    tw_file file = nullptr;
-    OK(tw_create(session, path.c_str(), nullptr, &file));
-    for (int v = 0; v < variables; ++v)
-        OK(tw_def_var(file, name_of(v).c_str(), TW_FLOAT, "time lev lat lon", bands));
-    OK(tw_enddef(file));
+    tw_file file = bands::create(path, variables, band);
     for (int stopped = 0; stopped < size; ++stopped) {
         for (int v = 0; v < variables; ++v) {
             for (std::int64_t i = 0; i < n; ++i) values[v][i] = value_of(stopped, v, first, i);
@@ -107,14 +95,14 @@ void write_and_read(const std::string& path, const Stopper& stopper) {
         for (int v = 0; v < variables; ++v) {
             std::vector<float> read(n, -1.F);
             if (rank == record && v == 1) stopper.stop(100);
-            OK(tw_get(file, name_of(v).c_str(), bands, record, TW_FLOAT, read.data(), n));
+            OK(tw_get(file, name_of(v).c_str(), band.decomposition, record, TW_FLOAT, read.data(),
+                      n));
             std::int64_t wrong = 0;
             for (std::int64_t i = 0; i < n; ++i) wrong += read[i] != value_of(record, v, first, i);
             CHECK_TEXT(wrong == 0, "record %d, variable %d: %d wrong values", record, v,
                        static_cast<int>(wrong));
         }
     OK(tw_close(&file));
-    OK(tw_free_decomposition(&bands));
 }
 
 }  // namespace

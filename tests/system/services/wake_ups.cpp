@@ -14,16 +14,17 @@
 #include <string>
 #include <vector>
 
-#include "system/calls.hpp"
+#include "bands.hpp"
 
+using bands::name_of;
 using calls::session;
 
 namespace {
 
-constexpr std::int64_t levels = 4, rows = 256, columns = 1024;
+constexpr bands::Shape shape{4, 256, 1024};
 constexpr int variables = 8, steps = 6;
 constexpr std::int64_t piece = 512 << 10;
-constexpr std::int64_t pieces = variables * levels * rows * columns * 4 / piece;
+constexpr std::int64_t pieces = variables * shape.levels * shape.rows * shape.columns * 4 / piece;
 
 /// Number of times that another rank has woken this one. Sleeps that end by themselves are not
 /// counted.
@@ -49,8 +50,6 @@ extern "C" long syscall(long number, ...) noexcept {
 
 namespace {
 
-std::string name_of(int variable) { return "v" + std::to_string(variable); }
-
 /// Largest numbers in one step.
 struct Most {
     int sleeps = 0, wakes = 0;
@@ -60,22 +59,11 @@ struct Most {
 /// Writes steps of 32 MiB; the last rank holds nothing.
 /// @param part  receives the bytes of this rank's part of a step
 Most write(const std::string& path, std::int64_t& part) {
-    const int rank = check::state.rank, holders = check::state.size - 1;
-    const bool holds = rank < holders;
-    const std::int64_t first = holds ? rows * rank / holders : 0;
-    const std::int64_t held = holds ? rows * (rank + 1) / holders - first : 0;
-    const std::int64_t shape[] = {levels, rows, columns}, start[] = {0, first, 0};
-    const std::int64_t count[] = {levels, held, columns};
-    const std::int64_t elements = levels * held * columns;
+    const bands::Band band(shape);
+    const std::int64_t elements = band.elements;
     const std::vector<float> values(static_cast<std::size_t>(variables * elements), 1.F);
     part = variables * elements * 4;
-    tw_decomposition bands = nullptr;
-    OK(tw_decompose(session, "lev lat lon", 1, shape, start, count, &bands));
-    tw_file file = nullptr;
-    OK(tw_create(session, path.c_str(), nullptr, &file));
-    for (int v = 0; v < variables; ++v)
-        OK(tw_def_var(file, name_of(v).c_str(), TW_FLOAT, "time lev lat lon", bands));
-    OK(tw_enddef(file));
+    tw_file file = bands::create(path, variables, band);
     Most most;
     for (int s = 0; s < steps; ++s) {
         for (int v = 0; v < variables; ++v)
