@@ -61,53 +61,68 @@ void File::begin_arrays(Grid& grid) {
     known = table_.variables.size();
 }
 
-std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame, bool reading) {
+File::Fit File::fit(const Variable& v, const Grid& grid) {
     const bool record = table_.is_record(v);
     const Shape shape = shape_of(v);
     const Shape& own = grid.shape();
+    if (shape.empty()) return Fit::none;
+    if (own == shape) return Fit::same;
+    if (record && own.size() == shape.size() + 1 && ends_with(own, shape)) return Fit::records;
+    if (without_ones(own) == without_ones(shape)) return Fit::reshaped;
+    const auto more =
+        static_cast<std::ptrdiff_t>(shape.size() - std::min(own.size(), shape.size()));
+    const auto is_one = [](Index n) { return n == 1; };
+    const bool inner = !record && more > 0 && ends_with(shape, own) &&
+                       std::all_of(shape.begin() + 1, shape.begin() + more, is_one);
+    return inner ? Fit::inner : Fit::none;
+}
+
+// Throws if an array of a grid has no place in a variable.
+void File::check_place(const Variable& v, const Grid& grid, int frame, bool reading) {
     const auto fail = [&](int code, const std::string& text) {
         throw Error{code, path_ + ": variable " + v.name + ": " + text};
     };
+    const bool record = table_.is_record(v);
+    const Shape shape = shape_of(v);
+    const Fit found = fit(v, grid);
     if (shape.empty()) fail(NC_EINVAL, "has no dimension that could be distributed");
-    if (reading) frame = std::max(frame, 0);
-    const auto need_frame = [&] {
-        if (frame < 0) fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
-    };
-    // Checks that the frame is a valid index of a dimension of the given length.
-    const auto check_frame = [&](Index length) {
-        if (frame >= length)
-            fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) +
-                                      " is beyond its dimension of " + std::to_string(length));
-    };
-    if (own == shape) {
-        if (record) need_frame();
-        return {{nullptr, &grid, record ? frame : 0, {}}};
-    }
-    if (record && own.size() == shape.size() + 1 && ends_with(own, shape)) {
+    if (found == Fit::none)
+        fail(NC_EINVAL, "has the lengths " + text_of(shape) + (record ? " in each record" : "") +
+                            ", the decomposition " + text_of(grid.shape()));
+    if (found == Fit::records) return;
+    if (!reading && frame < 0 && (record || found == Fit::inner))
+        fail(NC_EINVAL, "no frame has been set (PIOc_setframe)");
+    const bool ones = found == Fit::reshaped && !record && grid.shape().size() < shape.size() &&
+                      shape.front() == 1;
+    const Index frames = found == Fit::inner ? shape.front() : 1;
+    if ((ones || found == Fit::inner) && frame >= frames)
+        fail(NC_EINVALCOORDS, "frame " + std::to_string(frame) + " is beyond its dimension of " +
+                                  std::to_string(frames));
+}
+
+// Returns the places of an array that check_place() accepts. Collective where its grid does not
+// have the variable's shape.
+std::vector<File::Place> File::places(const Variable& v, Grid& grid, int frame) {
+    frame = std::max(frame, 0);
+    const Index record = table_.is_record(v) ? frame : 0;
+    const Fit found = fit(v, grid);
+    if (found == Fit::records) {
         std::vector<Place> result;
-        Index at = std::max(frame, 0);
+        Index at = frame;
         for (const auto& slice : grid.slices()) result.push_back({slice, slice.get(), at++, {}});
         return result;
     }
-    if (without_ones(own) == without_ones(shape)) {
-        if (record) need_frame();
-        if (!record && own.size() < shape.size() && shape.front() == 1) check_frame(1);
+    const Shape shape = shape_of(v);
+    if (found == Fit::reshaped) {
         const std::shared_ptr<Grid> same = grid.reshaped(shape);
-        return {{same, same.get(), record ? frame : 0, {}}};
+        return {{same, same.get(), record, {}}};
     }
-    const std::size_t more = shape.size() - std::min(own.size(), shape.size());
-    Shape front(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(more));
-    if (!record && more > 0 && ends_with(shape, own) &&
-        std::all_of(front.begin() + 1, front.end(), [](Index n) { return n == 1; })) {
-        need_frame();
-        check_frame(front.front());
-        Shape index(more, 0);
+    Shape index;
+    if (found == Fit::inner) {
+        index.assign(shape.size() - grid.shape().size(), 0);
         index.front() = frame;
-        return {{nullptr, &grid, 0, index}};
     }
-    fail(NC_EINVAL, "has the lengths " + text_of(shape) + (record ? " in each record" : "") +
-                        ", the decomposition " + text_of(own));
-    return {};
+    return {{nullptr, &grid, record, index}};
 }
 
 // Prepares for a put of a number of bytes: writes earlier puts if there is no space for more.
@@ -138,6 +153,9 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     // An error that one rank finds from here on is returned on that rank. The others learn of it at
     // the next collective call.
     put_calls_++;
+    // All ranks must end steps in the same calls, whichever variable one of them has passed.
+    const Index bytes =
+        grid.most_held() * static_cast<Index>(type == NC_NAT ? sizeof(double) : size_of(type));
     std::vector<Place> all;
     const Error wrong = error_of([&] {
         const Variable& v = table_.variable(varid);
@@ -145,12 +163,12 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
         if ((type == NC_CHAR) != (v.type == NC_CHAR))
             throw Error{NC_ECHAR, path_ + ": variable " + v.name +
                                       ": text cannot be converted to numbers, nor numbers to text"};
-        all = places(v, grid, frame.value_or(v.frame), false);
+        check_place(v, grid, frame.value_or(v.frame), false);
+        all = places(v, grid, frame.value_or(v.frame));
     });
     if (state_ == State::serial) agree(session_.comm(), wrong);
+    if (state_ == State::writing) note(bytes);
     if (wrong.code != 0) {
-        // This rank must end steps when the others do.
-        if (state_ == State::writing) note(grid.most_held() * static_cast<Index>(size_of(type)));
         keep_late(wrong);
         throw wrong;
     }
@@ -158,8 +176,6 @@ void File::write_darray(int varid, Grid& grid, nc_type type, const void* data, I
     Error error;
     if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
         error = {NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
-    if (state_ == State::writing)
-        note(grid.most_held() * static_cast<Index>(std::max(size_of(type), size_of(v.type))));
     for (const Place& place : all) {
         if (table_.is_record(v)) {
             Index& records = table_.dimension(v.dims.front()).length;
@@ -300,9 +316,10 @@ void File::read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
                                       ": text cannot be converted to numbers, nor numbers to text"};
         if (n < grid.map().size() || (data == nullptr && grid.map().size() > 0))
             throw Error{NC_EINVAL, short_array(v, grid, data == nullptr ? 0 : n)};
+        check_place(v, grid, frame.value_or(v.frame), true);
     });
     const Variable& v = table_.variable(varid);
-    const std::vector<Place> all = places(v, grid, frame.value_or(v.frame), true);
+    const std::vector<Place> all = places(v, grid, frame.value_or(v.frame));
     for (const Place& place : all) {
         const Map& map = place.grid->map();
         tw_decomposition made = nullptr;

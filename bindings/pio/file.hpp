@@ -24,6 +24,10 @@ public:
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
                                       const std::string& path, int mode);
 
+    void redef() {
+        begun_.clear();  // names of dimensions may change
+        Dataset::redef();
+    }
     // @note The following functions are collective; begin_arrays and write_darray only at the first
     //   call and when buffers are full
     // @param type   NC_NAT: that of the variable
@@ -66,7 +70,12 @@ private:
     // Returns lengths and names of a variable's dimensions without the record dimension.
     Shape shape_of(const Variable& v);
     std::vector<std::string> names_of(const Variable& v);
-    std::vector<Place> places(const Variable& variable, Grid& grid, int frame, bool reading);
+    // How the arrays of a grid lie in a variable: as each record, as several records, as a record
+    // that has other dimensions of length 1, or as a part of the first dimension.
+    enum class Fit { none, same, records, reshaped, inner };
+    Fit fit(const Variable& v, const Grid& grid);
+    void check_place(const Variable& v, const Grid& grid, int frame, bool reading);
+    std::vector<Place> places(const Variable& v, Grid& grid, int frame);
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;
     tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
                                       tw_decomposition* made);

@@ -352,14 +352,20 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
             if (file.table().is_record(file.table().variable(varids[v])) != record)
                 throw Error{PIO_EVARDIMMISMATCH,
                             "variables with and without the record dimension in one call"};
+        // Takes part in the calls of the other ranks, also after an error of this one.
+        Error first;
         for (int v = 0; v < nvars; v++) {
             const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
-            file.write_darray(varids[v], d.described->grid(), d.type,
-                              array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
-                              arraylen,
-                              frame != nullptr ? std::optional<int>(frame[v]) : std::nullopt);
+            const Error error = error_of([&] {
+                file.write_darray(varids[v], d.described->grid(), d.type,
+                                  array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
+                                  arraylen,
+                                  frame != nullptr ? std::optional<int>(frame[v]) : std::nullopt);
+            });
+            if (first.code == 0) first = error;
         }
         if (flushtodisk) file.sync();
+        if (first.code != 0) throw first;
     });
 }
 

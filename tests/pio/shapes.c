@@ -173,6 +173,10 @@ static void fixed_time(void) {
     OK(PIOc_advanceframe(ncid, v));
     fill_rows(want, 2);
     OK(PIOc_read_darray(ncid, v, ioid, length, data));
+    if (rank == ranks - 1) OK(PIOc_setframe(ncid, v, 1000));
+    double other[NX * NY + 1];
+    IS(PIOc_read_darray(ncid, v, ioid, length, other), NC_EINVALCOORDS);
+    OK(PIOc_setframe(ncid, v, 1));
     for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
     OK(PIOc_closefile(ncid));
 }
