@@ -64,8 +64,10 @@ Status History::begin_step(double seconds) {
         field.wanted =
             std::ranges::any_of(field.users, wants) || std::ranges::any_of(field.weighed, wants);
     for (const PickGroup& group : waiting_groups({}))
-        for (Field* field : group.shows)
+        for (Field* field : group.shows) {
             field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
+            field->wanted = 1;
+        }
     length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
@@ -157,13 +159,15 @@ Status History::end_step() {
         return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
     const std::vector<Due> due = find_due();
     for (Field& field : declared_.fields()) {
-        if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes)
+        if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes) {
+            if (field.examined) field.examined->values.clear();
             for (Variable* variable : field.users)
                 if (variable->samples().wants())
                     variable->samples().fail(
                         failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
                                 OfVariable{field.declared.name}, OfRank{ranks_.rank()},
                                 field.boxes_sent, field.part.boxes));
+        }
         field.boxes_sent = 0;
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
         field.wanted = 0;
@@ -232,7 +236,7 @@ Status History::close() {
     if (status.ok()) status = broken_;
     if (status.ok()) {
         if (in_step_) status = end_step();
-        const std::vector<Due> due = find_open();
+        const std::vector<Due> due = broken_.ok() ? find_open() : std::vector<Due>{};
         waiting_.clear();
         for (const Due& one : due)
             if (waits(*one.stream)) waiting_.push_back(one.stream);

@@ -83,10 +83,16 @@ std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& 
             const RegionPick* const pick = picks_.of(stream->table(), variable->field());
             PickGroup& group = own[pick->pick.dims];
             group.picks.insert(pick);
-            if (variable->field().declared.missing == Missing::fixed)
-                group.shows.insert(&variable->field());
-            group.is_due = std::ranges::find(due, stream, &Due::stream) != due.end();
+            const bool shows = variable->field().declared.missing == Missing::fixed;
+            if (shows) group.shows.insert(&variable->field());
+            // The record of a field that was wanted, but not sent, is not written.
+            for (const Due& one : due)
+                if (one.stream == stream && shows)
+                    group.is_due |= !variable->samples().record_wanted(one.before);
         }
+        for (auto& [dims, group] : own)
+            if (group.shows.empty())
+                group.is_due = std::ranges::find(due, stream, &Due::stream) != due.end();
         for (auto& [dims, group] : own) groups.push_back(std::move(group));
     }
     return groups;
@@ -130,13 +136,22 @@ Status History::make_again(const std::set<const RegionPick*>& found) {
 /// land, or a record is due. @note Collective
 Status History::settle_land(const std::vector<Due>& due) {
     const std::vector<PickGroup> groups = waiting_groups(due);
+    // A rank that holds elements, but has not sent all of them, does not know where its land is.
+    constexpr std::int64_t has_sent = 1, has_not_sent = 2;
     std::vector<std::int64_t> sent;
-    for (const PickGroup& group : groups)
-        sent.push_back(std::ranges::any_of(group.shows, [](const Field* field) {
+    for (const PickGroup& group : groups) {
+        const auto sends = [](const Field* field) {
             return field->examined && !field->examined->values.empty();
-        }));
-    if (Status status = ranks_.agree({}, 0, sent); !status.ok()) return status;
-    const auto settles = [&](std::size_t g) { return sent[g] != 0 || groups[g].is_due; };
+        };
+        const auto holds = [](const Field* field) {
+            return field->examined && field->examined->all.elements > 0;
+        };
+        sent.push_back(std::ranges::any_of(group.shows, sends)   ? has_sent
+                       : std::ranges::any_of(group.shows, holds) ? has_not_sent
+                                                                 : 0);
+    }
+    if (Status status = ranks_.agree({}, now_, sent); !status.ok()) return status;
+    const auto settles = [&](std::size_t g) { return sent[g] == has_sent || groups[g].is_due; };
     bool any = false;
     for (std::size_t g = 0; g < groups.size(); ++g) any |= settles(g);
     if (!any) return {};

@@ -184,7 +184,8 @@ std::string variable_settings(const Variable& variable) {
     return settings;
 }
 
-Status choose_packing(const FileContext& context, const std::string& files, Variable& variable) {
+Status choose_packing(const FileContext& context, const std::string& files,
+                      const std::vector<std::string>& dims, const Part& part, Variable& variable) {
     const std::string all = context.settings + ";" + files;
     detail::VariableSettings of_files{{"quantize", context.ranks->setting(all, "quantize")}};
     detail::Definitions file;
@@ -193,8 +194,7 @@ Status choose_packing(const FileContext& context, const std::string& files, Vari
     v.type = variable.about().type;
     v.record = !variable.once();
     if (v.record) file.dims.push_back({context.table->time, 0});
-    const Part& part = variable.chosen().part;
-    for (const std::string& dim : variable.dims()) {
+    for (const std::string& dim : dims) {
         const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
         file.dims.push_back({dim, part.shape[at]});
         v.shape.push_back(part.shape[at]);

@@ -131,8 +131,10 @@ std::vector<Attribute> file_attributes(const FileContext& context, const StreamT
 /// Returns the settings of a variable, for tw_set_var.
 std::string variable_settings(const Variable& variable);
 /// Checks the settings of a variable before a file exists, and sets its packing.
-/// @param files  settings of the stream's files
+/// @param files       settings of the stream's files
+/// @param dims, part  dimensions and part of the variable in its file
 /// @return TW_OK, TW_ESETTING
-Status choose_packing(const FileContext& context, const std::string& files, Variable& variable);
+Status choose_packing(const FileContext& context, const std::string& files,
+                      const std::vector<std::string>& dims, const Part& part, Variable& variable);
 
 }  // namespace thalweg::history

@@ -72,7 +72,8 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
 Status History::make_variable(Stream& stream, const StreamField& about) {
     Field& field = declared_.fields()[about.declared];
     const bool wait = picks_.waits(stream.table(), field);
-    const RegionPick* const picked = wait ? nullptr : picks_.of(stream.table(), field);
+    const RegionPick* const in_file = picks_.of(stream.table(), field);
+    const RegionPick* const picked = wait ? nullptr : in_file;
     const Pick pick = picked == nullptr ? Pick{} : picked->pick;
     Choice choice;
     if (Status s = choices_.find(stream.table(), field.declared.dims, pick, choice); !s.ok())
@@ -96,11 +97,18 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     made->set_fill(about.keys.fill ? value_of(type, *about.keys.fill) : fill_of(type));
     choices_.assign(*made, t);
     made->set_target(&t.target);
-    field.users.push_back(made.get());
-    if (weights.field != nullptr) weights.field->weighed.push_back(made.get());
-    const Status fits = choose_packing(context_, stream.table().settings, *made);
+    const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
+    Choice written;
+    if (Status s = choices_.find(stream.table(), field.declared.dims, stations, written); !s.ok())
+        return s;
+    const Status fits = choose_packing(context_, stream.table().settings,
+                                       picked_dims(field.declared.dims, stations),
+                                       choose(field.part, written).part, *made);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
+    Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
+    field.users.push_back(kept);
+    if (weights.field != nullptr) weights.field->weighed.push_back(kept);
     return {};
 }
 

@@ -320,11 +320,13 @@ RegionPicks::Settled RegionPicks::settled() const {
     return found;
 }
 
-std::set<const RegionPick*> RegionPicks::restore(const Settled& settled) {
+std::set<const RegionPick*> RegionPicks::restore(
+    const Settled& settled, const std::function<bool(const std::string&)>& continues) {
     std::set<const RegionPick*> found;
     for (RegionPick& pick : picks_) {
         const auto kept = settled.find(name_of(pick));
-        if (kept == settled.end() || kept->second.first != pick.nearest) continue;
+        if (kept == settled.end() || kept->second.first != pick.nearest || !continues(pick.owner))
+            continue;
         found.insert(&pick);
         pick.pick.at = kept->second.second;
         waiting_.erase(&pick);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -44,6 +45,8 @@ public:
     bool waits(const StreamTable& stream, const Field& field) const {
         return !waiting_.empty() && waiting_.contains(of(stream, field));
     }
+    /// Tests if there are stations that are found only then.
+    bool any_waits() const { return !waiting_.empty(); }
     /// Finds the elements of picks again, excluding elements on land.
     /// @param mine     this rank's own failure so far
     /// @param found    receives these picks
@@ -54,8 +57,10 @@ public:
     /// Returns the picks that were found without land, by name.
     Settled settled() const;
     /// Sets the elements of picks as the run before this one has found them.
+    /// @param continues  tests if a stream continues one of that run
     /// @return these picks
-    std::set<const RegionPick*> restore(const Settled& settled);
+    std::set<const RegionPick*> restore(const Settled& settled,
+                                        const std::function<bool(const std::string&)>& continues);
     /// Returns the index of an element among the dimensions that a pick replaces.
     std::int64_t index(const RegionPick& one, const std::map<std::string, std::int64_t>& at) const;
     /// Returns the pick of a field in a stream; null if there is none.

@@ -190,7 +190,7 @@ Status Samples::result(std::vector<char>& values) {
 }
 
 void Samples::end_record(bool in_use) {
-    if (in_use && variable_.instant() && sums_) in_use_.push_back(std::move(*sums_));
+    if (in_use && variable_.instant() && kept() != nullptr) in_use_.push_back(std::move(*sums_));
     if (before_)
         before_.reset();
     else

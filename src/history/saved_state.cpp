@@ -13,9 +13,9 @@ namespace thalweg::history {
 using detail::failure;
 using nlohmann::json;
 
-std::string state_attribute(int history) { return fmt::format("thalweg_history_{}", history); }
-
 namespace {
+
+std::string state_attribute(int history) { return state_attributes + std::to_string(history); }
 
 /// Returns the name of an array in the restart. It consists of numbers, as names of streams and
 /// variables joined together could collide.
@@ -369,21 +369,20 @@ Status SavedState::load(tw_file file, Status mine,
                         const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
                         Records& records, std::optional<Time>& previous, Status& broken) {
     json state;
-    std::int64_t unchanged = 1;  // 0: picks of some rank have changed
+    const bool changes = picks_.any_waits();  // the same on every rank
     if (mine.ok())
         mine = detail::alone([&]() -> Status {
             if (Status status = read(file, state); !status.ok()) return status;
-            const auto changed = picks_.restore(state.value("picks", RegionPicks::Settled{}));
-            unchanged = changed.empty() ? 1 : 0;
-            if (Status status = make_again(changed); !status.ok()) return status;
+            const auto found = picks_.restore(
+                state.value("picks", RegionPicks::Settled{}),
+                [&](const std::string& stream) { return state.at("streams").contains(stream); });
+            if (Status status = make_again(found); !status.ok()) return status;
             return compare(state);
         });
     Status status = ranks_.agree(mine, 0, {});
-    if (status.ok()) {
+    if (status.ok())
         status = broken = resume(file, state, records, previous);
-        return status;
-    }
-    if (Status told = ranks_.least(std::span(&unchanged, 1)); !told.ok() || unchanged == 0)
+    else if (changes && status.code != TW_ESTATE)
         broken = status;
     return status;
 }

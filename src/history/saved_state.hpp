@@ -17,9 +17,9 @@
 
 namespace thalweg::history {
 
-/// Returns the name of the attribute of a restart that has the state of a history.
-/// @param history  its number among those of the session that were open
-std::string state_attribute(int history);
+/// Begin of the names of a restart's attributes that have the states of histories. The number of
+/// the history, among those of the session that were open, follows.
+inline constexpr char state_attributes[] = "thalweg_history_";
 
 /// Removes a stream from the text of a state, so that it begins anew at the restart.
 /// @param files  receives the paths of its files that are not complete
@@ -38,8 +38,8 @@ public:
     Status save(tw_restart restart, const Status& mine, std::optional<Time> previous);
     /// @param make_again  makes the streams again whose stations are known; local
     /// @param previous  receives the time of the last step that had ended
-    /// @param broken    receives the failure if it comes after streams of some rank have changed;
-    ///                  the same on every rank
+    /// @param broken    receives a failure before which streams may have changed; the same on every
+    ///                  rank
     /// @note Collective
     Status load(tw_file file, Status mine,
                 const std::function<Status(const std::set<const RegionPick*>&)>& make_again,

@@ -43,27 +43,35 @@ void remove_stream(Session& io, const HistoryOptions& options, std::vector<std::
     const auto check = [&](tw_status code) {
         if (code != TW_OK) throw Error(code, tw_error_message(io.handle()));
     };
-    std::vector<std::string> texts;
+    std::map<std::string, std::string> states;  // of the histories, by attribute
     std::vector<Defined> variables;
     std::map<std::string, std::int64_t> lengths;
     with_reader(io, options.restart, [&](const Reader& file) {
-        for (int n = 0;; ++n) {
-            const std::string name = history::state_attribute(n);
-            if (tw_inq_att(file.handle(), "", name.c_str(), nullptr, nullptr) != TW_OK) break;
-            texts.push_back(file.get_att_text("", name));
-        }
+        const char* name = nullptr;
+        for (int a = 0; tw_inq_name(file.handle(), TW_ATTRIBUTE, nullptr, a, &name) == TW_OK; ++a)
+            if (std::string(name).starts_with(history::state_attributes)) states[name];
+        for (auto& [attribute, text] : states) text = file.get_att_text("", attribute);
         variables = variables_of(file.handle(), lengths);
     });
-    detail::Status status = detail::failure(TW_ENOTFOUND, "it has no state of a history");
-    std::vector<std::string> changed = texts;
-    bool removed = false;
-    for (std::string& text : changed) {
-        status = history::forget_stream(options.forget, text, files);
-        removed = removed || status.ok();
-        if (!status.ok() && status.code != TW_ENOTFOUND) break;
+    const auto refuse = [&](detail::Status why) {
+        why.text = options.restart + ": " + why.text;
+        throw_failure(why);
+    };
+    detail::Status missing = detail::failure(TW_ENOTFOUND, "it has no state of a history");
+    std::pair<std::string, std::string> changed;  // an attribute and its new text
+    for (auto& [attribute, text] : states) {
+        detail::Status removed = history::forget_stream(options.forget, text, files);
+        if (removed.code == TW_ENOTFOUND) {
+            missing = std::move(removed);
+            continue;
+        }
+        if (removed.ok() && !changed.first.empty())
+            removed =
+                detail::failure(TW_EARG, "several histories have a stream '{}'", options.forget);
+        if (!removed.ok()) refuse(std::move(removed));
+        changed = {attribute, text};
     }
-    if (!removed) status.text = options.restart + ": " + status.text;
-    if (!removed) throw_failure(status);
+    if (changed.first.empty()) refuse(std::move(missing));
     for (const std::string& path : files) {
         if (std::filesystem::exists(path + ".part"))
             throw Error(TW_ESTATE, path + ".part is not complete: run thalweg recover first");
@@ -77,10 +85,7 @@ void remove_stream(Session& io, const HistoryOptions& options, std::vector<std::
     for (const auto& [name, length] : lengths) check(tw_def_dim(file, name.c_str(), length));
     for (const Defined& one : variables)
         check(tw_def_var(file, one.name.c_str(), one.type, one.dims.c_str(), nullptr));
-    for (std::size_t n = 0; n < texts.size(); ++n)
-        if (changed[n] != texts[n])
-            check(tw_put_att_text(file, "", history::state_attribute(static_cast<int>(n)).c_str(),
-                                  changed[n].c_str()));
+    check(tw_put_att_text(file, "", changed.first.c_str(), changed.second.c_str()));
     check(tw_enddef(file));
     check(tw_close(&file));
 }

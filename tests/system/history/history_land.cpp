@@ -13,21 +13,24 @@ namespace {
 
 int rank = 0, size = 1;
 
-std::string stream(const std::string& op) {
-    return "[[stream]]\nname = \"s\"\nevery = \"2 days\"\nanchor = \"start\"\nfields = [\"T\"]\nop "
-           "= \"" +
-           op + "\"\nregion = \"r\"\ntype = \"double\"\n[region.r]\npoints = [[0, 0]]\n";
-}
+struct Setup {
+    std::string op = "mean";
+    std::string keys = "every = \"2 days\"";  ///< further keys of the stream
+    int land = 0;                             ///< number of the element that is on land
+    bool ready = true;                        ///< the configuration is right
+};
 
-/// A field on a line of two elements for each rank. Its first element, which is the nearest to the
-/// station, is on land.
+/// A field on a line of two elements for each rank, and a station at the element on land, which is
+/// nearer to the element after it than to that before.
 class Model {
 public:
-    Model(const std::string& folder, const char* op) {
+    explicit Model(const std::string& folder, const Setup& setup = {}) : land_(setup.land) {
         const std::int64_t shape = 2 * size, start = 2 * rank, count = 2;
         OK(tw_decompose(session, "x", 1, &shape, &start, &count, &decomposition_));
-        std::string text = stream(op);
-        text.insert(text.find("region ="), "path = \"" + folder + "/s.nc\"\n");
+        const std::string text =
+            "[[stream]]\nname = \"s\"\nanchor = \"start\"\nfields = [\"T\"]\nop = \"" + setup.op +
+            "\"\ntype = \"double\"\nregion = \"r\"\npath = \"" + folder + "/s.nc\"\n" + setup.keys +
+            "\n[region.r]\npoints = [[" + std::to_string(setup.land + 0.2) + ", 0]]\n";
         OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", "step=86400", &history));
         OK(tw_history_field(history, "T", TW_DOUBLE, "x", decomposition_,
                             "missing=fixed; missing_value=-1; coordinates=lon lat", &field_));
@@ -40,7 +43,10 @@ public:
         };
         declare("lon", lon, "units=degrees_east; standard_name=longitude");
         declare("lat", lat, "units=degrees_north; standard_name=latitude");
-        OK(tw_history_ready(history));
+        if (setup.ready)
+            OK(tw_history_ready(history));
+        else
+            REFUSED(tw_history_ready(history), TW_ESETTING, "chunks");
     }
     ~Model() {
         if (history != nullptr) OK(tw_history_close(&history));
@@ -53,7 +59,7 @@ public:
     void send(int day, bool all_land = false) {
         double values[2];
         for (int i = 0; i < 2; ++i)
-            values[i] = all_land || 2 * rank + i == 0 ? -1 : 100 * day + 2 * rank + i;
+            values[i] = all_land || 2 * rank + i == land_ ? -1 : 100 * day + 2 * rank + i;
         OK(tw_send(field_, TW_DOUBLE, values, 2));
     }
     void step(int day) {
@@ -65,6 +71,7 @@ public:
     tw_history history = nullptr;
 
 private:
+    int land_;
     tw_decomposition decomposition_ = nullptr;
     tw_field field_ = nullptr;
 };
@@ -78,7 +85,7 @@ void expect(const std::string& folder, const std::vector<double>& values) {
 /// Tests a first sample that is missing everywhere: its record is lost, and later ones are right.
 void all_land() {
     const std::string folder = fresh_folder();
-    Model model(folder, "mean");
+    Model model(folder);
     OK(tw_history_time(model.history, 86400));
     model.send(1, true);
     REFUSED(tw_history_end_step(model.history), TW_ESETTING, "no valid elements");
@@ -95,7 +102,7 @@ void all_land() {
 void refused_time() {
     if (size == 1) return;
     const std::string folder = fresh_folder();
-    Model model(folder, "mean");
+    Model model(folder);
     if (rank == 1) {
         CHECK(tw_history_time(model.history, -86400) == TW_EARG);
     } else {
@@ -112,12 +119,12 @@ void refused_time() {
 void other_stream() {
     const std::string folder = fresh_folder(), path = folder + "/restart.nc";
     {
-        Model model(folder, "mean");
+        Model model(folder);
         model.step(1);
         save(model.history, path);
     }
     const std::string later = fresh_folder();
-    Model model(later, "max");
+    Model model(later, {"max"});
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
     REFUSED(tw_history_load(model.history, file), TW_EDIFFERENT, "was");
@@ -135,6 +142,69 @@ void other_stream() {
     CHECK(!std::filesystem::exists(later + "/s.nc"));
 }
 
+/// Tests a rank that does not send the first sample: where its land is shows in the next one.
+void unsent_on_one() {
+    if (size == 1) return;
+    const std::string folder = fresh_folder();
+    Model model(folder, {.land = 2});
+    OK(tw_history_time(model.history, 86400));
+    if (rank != 1) model.send(1);
+    OK(tw_history_end_step(model.history));
+    OK(tw_history_time(model.history, 2 * 86400.));
+    model.send(2);
+    OK(tw_history_end_step(model.history));
+    for (int day = 3; day <= 4; ++day) model.step(day);
+    OK(tw_history_close(&model.history));
+    expect(folder, {203, 353});
+}
+
+/// Tests a record without a wanted sample, in a step that shows where land is.
+void unwanted() {
+    const std::string folder = fresh_folder();
+    Model model(folder, {.keys = "every = \"1 day\"\nsample = \"2 days\""});
+    for (int day = 1; day <= 4; ++day) model.step(day);
+    OK(tw_history_close(&model.history));
+    const Contents file(folder + "/s.nc");
+    CHECK(file.values.size() == 4 && file.values[1] == 201 && file.values[3] == 401);
+}
+
+/// Tests chunks, which are of stations, also while these are not known.
+void chunks() {
+    const std::string folder = fresh_folder();
+    const std::string keys = "every = \"2 days\"\nfile = { format = \"netcdf4\" }\nfield.T = { ";
+    {
+        Model model(folder, {.keys = keys + "chunks = \"station=1\" }"});
+        for (int day = 1; day <= 4; ++day) model.step(day);
+    }
+    expect(folder, {151, 351});
+    const Model wrong(folder, {.keys = keys + "chunks = \"x=1\" }", .ready = false});
+}
+
+/// Tests ranks in different calls: one loads a state, the others save one.
+void different_calls() {
+    if (size == 1) return;
+    const std::string folder = fresh_folder(), path = folder + "/restart.nc";
+    {
+        Model model(folder);
+        model.step(1);
+        save(model.history, path);
+    }
+    Model model(fresh_folder());
+    tw_file file = nullptr;
+    tw_restart restart = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    OK(tw_restart_new(session, nullptr, &restart));
+    // The state is that of another stream, which rank 0 tells the others.
+    if (rank == 0)
+        REFUSED(tw_history_load(model.history, file), TW_EDIFFERENT, "path");
+    else
+        REFUSED(tw_history_save(model.history, restart), TW_EDIFFERENT, "path");
+    OK(tw_restart_free(&restart));
+    OK(tw_close(&file));
+    CHECK(tw_history_close(&model.history) == TW_EDIFFERENT);
+    model.history = nullptr;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -145,6 +215,10 @@ int main(int argc, char** argv) {
     all_land();
     refused_time();
     other_stream();
+    unsent_on_one();
+    unwanted();
+    chunks();
+    different_calls();
     OK(tw_finalize(&session));
     return check::verdict("history_land");
 }
