@@ -18,6 +18,8 @@
 
 namespace thalweg::nc {
 
+using namespace pnetcdf_codes;
+
 int QueuedFile::join(Reason reason, int varid, bool much) {
     constexpr Index none = std::numeric_limits<Index>::max();
     const bool full = reason == Reason::full;
@@ -47,8 +49,7 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
         mixed_ = least[12] != -least[13];
         if (mixed_)
-            throw Error{pnetcdf_codes::different_calls,
-                        path_ + ": the ranks are in calls for different files"};
+            throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
         reductions_.catch_up(-least[8]);
         const int unlimited = table_.unlimited();
         if (unlimited >= 0) {
@@ -57,8 +58,7 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
         }
         apart_ = least[0] != none && least[0] != -least[1];
         if (apart_)
-            throw Error{pnetcdf_codes::different_calls,
-                        path_ + ": the ranks are in different collective calls"};
+            throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
         if (least[2] == 1) {
             if (full) return -1;
             continue;
