@@ -5,16 +5,6 @@
 
 namespace thalweg::detail {
 
-std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
-    std::int64_t best = 1;
-    for (std::int64_t d = 1; d <= n / d; ++d) {
-        if (n % d != 0) continue;
-        if (d <= most) best = std::max(best, d);
-        if (n / d <= most) best = std::max(best, n / d);
-    }
-    return best;
-}
-
 namespace {
 
 /// Returns the chunk length for a dimension of length n that is too long for one chunk. `row` is

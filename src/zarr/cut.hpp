@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "storage/chunked/chunk_grid.hpp"
+
 namespace thalweg::detail {
 
 struct CutLimits {
@@ -27,8 +29,5 @@ struct CutLimits {
  */
 std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t element,
                               const CutLimits& limits);
-
-/// Returns the largest divisor of n that is at most `most`; 1 if most < 1. n >= 1.
-std::int64_t largest_divisor(std::int64_t n, std::int64_t most);
 
 }  // namespace thalweg::detail

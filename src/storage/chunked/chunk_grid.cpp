@@ -6,17 +6,17 @@
 
 namespace thalweg::detail {
 
-namespace {
-
 std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
     std::int64_t best = 1;
-    for (std::int64_t d = 1; d * d <= n; ++d) {
+    for (std::int64_t d = 1; d <= n / d; ++d) {
         if (n % d != 0) continue;
         if (d <= most) best = std::max(best, d);
         if (n / d <= most) best = std::max(best, n / d);
     }
     return best;
 }
+
+namespace {
 
 std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::int64_t element,
                                  std::int64_t target) {

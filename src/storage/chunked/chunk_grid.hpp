@@ -59,6 +59,9 @@ ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 /// @param chunk  chunk length in each dimension; empty if the variable is not chunked
 ChunkGrid grid_of(const Variable& variable, std::span<const std::int64_t> chunk);
 
+/// Returns the largest divisor of n that is at most `most`; 1 if most < 1. n >= 1.
+std::int64_t largest_divisor(std::int64_t n, std::int64_t most);
+
 /// Sets elements to a value.
 void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements);
 
