@@ -6,6 +6,7 @@
 
 #include "inspected.hpp"
 #include "storage/posix/paths.hpp"
+#include "zarr/joined_references.hpp"
 #include "zarr/reference_file.hpp"
 
 namespace thalweg::app {
@@ -98,11 +99,11 @@ Status write_zarr_references(const ZarrOptions& options, std::string& done,
     std::vector<ReferencedFile> files;
     if (Status status = name_files(options, output, files); !status.ok()) return status;
     ReferenceOptions references = options.references;
-    std::string text;
+    JoinedReferences made;
     Status status = alone([&] { return check_unlisted(files, references, notes); });
-    if (status.ok()) status = make_references(files, references, text);
+    if (status.ok()) status = make_references(files, references, made);
     if (!status.ok()) return status;
-    status = reference.write(text, false);
+    status = reference.write(made.text(false), false);
     if (status.ok()) status = reference.publish(false);
     done = fmt::format(
         "{}: references to {}", asked,

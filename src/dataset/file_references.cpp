@@ -72,10 +72,10 @@ Status FileReferences::write_own(std::int64_t least_records) {
     Status status = reference_name(file_.path, reference_.path(), file.name);
     ReferenceOptions options;
     options.least_records = least_records;
-    std::string text;
-    if (status.ok()) status = make_references({&file, 1}, options, text);
-    if (status.ok() && !text.empty()) {
-        status = reference_.write(text, file_.options.durable);
+    JoinedReferences made;
+    if (status.ok()) status = make_references({&file, 1}, options, made);
+    if (status.ok() && !made.files.empty()) {
+        status = reference_.write(made.text(false), file_.options.durable);
         written_ = status.ok();
     }
     return status;

@@ -77,14 +77,14 @@ private:
 Status Planner::describe(ReferencedArray& a) {
     const Variable& v = variable(a);
     const std::int64_t element = v.element();
-    a.zarr.type = v.type;
     a.zarr.shape = v.shape;
     if (v.record) a.zarr.shape.insert(a.zarr.shape.begin(), records_);
     const VariablePlaces& its = places(files_.front(), a);
     if (!its.readable)
         return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
                        files_.front().file->path, OfVariable{v.name}, its.why);
-    a.zarr.big_endian = element > 1 && first_.source().order(a.variable) == Order::big_endian;
+    a.big_endian = element > 1 && first_.source().order(a.variable) == Order::big_endian;
+    a.zarr.dtype = dtype_text(v.type, a.big_endian);
     std::int64_t record_bytes = element * v.elements();
     if (__builtin_mul_overflow(record_bytes, v.record ? records_ : 1, &a.bytes))
         return failure(TW_EFORMAT, "{}: variable '{}' has too many elements",
@@ -136,7 +136,7 @@ void Planner::check_chunked(ReferencedArray& a) const {
                                 all[k].file->path, all[k].records(), its.chunk.front());
     }
     a.zarr.chunk = its.chunk;
-    a.zarr.filters = its.filters;
+    a.zarr.filters = filters_text(its.filters);
 }
 
 /// Returns the number of bytes that each file has after the variable's last element.
@@ -211,7 +211,7 @@ std::vector<std::int64_t> ReferencedArray::chunks() const {
 bool copy_instead(ReferencedArray& a, bool record) {
     if (a.bytes > most_copied) return false;
     a.copied = true;
-    a.zarr.filters.clear();
+    a.zarr.filters = "null";
     a.zarr.chunk = a.zarr.shape;
     for (std::int64_t& n : a.zarr.chunk) n = std::max<std::int64_t>(1, n);
     if (!record) return true;

@@ -19,7 +19,6 @@ struct OpenFile {
     std::unique_ptr<Places> places;
     /// Number of each variable in this file, by its number in the first file.
     std::vector<int> variable;
-    std::int64_t first_record = 0;  ///< number of records in the files before this one
 
     std::int64_t records() const { return places->source().records(); }
 };
@@ -30,9 +29,10 @@ struct ReferencedArray {
     std::int64_t bytes = 0;
     /// Reason why no references to its data can be made; empty if they can.
     std::string why;
-    bool copied = false;     ///< its data are copied into the references instead
-    std::vector<char> data;  ///< the copied data
-    ZarrArray zarr;
+    bool copied = false;            ///< its data are copied into the references instead
+    std::vector<std::string> data;  ///< copied data from each file that holds some
+    bool big_endian = false;
+    ArrayMembers zarr;
 
     /// Returns the number of chunks along each dimension.
     std::vector<std::int64_t> chunks() const;
@@ -43,9 +43,14 @@ struct ReferencedArray {
 using Decisive = std::map<std::string, std::string>;
 Decisive decisive_of(const Places& places, int variable);
 
-/// Describes how a variable differs from the same variable in the first file, `path`. Returns an
-/// empty text if it does not differ.
-std::string difference(const Decisive& first, const Decisive& other, const std::string& path);
+/// The decisive properties of all variables of a file, by name.
+using DecisiveOfAll = std::map<std::string, Decisive>;
+
+/// Checks that a file has the same variables as the first file.
+/// @param first_path, path  paths of both files, for messages
+/// @return TW_OK, TW_EDIFFERENT
+Status check_alike(const DecisiveOfAll& first, const std::string& first_path,
+                   const DecisiveOfAll& other, const std::string& path);
 
 /// Checks that all record variables of a file have the record dimension first, so that other files
 /// can be joined to it.

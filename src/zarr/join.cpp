@@ -33,58 +33,16 @@ std::string shape_text(const Places& places, const Variable& v) {
     return text + ")";
 }
 
-class Joiner {
-public:
-    Joiner(const OpenFile& first, const OpenFile& other) : first_(first), other_(other) {}
-
-    Status check(std::vector<int>& variable) const {
-        const Definitions& theirs = other_.places->definitions();
-        if (theirs.record_dim() < 0)
-            return differs("it has no record dimension along which to join it");
-        for (const Variable& v : first_.places->definitions().variables) {
-            const int at = theirs.find_variable(v.name);
-            if (at < 0) return differs("it has no variable '" + v.name + "'");
-            variable.push_back(at);
-            if (Status s = check_variable(v, at); !s.ok()) return s;
-        }
-        for (const Variable& v : theirs.variables)
-            if (first_.places->definitions().find_variable(v.name) < 0)
-                return failure(TW_EDIFFERENT, "{}: it has a variable '{}', which {} does not have",
-                               other_.file->path, OfVariable{v.name}, first_.file->path);
-        return {};
-    }
-
-private:
-    Status differs(const std::string& how) const {
-        return failure(TW_EDIFFERENT, "{}: {}; {} differs", other_.file->path, how,
-                       first_.file->path);
-    }
-
-    Status check_variable(const Variable& mine, int at) const {
-        const int i = first_.places->definitions().find_variable(mine.name);
-        const std::string how = difference(decisive_of(*first_.places, i),
-                                           decisive_of(*other_.places, at), first_.file->path);
-        if (how.empty()) return {};
-        return failure(TW_EDIFFERENT, "{}: variable '{}': {}", other_.file->path,
-                       OfVariable{mine.name}, how);
-    }
-
-    const OpenFile& first_;
-    const OpenFile& other_;
-};
-
-}  // namespace
-
-Decisive decisive_of(const Places& places, int variable) {
-    const Variable& v = places.variable(variable);
-    Decisive all{{"", shape_text(places, v)}};
-    if (v.element() > 1 && places.source().order(variable) == Order::big_endian)
-        all[""] += " in big-endian byte order";
-    for (const char* name : decisive)
-        if (const Attribute* a = find_attribute(v, name)) all[name] = describe(v.name, *a);
+DecisiveOfAll decisive_of_all(const Places& places) {
+    DecisiveOfAll all;
+    const auto& variables = places.definitions().variables;
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        all[variables[i].name] = decisive_of(places, static_cast<int>(i));
     return all;
 }
 
+/// Describes how a variable differs from the same variable in the first file, `path`. Returns an
+/// empty text if it does not differ.
 std::string difference(const Decisive& first, const Decisive& other, const std::string& path) {
     const auto text_of = [](const Decisive& all, const std::string& name) {
         const auto at = all.find(name);
@@ -98,6 +56,49 @@ std::string difference(const Decisive& first, const Decisive& other, const std::
         if (name.empty()) return fmt::format("it is {}, but in {} it is {}", b, path, a);
         return fmt::format("attribute {}: {}, but in {}: {}", name, b, path, a);
     }
+    return {};
+}
+
+/// Checks that a file can be joined to the first one, and finds its variables.
+Status join(const OpenFile& first, OpenFile& other) {
+    const Definitions& theirs = other.places->definitions();
+    if (theirs.record_dim() < 0)
+        return failure(TW_EDIFFERENT,
+                       "{}: it has no record dimension along which to join it; {} differs",
+                       other.file->path, first.file->path);
+    for (const Variable& v : first.places->definitions().variables)
+        other.variable.push_back(theirs.find_variable(v.name));
+    return check_alike(decisive_of_all(*first.places), first.file->path,
+                       decisive_of_all(*other.places), other.file->path);
+}
+
+}  // namespace
+
+Decisive decisive_of(const Places& places, int variable) {
+    const Variable& v = places.variable(variable);
+    Decisive all{{"", shape_text(places, v)}};
+    if (v.element() > 1 && places.source().order(variable) == Order::big_endian)
+        all[""] += " in big-endian byte order";
+    for (const char* name : decisive)
+        if (const Attribute* a = find_attribute(v, name)) all[name] = describe(v.name, *a);
+    return all;
+}
+
+Status check_alike(const DecisiveOfAll& first, const std::string& first_path,
+                   const DecisiveOfAll& other, const std::string& path) {
+    for (const auto& [name, mine] : first) {
+        const auto its = other.find(name);
+        if (its == other.end())
+            return failure(TW_EDIFFERENT, "{}: it has no variable '{}'; {} differs", path,
+                           OfVariable{name}, first_path);
+        const std::string how = difference(mine, its->second, first_path);
+        if (!how.empty())
+            return failure(TW_EDIFFERENT, "{}: variable '{}': {}", path, OfVariable{name}, how);
+    }
+    for (const auto& [name, its] : other)
+        if (!first.contains(name))
+            return failure(TW_EDIFFERENT, "{}: it has a variable '{}', which {} does not have",
+                           path, OfVariable{name}, first_path);
     return {};
 }
 
@@ -128,8 +129,7 @@ Status open_files(std::span<const ReferencedFile> files, std::vector<OpenFile>& 
                 next.variable.push_back(i);
             if (files.size() > 1) status = check_record_first(next);
         } else {
-            status = Joiner(open.front(), next).check(next.variable);
-            next.first_record = open.back().first_record + open.back().records();
+            status = join(open.front(), next);
         }
         if (!status.ok()) return status;
         next.places->forget();

@@ -68,20 +68,10 @@ std::string value_text(const Attribute& a) {
     return list + "]";
 }
 
-std::string dtype(tw_type type, bool big_endian) {
-    char kind = 'i';
-    if (type == TW_CHAR) kind = 'S';
-    if (type == TW_FLOAT || type == TW_DOUBLE) kind = 'f';
-    if (type == TW_UBYTE || type == TW_USHORT || type == TW_UINT || type == TW_UINT64) kind = 'u';
-    const std::size_t size = size_of(type);
-    const char order = size == 1 ? '|' : big_endian ? '>' : '<';
-    return fmt::format("{}{}{}", order, kind, size);
-}
-
 std::string codec_text(const StoredFilter& filter) {
     switch (filter.id) {
         case shuffle_filter:
-            return fmt::format(R"({{"id":"shuffle","elementsize":{}}})", filter.element);
+            return fmt::format(R"({{"elementsize":{},"id":"shuffle"}})", filter.element);
         case deflate_filter: return R"({"id":"zlib","level":1})";
         case zstd_filter: return R"({"id":"zstd","level":1})";
         default: return R"({"id":"fletcher32"})";
@@ -134,12 +124,21 @@ std::string array_text(const ArrayMembers& a) {
                        list_text(a.shape), list_text(a.chunk), a.dtype, a.fill, a.filters);
 }
 
-std::string array_text(const ZarrArray& a) {
+std::string dtype_text(tw_type type, bool big_endian) {
+    char kind = 'i';
+    if (type == TW_CHAR) kind = 'S';
+    if (type == TW_FLOAT || type == TW_DOUBLE) kind = 'f';
+    if (type == TW_UBYTE || type == TW_USHORT || type == TW_UINT || type == TW_UINT64) kind = 'u';
+    const std::size_t size = size_of(type);
+    const char order = size == 1 ? '|' : big_endian ? '>' : '<';
+    return fmt::format("{}{}{}", order, kind, size);
+}
+
+std::string filters_text(const std::vector<StoredFilter>& filters) {
     std::vector<std::string> codecs;
-    for (const StoredFilter& f : a.filters)
+    for (const StoredFilter& f : filters)
         if (f.id != shuffle_filter || f.element > 1) codecs.push_back(codec_text(f));
-    return array_text(ArrayMembers{a.shape, a.chunk, dtype(a.type, a.big_endian), a.fill,
-                                   codecs.empty() ? "null" : "[" + joined(codecs, ",") + "]"});
+    return codecs.empty() ? "null" : "[" + joined(codecs, ",") + "]";
 }
 
 const Attribute* fill_attribute(const Variable& v) {

@@ -17,14 +17,24 @@ std::string json_string(std::string_view text);
 /// Formats a list of numbers.
 std::string list_text(const std::vector<std::int64_t>& values);
 
-/// The metadata of a Zarr array, without its attributes.
-struct ZarrArray {
+/// The members of .zarray that differ between arrays.
+struct ArrayMembers {
     std::vector<std::int64_t> shape, chunk;
-    tw_type type = TW_BYTE;
-    bool big_endian = false;
-    std::string fill = "null";  ///< value of elements in missing chunks, as JSON
-    std::vector<StoredFilter> filters;
+    std::string dtype;
+    std::string fill = "null";     ///< value of elements in missing chunks, as JSON
+    std::string filters = "null";  ///< as JSON, with the keys of objects in order
+
+    bool operator==(const ArrayMembers&) const = default;
 };
+
+/// Formats .zarray.
+std::string array_text(const ArrayMembers& array);
+
+/// Formats a type and its byte order, for ArrayMembers.
+std::string dtype_text(tw_type type, bool big_endian);
+
+/// Formats filters, for ArrayMembers.
+std::string filters_text(const std::vector<StoredFilter>& filters);
 
 /// Returns the reason why Zarr readers cannot undo HDF5's filters; empty if they can.
 /// @param bytes  size in bytes of an unfiltered chunk
@@ -37,19 +47,6 @@ double number_of(tw_type type, const char* value);
 /// Formats the value of `fill_value`.
 /// @param value  in the machine's byte order
 std::string fill_text(tw_type type, const char* value);
-
-/// The members of .zarray that differ between arrays.
-struct ArrayMembers {
-    std::vector<std::int64_t> shape, chunk;
-    std::string dtype;
-    std::string fill = "null", filters = "null";  ///< as JSON
-
-    bool operator==(const ArrayMembers&) const = default;
-};
-
-/// Formats .zarray.
-std::string array_text(const ArrayMembers& array);
-std::string array_text(const ZarrArray& array);
 
 /// Formats attributes as members of a JSON object, `"name":value`. Leaves out `_FillValue` if it
 /// has the variable's type, since fill_value contains the same value. Also leaves out attributes

@@ -13,8 +13,8 @@
 #include "storage/posix/paths.hpp"
 #include "zarr/arrays.hpp"
 #include "zarr/base64.hpp"
+#include "zarr/joined_references.hpp"
 #include "zarr/reference_file.hpp"
-#include "zarr/stream.hpp"
 
 namespace thalweg::detail {
 
@@ -31,53 +31,47 @@ bool next(Corner& at, const std::vector<std::int64_t>& number) {
     return false;
 }
 
+/// Replaces bytes that are not UTF-8, as JSON texts do.
+std::string as_in_json(const std::string& text) {
+    return nlohmann::json::parse(json_string(text)).get<std::string>();
+}
+
 class Maker {
 public:
     explicit Maker(const ReferenceOptions& options) : options_(options) {}
 
-    Status make(std::span<const ReferencedFile> files, std::string& text) {
+    Status make(std::span<const ReferencedFile> files, JoinedReferences& made) {
         Status status = open_files(files, files_);
-        text.clear();
+        made = {};
         if (status.ok() && files_.front().records() < options_.least_records) return {};
         if (status.ok() && options_.grows) status = check_record_first(files_.front());
         if (status.ok()) status = plan_arrays(files_, options_, arrays_);
         if (status.ok()) status = collect();
-        if (status.ok()) warn_of_order();
-        if (status.ok()) write(text);
+        if (status.ok()) join(made);
         return status;
     }
 
 private:
     Status collect();
-    Status collect(const OpenFile& f, ReferencedArray& a);
-    Status read(const OpenFile& f, ReferencedArray& a) const;
+    Status collect(std::size_t file, ReferencedArray& a);
+    Status read(std::size_t file, ReferencedArray& a) const;
     void settle_fill(ReferencedArray& a) const;
-    std::vector<double> times(const OpenFile& f) const;
-    void warn_of_order() const;
-    std::string begin() const;
-    void write(std::string& text) const;
-    void write_references(const ReferencedArray& a, std::string& text) const;
-    void write_copied(const ReferencedArray& a, std::string& text) const;
-    void write_ranges(const OpenFile& f, const ReferencedArray& a, std::string& text) const;
-    void write_chunks(const OpenFile& f, const ReferencedArray& a, std::string& text) const;
-    void write_place(const OpenFile& f, const ReferencedArray& a, const Corner& number,
-                     const ChunkPlace& place, std::string& text) const;
+    void join(JoinedReferences& made);
+    JoinedArray joined_array(ReferencedArray& a) const;
+    void add_places(std::size_t file, const ReferencedArray& a, JoinedArray& to) const;
+    void note_times(JoinedReferences& made) const;
 
+    const Definitions& definitions() const { return files_.front().places->definitions(); }
     const Variable& variable(const ReferencedArray& a) const {
-        return files_.front().places->variable(a.variable);
+        return definitions().variables[a.variable];
     }
     static int in(const OpenFile& f, const ReferencedArray& a) { return f.variable[a.variable]; }
     static const VariablePlaces& places(const OpenFile& f, const ReferencedArray& a) {
         return f.places->of(in(f, a));
     }
-    /// Returns the files that hold a variable's data.
-    std::span<const OpenFile> holders(const ReferencedArray& a) const {
-        return std::span(files_).first(variable(a).record ? files_.size() : 1);
-    }
-    /// Returns the name of the record dimension.
-    const std::string& dimension() const {
-        const Definitions& d = files_.front().places->definitions();
-        return d.dims[d.record_dim()].name;
+    /// Returns the number of files that hold a variable's data.
+    std::size_t holders(const ReferencedArray& a) const {
+        return variable(a).record ? files_.size() : 1;
     }
     std::int64_t element(const ReferencedArray& a) const { return variable(a).element(); }
 
@@ -89,10 +83,10 @@ private:
 /// Collects what is needed from each file, one after another, so that only one file is open at a
 /// time.
 Status Maker::collect() {
-    for (const OpenFile& f : files_) {
+    for (std::size_t file = 0; file < files_.size(); ++file) {
         for (ReferencedArray& a : arrays_)
-            if (Status status = collect(f, a); !status.ok()) return status;
-        f.places->forget();
+            if (Status status = collect(file, a); !status.ok()) return status;
+        files_[file].places->forget();
     }
     for (ReferencedArray& a : arrays_) {
         if (!a.copied) settle_fill(a);
@@ -100,18 +94,19 @@ Status Maker::collect() {
         if (!copy_instead(a, variable(a).record))
             return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
                            files_.front().file->path, OfVariable{variable(a).name}, a.why);
-        for (const OpenFile& f : files_)
-            if (Status status = collect(f, a); !status.ok()) return status;
+        for (std::size_t file = 0; file < files_.size(); ++file)
+            if (Status status = collect(file, a); !status.ok()) return status;
     }
     return {};
 }
 
 /// Collects chunk places, copied data and fill values of an array from one file.
-Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
+Status Maker::collect(std::size_t file, ReferencedArray& a) {
+    const OpenFile& f = files_[file];
     Status status;
     if (a.copied) {
-        status = read(f, a);
-    } else if (places(f, a).chunked && (variable(a).record || &f == &files_.front())) {
+        status = read(file, a);
+    } else if (places(f, a).chunked && file < holders(a)) {
         status = f.places->find_chunks(in(f, a));
         if (a.why.empty()) a.why = places(f, a).why;
     }
@@ -120,23 +115,24 @@ Status Maker::collect(const OpenFile& f, ReferencedArray& a) {
                    status.text);
 }
 
-/// Appends a file's values to those of earlier files. If the variable has no records, checks that
-/// all files have the same values.
-Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
+/// Reads a file's values. If the variable has no records, checks that all files have the same
+/// values.
+Status Maker::read(std::size_t file, ReferencedArray& a) const {
+    const OpenFile& f = files_[file];
     const Variable& v = variable(a);
     const std::int64_t bytes = v.elements() * element(a);
     const std::int64_t records = v.record ? f.records() : 1;
-    std::vector<char> values(records * bytes);
+    std::string values(records * bytes, '\0');
     const SourcePart whole{whole_box(v.shape), 0, 0};
     std::vector<ReadRange> ranges;
     for (std::int64_t r = 0; r < records && bytes > 0; ++r)
         ranges.push_back({in(f, a), r, &whole, 0, v.elements(), values.data() + r * bytes});
     if (Status status = f.places->source().read(ranges); !status.ok()) return status;
-    if (v.record || &f == &files_.front()) {
-        a.data.insert(a.data.end(), values.begin(), values.end());
+    if (file < holders(a)) {
+        a.data.push_back(std::move(values));
         return {};
     }
-    if (a.data == values) return {};
+    if (a.data.front() == values) return {};
     return failure(TW_EDIFFERENT,
                    "its values differ from those in {}, and it has no record dimension; leave it "
                    "out (--skip)",
@@ -148,8 +144,8 @@ Status Maker::read(const OpenFile& f, ReferencedArray& a) const {
 void Maker::settle_fill(ReferencedArray& a) const {
     const Variable& v = variable(a);
     const VariablePlaces* missing = nullptr;
-    for (const OpenFile& f : holders(a)) {
-        const VariablePlaces& p = places(f, a);
+    for (std::size_t file = 0; file < holders(a); ++file) {
+        const VariablePlaces& p = places(files_[file], a);
         const bool some = p.chunked ? std::any_of(p.chunks.begin(), p.chunks.end(),
                                                   [](const ChunkPlace& c) { return c.bytes == 0; })
                                     : p.offset < 0;
@@ -159,7 +155,7 @@ void Maker::settle_fill(ReferencedArray& a) const {
     }
     if (missing == nullptr) return;
     std::string fill(missing->fill.data(), v.element());
-    if (a.zarr.big_endian && std::endian::native == std::endian::little)
+    if (a.big_endian && std::endian::native == std::endian::little)
         std::reverse(fill.begin(), fill.end());
     const std::string text = fill_text(v.type, fill.data());
     if (fill_attribute(v) == nullptr)
@@ -168,150 +164,96 @@ void Maker::settle_fill(ReferencedArray& a) const {
         a.why = "its fill value in HDF5 differs from its attribute _FillValue";
 }
 
-/// Returns the first and the last value of the record dimension's coordinate variable; empty if
-/// there is none.
-std::vector<double> Maker::times(const OpenFile& f) const {
-    const Definitions& d = files_.front().places->definitions();
-    for (const ReferencedArray& a : arrays_) {
-        const Variable& v = variable(a);
-        if (!a.copied || !v.record || v.dims.size() != 1 || v.type == TW_CHAR ||
-            v.name != d.dims[v.dims.front()].name || f.records() == 0)
-            continue;
-        const auto value = [&](std::int64_t record) {
-            std::string bytes(a.data.data() + record * element(a), v.element());
-            if (a.zarr.big_endian && std::endian::native == std::endian::little)
-                std::reverse(bytes.begin(), bytes.end());
-            return number_of(v.type, bytes.data());
-        };
-        return {value(f.first_record), value(f.first_record + f.records() - 1)};
-    }
-    return {};
-}
-
-/// Warns if the times in a file are not later than those in the file before it. The order may be
-/// intended, or a mistake: names may have been sorted so that file 10 comes before file 2.
-void Maker::warn_of_order() const {
-    const OpenFile* before = nullptr;
-    for (const OpenFile& f : files_) {
-        const std::vector<double> own = times(f);
-        if (own.empty()) continue;
-        if (before != nullptr && own.front() <= times(*before).back())
-            log::warn("{}: variable '{}' begins with {}, but the file before ends with {}",
-                      f.file->path, dimension(), own.front(), times(*before).back());
-        before = &f;
-    }
-}
-
-/// Returns the beginning of the JSON text.
-std::string Maker::begin() const {
-    if (!options_.grows) return std::string(references_begin);
-    const OpenFile& f = files_.front();
-    StreamedFile file{f.file->name, f.records(), NAN, NAN};
-    if (const std::vector<double> own = times(f); !own.empty()) {
-        file.first = own.front();
-        file.last = own.back();
-    }
-    std::vector<StreamVariable> variables;
-    for (const ReferencedArray& a : arrays_)
-        variables.push_back(
-            {variable(a).name, variable(a).record, a.copied, decisive_of(*f.places, a.variable)});
-    return std::string(stream_begin) + stream_text(dimension(), file.name, {file}, variables) +
-           ",\"refs\":{\n";
-}
-
-void Maker::write(std::string& text) const {
-    const Definitions& d = files_.front().places->definitions();
-    const auto add = [&](const std::string& key, const std::string& json) {
-        text += json_string(key) + ":" + json_string(json);
-    };
-    text = begin();
-    add(".zgroup", "{\"zarr_format\":2}");
-    text += ",\n";
-    add(".zattrs", attributes_text(d, nullptr));
-    for (const ReferencedArray& a : arrays_) {
-        const Variable& v = variable(a);
-        text += ",\n";
-        add(v.name + "/.zarray", array_text(a.zarr));
-        text += ",\n";
-        add(v.name + "/.zattrs", attributes_text(d, &v));
-        write_references(a, text);
-    }
-    text += "\n}}\n";
-}
-
-void Maker::write_references(const ReferencedArray& a, std::string& text) const {
-    if (volume(a.zarr.shape) == 0) return;
-    if (a.copied) return write_copied(a, text);
-    for (const OpenFile& f : holders(a))
-        if (places(f, a).chunked)
-            write_chunks(f, a, text);
-        else if (places(f, a).offset >= 0)
-            write_ranges(f, a, text);
-}
-
-std::string key_of(const std::string& variable, const Corner& number) {
-    return json_string(variable + "/" + (number.empty() ? "0" : joined(number, ".")));
-}
-
-/// Writes copied data as chunks along the record dimension. Pads the last chunk.
-void Maker::write_copied(const ReferencedArray& a, std::string& text) const {
-    const std::vector<std::int64_t> number = a.chunks();
-    const std::size_t bytes = volume(a.zarr.chunk) * element(a);
-    Corner at(number.size(), 0);
-    std::size_t begin = 0;
-    do {
-        std::vector<char> chunk(bytes);
-        const std::size_t n = std::min(bytes, a.data.size() - begin);
-        std::copy_n(a.data.begin() + begin, n, chunk.begin());
-        begin += n;
-        text += ",\n" + key_of(variable(a).name, at) + ":\"base64:" + base64(chunk) + "\"";
-    } while (next(at, number));
-}
-
-void Maker::write_place(const OpenFile& f, const ReferencedArray& a, const Corner& number,
-                        const ChunkPlace& place, std::string& text) const {
-    text += ",\n" + key_of(variable(a).name, number) + ":[" + json_string(f.file->name);
-    text += fmt::format(",{},{}]", place.offset, place.bytes);
-}
-
-void Maker::write_ranges(const OpenFile& f, const ReferencedArray& a, std::string& text) const {
+/// Adds the places of an array's data in one file.
+void Maker::add_places(std::size_t file, const ReferencedArray& a, JoinedArray& to) const {
+    const OpenFile& f = files_[file];
     const Variable& v = variable(a);
     const VariablePlaces& p = places(f, a);
+    if (p.chunked ? p.chunks.empty() : p.offset < 0) return;
+    std::vector<std::int64_t> number = a.chunks();
     const std::size_t lead = v.record ? 1 : 0;
-    std::vector<std::int64_t> number = a.chunks();
-    const std::int64_t bytes = volume(a.zarr.chunk) * element(a);
-    // number of records in a chunk
-    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;
-    if (v.record) number.front() = f.records() / a_chunk;
+    const std::int64_t records = v.record ? a.zarr.chunk.front() : 1;  // in a chunk
+    if (v.record) number.front() = (f.records() + records - 1) / records;
     if (volume(number) == 0) return;
+    auto chunk = p.chunks.begin();
     Corner at(number.size(), 0);
     do {
-        Index first{};
-        for (std::size_t d = 0; d < v.shape.size(); ++d)
-            first[d] = at[d + lead] * a.zarr.chunk[d + lead];
-        const std::int64_t record = v.record ? at.front() * a_chunk : 0;
-        const std::int64_t offset =
-            p.offset + record * p.stride + linear(v.shape, first) * element(a);
-        Corner key = at;
-        if (v.record) key.front() += f.first_record / a_chunk;
-        write_place(f, a, key, {offset, bytes}, text);
+        ChunkPlace place{p.offset, volume(a.zarr.chunk) * element(a)};
+        if (p.chunked) {
+            place = *chunk++;
+        } else {
+            Index first{};
+            for (std::size_t d = 0; d < v.shape.size(); ++d)
+                first[d] = at[d + lead] * a.zarr.chunk[d + lead];
+            place.offset += linear(v.shape, first) * element(a);
+            if (v.record) place.offset += at.front() * records * p.stride;
+        }
+        if (place.bytes == 0) continue;  // the chunk was never written
+        const std::string rest = joined(std::span(at).subspan(lead), ".");
+        if (v.record)
+            to.chunks[file].push_back(
+                {at.front(), rest.empty() ? "" : "." + rest, place.offset, place.bytes});
+        else
+            to.fixed.emplace_back(
+                rest.empty() ? "0" : rest,
+                fmt::format("[{},{},{}]", json_string(f.file->name), place.offset, place.bytes));
     } while (next(at, number));
 }
 
-void Maker::write_chunks(const OpenFile& f, const ReferencedArray& a, std::string& text) const {
+JoinedArray Maker::joined_array(ReferencedArray& a) const {
     const Variable& v = variable(a);
-    const VariablePlaces& p = places(f, a);
-    if (p.chunks.empty()) return;
-    std::vector<std::int64_t> number = a.chunks();
-    const std::int64_t a_chunk = v.record ? a.zarr.chunk.front() : 1;
-    if (v.record) number.front() = (f.records() + a_chunk - 1) / a_chunk;
-    Corner at(number.size(), 0);
-    for (const ChunkPlace& place : p.chunks) {
-        Corner key = at;
-        if (v.record) key.front() += f.first_record / a_chunk;
-        if (place.bytes > 0) write_place(f, a, key, place, text);
-        (void)next(at, number);
+    JoinedArray made{as_in_json(v.name), v.record, a.copied};
+    for (const auto& [name, text] : decisive_of(*files_.front().places, a.variable))
+        made.decisive[as_in_json(name)] = as_in_json(text);
+    made.zarray = a.zarr;
+    made.attributes = attributes_text(definitions(), &v);
+    made.chunks.resize(files_.size());
+    made.data.resize(files_.size());
+    if (!a.copied) {
+        for (std::size_t file = 0; file < holders(a); ++file) add_places(file, a, made);
+    } else if (v.record) {
+        made.data = std::move(a.data);
+    } else if (!a.data.front().empty()) {
+        const std::vector<std::int64_t> key(std::max<std::size_t>(1, v.shape.size()), 0);
+        made.fixed.emplace_back(joined(key, "."), copied_text(a.data.front()));
     }
+    return made;
+}
+
+/// Notes the first and the last value of the record dimension's coordinate variable in each file.
+void Maker::note_times(JoinedReferences& made) const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const Variable& v = variable(arrays_[i]);
+        if (!arrays_[i].copied || !v.record || v.dims.size() != 1 || v.type == TW_CHAR ||
+            v.name != definitions().dims[v.dims.front()].name)
+            continue;
+        for (std::size_t file = 0; file < files_.size(); ++file) {
+            const std::string& data = made.arrays[i].data[file];
+            const auto value = [&](std::int64_t record) {
+                std::string bytes = data.substr(record * v.element(), v.element());
+                if (arrays_[i].big_endian && std::endian::native == std::endian::little)
+                    std::reverse(bytes.begin(), bytes.end());
+                return number_of(v.type, bytes.data());
+            };
+            if (data.empty()) continue;
+            made.files[file].first = value(0);
+            made.files[file].last = value(files_[file].records() - 1);
+        }
+    }
+}
+
+void Maker::join(JoinedReferences& made) {
+    const int dim = definitions().record_dim();
+    if (dim >= 0) made.dimension = as_in_json(definitions().dims[dim].name);
+    made.fixed = files_.front().file->name;
+    made.group = "{\"zarr_format\":2}";
+    made.attributes = attributes_text(definitions(), nullptr);
+    for (const OpenFile& f : files_) made.files.push_back({f.file->name, f.records(), NAN, NAN});
+    for (ReferencedArray& a : arrays_) made.arrays.push_back(joined_array(a));
+    note_times(made);
+    for (std::size_t file = 0; file < files_.size(); ++file)
+        if (const std::string said = made.disorder(file, files_[file].file->path); !said.empty())
+            log::warn("{}", said);
 }
 
 /// Resolves the symbolic links in the folder of a path, but not in its last component.
@@ -322,8 +264,8 @@ std::filesystem::path in_real_folder(const std::string& path) {
 }  // namespace
 
 Status make_references(std::span<const ReferencedFile> files, const ReferenceOptions& options,
-                       std::string& text) {
-    return Maker(options).make(files, text);
+                       JoinedReferences& made) {
+    return Maker(options).make(files, made);
 }
 
 Status reference_name(const std::string& file, const std::string& reference, std::string& name) {

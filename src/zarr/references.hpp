@@ -12,6 +12,8 @@
 
 namespace thalweg::detail {
 
+struct JoinedReferences;
+
 struct ReferenceOptions {
     /// Largest size in bytes of a chunk of data that can be divided anywhere.
     std::int64_t most_chunk = 16 << 20;
@@ -21,7 +23,7 @@ struct ReferenceOptions {
     std::int64_t copied = 64 << 10;
     std::vector<std::string> left_out;  ///< variables
     std::int64_t least_records = 0;     ///< do not write references for files with fewer records
-    /// The references are for one file of a stream (ReferenceStream): chunks must stay the same
+    /// The references are for one file of a stream: chunks must stay the same
     /// when the file grows and others are added.
     bool grows = false;
 };
@@ -36,12 +38,12 @@ struct ReferencedFile {
  * Makes the references for one file, or for several files that are joined along their record
  * dimension in the given order. All must have the same definitions, except for the number of
  * records.
- * @param text  receives the JSON
+ * @param made  receives the references; none if the first file has fewer than least_records
  * @return TW_OK; TW_EMISMATCH, naming file and variable, if the files differ; TW_EUNSUPPORTED,
  *     naming the variable, if Zarr cannot express how its data are stored; TW_EIO; TW_EFORMAT
  */
 Status make_references(std::span<const ReferencedFile> files, const ReferenceOptions& options,
-                       std::string& text);
+                       JoinedReferences& made);
 
 /// Returns the name by which a references file, `reference`, refers to a data file: its relative
 /// path.

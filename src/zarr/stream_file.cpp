@@ -46,7 +46,7 @@ Status StreamFile::check() const {
 }
 
 /// Takes the lock, and reads the references.
-Status StreamFile::begin(ReferenceStream& stream) {
+Status StreamFile::begin(JoinedReferences& stream) {
     std::string own, said, text;
     Status status = follow_links(path(), own);
     const double until = now() + longest_wait;
@@ -57,45 +57,43 @@ Status StreamFile::begin(ReferenceStream& stream) {
         sleep_seconds(0.01);
     }
     if (status.ok()) status = read_text(path(), text);
-    if (status.ok() && !text.empty()) status = ReferenceStream::parse(path(), text, stream);
+    if (status.ok() && !text.empty()) status = JoinedReferences::parse(path(), text, stream);
     return status;
 }
 
 /// If the file is dropped to which variables without records refer, makes them refer to another
 /// file.
-void StreamFile::find_fixed(ReferenceStream& stream) const {
-    for (const StreamedFile& f : stream.files()) {
+void StreamFile::find_fixed(JoinedReferences& stream) const {
+    for (const JoinedFile& f : stream.files) {
         if (f.records == 0) continue;
         const std::string path = std::filesystem::path(folder_of(file_.path())) / f.name;
         const ReferencedFile other{path, path, f.name};
         ReferenceOptions options;
         options.grows = true;
-        std::string text;
-        ReferenceStream one;
-        Status status = make_references({&other, 1}, options, text);
-        if (status.ok()) status = ReferenceStream::parse(path, text, one);
+        JoinedReferences one;
+        Status status = make_references({&other, 1}, options, one);
         if (!status.ok()) continue;  // skip files that no longer exist
         stream.take_fixed(std::move(one));
         return;
     }
 }
 
-Status StreamFile::take_out(ReferenceStream& stream, const std::string& name, bool durable) {
+Status StreamFile::take_out(JoinedReferences& stream, const std::string& name, bool durable) {
     if (!stream.has(name)) return {};
     stream.drop(name);
-    if (stream.records() > 0 && stream.fixed().empty()) find_fixed(stream);
-    if (stream.records() == 0 || stream.fixed().empty()) {  // the stream has no files left
-        stream = ReferenceStream();
+    if (stream.records() > 0 && stream.fixed.empty()) find_fixed(stream);
+    if (stream.records() == 0 || stream.fixed.empty()) {  // the stream has no files left
+        stream = JoinedReferences();
         return file_.remove();
     }
-    Status status = file_.write(stream.text(), durable);
+    Status status = file_.write(stream.text(true), durable);
     return status.ok() ? file_.publish(durable) : status;
 }
 
 Status StreamFile::drop(const std::string& path, bool durable) {
     Status status = alone([&] {
         std::string name;
-        ReferenceStream stream;
+        JoinedReferences stream;
         Status done = reference_name(path, file_.path(), name);
         if (done.ok()) done = begin(stream);
         return done.ok() ? take_out(stream, name, durable) : done;
@@ -106,17 +104,16 @@ Status StreamFile::drop(const std::string& path, bool durable) {
 
 Status StreamFile::add(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
                        bool durable) {
-    ReferenceStream stream, one;
-    std::string text, said;
+    JoinedReferences stream, one;
+    std::string said;
     Status status = begin(stream);
     if (status.ok() && replaced) status = take_out(stream, file.name, durable);
-    if (status.ok()) status = make_references({&file, 1}, options, text);
-    if (!status.ok() || text.empty()) return status;
-    status = ReferenceStream::parse(file.path, text, one);
-    if (status.ok()) status = stream.add(std::move(one), file.path, said);
+    if (status.ok()) status = make_references({&file, 1}, options, one);
+    if (!status.ok() || one.files.empty()) return status;
+    status = stream.add(std::move(one), file.path, said);
     if (status.code == TW_EDIFFERENT)
         status.text += fmt::format(" (for a new stream, remove {})", path());
-    if (status.ok()) status = file_.write(stream.text(), durable);
+    if (status.ok()) status = file_.write(stream.text(true), durable);
     written_ = status.ok();
     if (!said.empty()) log::warn("{}", said);
     return status;

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "publish/write_lock.hpp"
+#include "zarr/joined_references.hpp"
 #include "zarr/reference_file.hpp"
 #include "zarr/references.hpp"
-#include "zarr/stream.hpp"
 
 namespace thalweg::detail {
 
@@ -33,7 +33,7 @@ public:
      * publish() or discard(), one of which must follow. Writes nothing if the file has fewer than
      * least_records.
      * @param replaced  the file replaces another one of the same name, whose references are removed
-     * @return TW_OK; or the error of drop(), make_references() or ReferenceStream::add()
+     * @return TW_OK; or the error of drop(), make_references() or JoinedReferences::add()
      */
     Status write(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
                  bool durable);
@@ -43,9 +43,9 @@ public:
     void discard();
 
 private:
-    Status begin(ReferenceStream& stream);
-    Status take_out(ReferenceStream& stream, const std::string& name, bool durable);
-    void find_fixed(ReferenceStream& stream) const;
+    Status begin(JoinedReferences& stream);
+    Status take_out(JoinedReferences& stream, const std::string& name, bool durable);
+    void find_fixed(JoinedReferences& stream) const;
     Status add(const ReferencedFile& file, const ReferenceOptions& options, bool replaced,
                bool durable);
 

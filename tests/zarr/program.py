@@ -272,8 +272,8 @@ def test_an_order_that_is_not_that_of_the_times(tmp_path):
         done = run(first, middle, last, "-o", tmp_path / "r.json")
         assert (done.returncode, done.stderr) == (0, "")
         done = run(last, first, "-o", tmp_path / "r.json")
-        assert "variable 'time' begins with -1, but the file before ends with 512" in done.stderr
-        assert str(first) in done.stderr and done.returncode == 0
+        assert f"{first}: variable 'time' begins with -1, but the file before" in done.stderr
+        assert f"{last.name}, ends with 512" in done.stderr and done.returncode == 0
         found = open_group(tmp_path / "r.json")["time"][...].tolist()
         assert found == [511, 512, -1, 0]
 
