@@ -15,10 +15,8 @@ using namespace detail;
 namespace {
 
 Status read_header(int fd, const std::string& path, ClassicHeader& header, Definitions& d) {
-    if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
-    std::vector<char> bytes(static_cast<std::size_t>(header.bytes));
-    if (Status status = read_fully(fd, path, bytes.data(), header.bytes, 0); !status.ok())
-        return status;
+    std::vector<char> bytes;
+    if (Status status = read_classic_header(fd, path, bytes, header); !status.ok()) return status;
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     return parse_classic_header(bytes, info.st_size, path, header, &d);

@@ -31,7 +31,8 @@ Status find_netcdf4(const std::string& path, const Superblock& superblock, Commi
 
 Status find_classic(int fd, const std::string& path, Committed& found) {
     ClassicHeader header;
-    if (Status status = read_classic_header(fd, path, header); !status.ok()) return status;
+    std::vector<char> bytes;
+    if (Status status = read_classic_header(fd, path, bytes, header); !status.ok()) return status;
     // Get the size after the header, so that it includes all records that the header counts.
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");

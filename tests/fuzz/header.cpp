@@ -70,14 +70,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (memory_of(definitions) > 4096 + 64 * size) wrong("memory", status);
     if (status.ok()) check(definitions, header);
 
-    // Parses the same bytes from a file, which is read piece by piece.
+    // Parses the same bytes from a file, of which the beginning is read first.
     const int fd = memfd_create("header", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
-    const Status again = read_classic_header(fd, "input", scanned);
+    std::vector<char> read;
+    const Status again = read_classic_header(fd, "input", read, scanned);
     close(fd);
     if (again.code != status.code || again.text != status.text) wrong("another status", again);
-    if (status.ok() && (scanned.bytes != header.bytes || scanned.records != header.records ||
-                        scanned.map.offset != header.map.offset))
+    if (status.ok() &&
+        (std::ssize(read) != header.bytes || scanned.bytes != header.bytes ||
+         scanned.records != header.records || scanned.map.offset != header.map.offset))
         wrong("another header", again);
     return 0;
 }

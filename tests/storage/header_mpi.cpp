@@ -159,7 +159,8 @@ void make_with_pnetcdf(const std::string& path, const Definition& d, Format form
 Status read(const std::string& path, ClassicHeader& header) {
     const int fd = open(path.c_str(), O_RDONLY);
     EXPECT_GE(fd, 0);
-    Status status = read_classic_header(fd, path, header);
+    std::vector<char> bytes;
+    Status status = read_classic_header(fd, path, bytes, header);
     close(fd);
     return status;
 }

@@ -5,11 +5,8 @@
 #include "storage/classic/header_reader.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include "storage/classic/tags.hpp"
 #include "storage/posix/system.hpp"
@@ -20,18 +17,16 @@ namespace {
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
 
-/// Reads the bytes of a file, or of a copy in memory, in sequence. Past the end, reads return zeros
-/// and ended() is true, so only loops have to test for the end.
+/// Reads the beginning of a file, from memory, in sequence. Past the end, reads return zeros and
+/// ended() is true, so only loops have to test for the end.
 class Bytes {
 public:
-    Bytes(int fd, std::int64_t size) : fd_(fd), size_(size) {}
-    explicit Bytes(std::span<const char> copy) : copy_(copy), size_(std::ssize(copy)) {}
+    explicit Bytes(std::span<const char> bytes) : bytes_(bytes) {}
 
     bool ended() const { return ended_; }
-    int error() const { return error_; }
     std::int64_t at() const { return at_; }
-    std::int64_t size() const { return size_; }
-    std::int64_t left() const { return size_ - at_; }
+    std::int64_t size() const { return std::ssize(bytes_); }
+    std::int64_t left() const { return size() - at_; }
 
     void skip(std::int64_t n) {
         if (n > left())
@@ -42,43 +37,23 @@ public:
 
     std::uint64_t number(int bytes) {
         std::uint64_t value = 0;
-        for (int i = 0; i < bytes; ++i) value = value << 8 | next();
+        for (int i = 0; i < bytes; ++i) {
+            ended_ |= left() == 0;
+            value = value << 8 | (ended_ ? 0 : static_cast<unsigned char>(bytes_[at_++]));
+        }
         return value;
     }
 
     /// Returns the next n bytes. The caller must have checked that they exist.
-    std::vector<char> take(std::int64_t n) {
-        std::vector<char> bytes(n);
-        for (char& byte : bytes) byte = static_cast<char>(next());
-        return bytes;
+    std::span<const char> take(std::int64_t n) {
+        at_ += n;
+        return bytes_.subspan(at_ - n, n);
     }
 
 private:
-    unsigned char next() {
-        if (fd_ < 0) {
-            ended_ |= at_ >= size_;
-            return ended_ ? 0 : static_cast<unsigned char>(copy_[at_++]);
-        }
-        if (at_ < begin_ || at_ >= begin_ + filled_) fill();
-        return ended_ ? 0 : window_[at_++ - begin_];
-    }
-
-    void fill() {
-        begin_ = at_;
-        ssize_t n = 0;
-        do n = ended_ ? 0 : pread(fd_, window_.data(), window_.size(), at_);
-        while (n < 0 && errno == EINTR);
-        if (n < 0) error_ = errno;
-        filled_ = std::max<ssize_t>(n, 0);
-        ended_ |= filled_ == 0;
-    }
-
-    int fd_ = -1;
-    std::span<const char> copy_;
-    std::int64_t size_, at_ = 0, begin_ = 0, filled_ = 0;
-    std::array<unsigned char, 8192> window_;
+    std::span<const char> bytes_;
+    std::int64_t at_ = 0;
     bool ended_ = false;
-    int error_ = 0;
 };
 
 class Parser {
@@ -144,7 +119,8 @@ private:
         if (n > bytes_.left() / element) {
             bytes_.skip(bytes_.left() + 1);
         } else if (wanted) {
-            bytes = bytes_.take(n * element);
+            const auto taken = bytes_.take(n * element);
+            bytes.assign(taken.begin(), taken.end());
             bytes_.skip(padded(n * element) - n * element);
         } else {
             bytes_.skip(padded(n * element));
@@ -321,7 +297,6 @@ private:
 
 Status outcome(const Parser& parser, const std::string& path) {
     if (parser.ok()) return {};
-    if (errno = parser.bytes().error(); errno != 0) return system_failure(path, "cannot read");
     if (parser.wrong() == nullptr)
         return failure(TW_EFORMAT, "{}: truncated inside its header, at byte {}", OfFile{path},
                        parser.bytes().size());
@@ -337,14 +312,25 @@ std::int64_t ClassicHeader::records_within(std::int64_t file_size) const {
     return std::min(records, room / map.record_bytes + 1);
 }
 
-Status read_classic_header(int fd, const std::string& path, ClassicHeader& header) {
+Status read_classic_header(int fd, const std::string& path, std::vector<char>& bytes,
+                           ClassicHeader& header) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: not a regular file", OfFile{path});
-    header = {};
-    Parser parser(Bytes(fd, info.st_size), info.st_size, header, nullptr);
-    parser.parse();
-    return outcome(parser, path);
+    // Read more and more of the file, until it contains the whole header.
+    for (std::int64_t most = 8192;; most *= 4) {
+        bytes.resize(std::min<std::int64_t>(most, info.st_size));
+        const std::int64_t n = read_some(fd, bytes.data(), std::ssize(bytes), 0);
+        if (n < 0) return system_failure(path, "cannot read");
+        const bool all = n < most;
+        bytes.resize(n);
+        header = {};
+        Parser parser(Bytes(bytes), info.st_size, header, nullptr);
+        parser.parse();
+        if (parser.bytes().ended() && !all) continue;
+        if (parser.ok()) bytes.resize(header.bytes);
+        return outcome(parser, path);
+    }
 }
 
 Status parse_classic_header(std::span<const char> bytes, std::int64_t file_size,

@@ -24,9 +24,11 @@ struct ClassicHeader {
 /**
  * Reads a header. Every length is checked before it is used; if the file is not a classic file or
  * ends too early, only the status is valid.
+ * @param bytes  receives the header itself
  * @return TW_OK, TW_EFORMAT, TW_EIO
  */
-Status read_classic_header(int fd, const std::string& path, ClassicHeader& header);
+Status read_classic_header(int fd, const std::string& path, std::vector<char>& bytes,
+                           ClassicHeader& header);
 
 /**
  * Parses a header in memory, with its definitions. Uses no more memory than a small multiple of

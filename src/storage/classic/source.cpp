@@ -160,9 +160,7 @@ private:
         if (fstat(fd, &info) != 0) return system_failure(path_, "cannot get its size");
         if (S_ISDIR(info.st_mode)) return failure(TW_EFORMAT, "{}: is a directory", OfFile{path_});
         ClassicHeader header;
-        if (Status status = read_classic_header(fd, path_, header); !status.ok()) return status;
-        bytes.resize(header.bytes);
-        Status status = read_fully(fd, path_, bytes.data(), header.bytes, 0);
+        Status status = read_classic_header(fd, path_, bytes, header);
         if (!status.ok()) return status;
         // Get the size after the header, so that the file contains all records that the header
         // counts.
