@@ -76,7 +76,7 @@ Status compare_fill_value(const Variable& model, const Variable& file) {
 }
 
 void add_late(const NamedList<Attribute>& model, const NamedList<Attribute>& file, int variable,
-              std::vector<std::pair<int, Attribute>>& late) {
+              LateAttributes& late) {
     for (const Attribute& a : model) {
         const Attribute* its = file.get(a.name);
         if (its == nullptr || !same(a, *its)) late.emplace_back(variable, a);
@@ -85,8 +85,7 @@ void add_late(const NamedList<Attribute>& model, const NamedList<Attribute>& fil
 
 }  // namespace
 
-Status adopt(const Definitions& model, Definitions& file,
-             std::vector<std::pair<int, Attribute>>& late, Wording wording) {
+Status adopt(const Definitions& model, Definitions& file, LateAttributes& late, Wording wording) {
     if (Status s = compare_dimensions(model, file); !s.ok()) return s;
     if (Status s = compare_variables(model, file, wording); !s.ok()) return s;
     for (std::size_t i = 0; i < file.variables.size(); ++i) {

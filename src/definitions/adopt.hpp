@@ -18,7 +18,7 @@ namespace thalweg::detail {
  *              the variable's number in the file (or -1) and the attribute
  * @return TW_OK, TW_EDIFFERENT with the first difference. Local; depends on the arguments only
  */
-Status adopt(const Definitions& model, Definitions& file,
-             std::vector<std::pair<int, Attribute>>& late, Wording wording = {});
+Status adopt(const Definitions& model, Definitions& file, LateAttributes& late,
+             Wording wording = {});
 
 }  // namespace thalweg::detail

@@ -8,9 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-using Late = std::vector<std::pair<int, Attribute>>;
-
-void write(const Definitions& d, const Late* late, WireWriter& out) {
+void write(const Definitions& d, const LateAttributes* late, WireWriter& out) {
     out(d.attributes, std::uint64_t{d.variables.size()});
     for (const Variable& v : d.variables) out(v.name, v.attributes);
     if (late != nullptr) out(*late);
@@ -18,7 +16,7 @@ void write(const Definitions& d, const Late* late, WireWriter& out) {
 
 /// Replaces attributes by those received from rank 0. Skips variables that this rank lacks; a later
 /// check will report them.
-void read(WireReader& in, Definitions& d, Late* late) {
+void read(WireReader& in, Definitions& d, LateAttributes* late) {
     std::uint64_t variables = 0;
     in(d.attributes, variables);
     for (std::uint64_t i = 0; i < variables; ++i) {
@@ -34,7 +32,7 @@ void read(WireReader& in, Definitions& d, Late* late) {
 
 }  // namespace
 
-Status take_first_attributes(Team& team, Definitions& definitions, Late* late) {
+Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late) {
     WireWriter out;
     Status status = team.agree(alone([&]() -> Status {
         if (team.rank() == 0) write(definitions, late, out);

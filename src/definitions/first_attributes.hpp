@@ -14,7 +14,6 @@ namespace thalweg::detail {
 /// @param late  attributes that were put after define mode, when variables have the same numbers on
 ///              all ranks; null in define mode
 /// @note Collective
-Status take_first_attributes(Team& team, Definitions& definitions,
-                             std::vector<std::pair<int, Attribute>>* late);
+Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late);
 
 }  // namespace thalweg::detail

@@ -228,8 +228,7 @@ public:
     /// @param records  final number of records
     /// @param late     attributes that were set after define mode: pairs of a variable (-1: the
     ///                 file) and an attribute
-    virtual Status close(std::int64_t records,
-                         const std::vector<std::pair<int, Attribute>>& late) = 0;
+    virtual Status close(std::int64_t records, const LateAttributes& late) = 0;
 
     const WriteCounts& counts() const { return counts_; }
 

@@ -27,9 +27,7 @@ public:
     Status write(std::span<const Chunk>) override { return refuse("a write"); }
     Status set_records(std::int64_t, bool) override { return refuse("a number of records"); }
     Status sync() override { return {}; }
-    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
-        return {};
-    }
+    Status close(std::int64_t, const LateAttributes&) override { return {}; }
 
 private:
     Status refuse(const std::string& what) const {

@@ -42,7 +42,7 @@ Definitions of_model() {
 
 std::string refusal(const Definitions& model) {
     Definitions file = of_file();
-    std::vector<std::pair<int, Attribute>> late;
+    LateAttributes late;
     const Status status = adopt(model, file, late);
     EXPECT_EQ(status.code, TW_EDIFFERENT);
     return status.text;
@@ -51,7 +51,7 @@ std::string refusal(const Definitions& model) {
 TEST(Adopt, TakesTheFilesOrder) {
     const Definitions model = of_model();
     Definitions file = of_file();
-    std::vector<std::pair<int, Attribute>> late;
+    LateAttributes late;
     ASSERT_TRUE(adopt(model, file, late).ok());
     EXPECT_TRUE(late.empty());
     ASSERT_EQ(file.variables.size(), 2U);
@@ -65,7 +65,7 @@ TEST(Adopt, AttributesThatAreNewOrDifferentComeLate) {
     model.attributes = {text("title", "new"), text("author", "me")};
     model.variables[0].attributes = {text("units", "m")};
     model.variables[1].attributes = {text("units", "K"), {"_FillValue", TW_FLOAT, 1, {1, 2, 3, 4}}};
-    std::vector<std::pair<int, Attribute>> late;
+    LateAttributes late;
     ASSERT_TRUE(adopt(model, file, late).ok());
     ASSERT_EQ(late.size(), 2U);
     EXPECT_EQ(late[0].first, 1);

@@ -74,9 +74,7 @@ public:
         ++syncs;
         return {};
     }
-    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
-        return {};
-    }
+    Status close(std::int64_t, const LateAttributes&) override { return {}; }
 
     const Definitions* definitions = nullptr;  ///< needed for boxes
     static constexpr char untouched = 0x6e;

@@ -163,7 +163,7 @@ public:
         return status;
     }
 
-    Status close(bool good, const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(bool good, const LateAttributes& late) override {
         if (!good) count_written();
         if (unit_writer_) background_.remove(unit_writer_);
         if (!good && unit_writer_) records_ = unit_writer_->rounds().records();

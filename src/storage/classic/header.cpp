@@ -79,8 +79,8 @@ Status extend(const std::string& path, std::int64_t size) {
 }
 
 Status add_attributes(const std::string& path, const Definitions& d, const FileMap& map,
-                      Format format, std::int64_t records,
-                      const std::vector<std::pair<int, Attribute>>& late, bool durable) {
+                      Format format, std::int64_t records, const LateAttributes& late,
+                      bool durable) {
     if (late.empty()) return {};
     Definitions all = d;
     for (const auto& [variable, attribute] : late)
@@ -141,8 +141,8 @@ Status keep_records(const std::string& path, Format format, const FileMap& map,
 }
 
 Status complete_classic(const std::string& path, const Definitions& d, const FileMap& map,
-                        Format format, std::int64_t records,
-                        const std::vector<std::pair<int, Attribute>>& late, bool durable) {
+                        Format format, std::int64_t records, const LateAttributes& late,
+                        bool durable) {
     Status status = extend(path, map.size(records));
     if (status.ok()) status = add_attributes(path, d, map, format, records, late, durable);
     return status.ok() && durable ? sync_closed(path) : status;

@@ -20,8 +20,8 @@ Status lay_out_classic(const std::string& path, const Definitions& definitions,
 /// @param durable  sync the file, and log the new header, so that redo() can complete it after a
 ///     power failure; the header is not logged if data move
 Status complete_classic(const std::string& path, const Definitions& definitions, const FileMap& map,
-                        Format format, std::int64_t records,
-                        const std::vector<std::pair<int, Attribute>>& late, bool durable);
+                        Format format, std::int64_t records, const LateAttributes& late,
+                        bool durable);
 
 /// Sets the record count to the number of records that are kept, and truncates the file after them;
 /// Local.

@@ -41,9 +41,7 @@ public:
     }
     Status set_records(std::int64_t, bool) override { return {}; }
     Status sync() override { return {}; }
-    Status close(std::int64_t, const std::vector<std::pair<int, Attribute>>&) override {
-        return {};
-    }
+    Status close(std::int64_t, const LateAttributes&) override { return {}; }
 };
 
 }  // namespace

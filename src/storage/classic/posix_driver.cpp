@@ -52,8 +52,7 @@ public:
     bool closes_early() const override { return !options_.checksums; }
     Status close_early() override { return close_file(); }
 
-    Status close(std::int64_t records,
-                 const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
         Status status = close_files();
         records = std::max(records, options_.existing.kept);

@@ -159,8 +159,7 @@ public:
 
     Status catch_up() override { return index_ ? index_->enter() : Status{}; }
 
-    Status close(std::int64_t records,
-                 const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
         Status status = alone([&] { return place(records); });
         if (index_) status = index_->close(records, late, std::move(status));

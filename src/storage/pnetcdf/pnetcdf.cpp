@@ -126,8 +126,7 @@ public:
         return open_ ? pnetcdf_status(ncmpi_sync(ncid_), path_, "cannot sync") : Status{};
     }
 
-    Status close(std::int64_t records,
-                 const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(std::int64_t records, const LateAttributes& late) override {
         const Untaken untaken;
         NoSizeSignal guard;
         Status status = sums_.close();

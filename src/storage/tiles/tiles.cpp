@@ -106,8 +106,7 @@ public:
     }
     Status catch_up() override { return tile_ < 0 ? Status{} : inner_->catch_up(); }
     Status sync() override { return tile_ < 0 ? Status{} : inner_->sync(); }
-    Status close(std::int64_t records,
-                 const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(std::int64_t records, const LateAttributes& late) override {
         return tile_ < 0 ? Status{} : inner_->close(records, late);
     }
 

@@ -79,10 +79,9 @@ public:
         return each([](Part& p) { return p.storage->sync(); });
     }
 
-    Status close(std::int64_t records,
-                 const std::vector<std::pair<int, Attribute>>& late) override {
+    Status close(std::int64_t records, const LateAttributes& late) override {
         return each([&](Part& p) {
-            std::vector<std::pair<int, Attribute>> own;
+            LateAttributes own;
             for (const auto& [variable, attribute] : late) {
                 const auto at = std::find(p.file.of.begin(), p.file.of.end(), variable);
                 if (variable < 0) own.emplace_back(-1, attribute);
