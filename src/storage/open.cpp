@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
-#include "storage/netcdf4/superblock.hpp"
 
+#include "base/reserve.hpp"
+#include "storage/netcdf4/superblock.hpp"
 #include "storage/places.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
@@ -68,6 +69,13 @@ Status Storage::open(Comm&, const std::string& path, const Definitions&, const S
                      bool, FileMap&) {
     return failure(TW_EUNSUPPORTED, "{}: storage={} cannot append to a file", OfFile{path},
                    traits().name);
+}
+
+void broadcast(Comm& comm, FileMap& map, int root) {
+    std::vector<char> bytes;
+    if (comm.rank() == root) bytes = with_reserve([&] { return message_of(map); });
+    comm.broadcast(bytes, root);
+    map = with_reserve([&] { return value_in<FileMap>(bytes); });
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

@@ -40,10 +40,9 @@ struct FileMap {
     }
 };
 
-/// Makes a map for data that are not stored in a single file: variables follow each other in order
-/// of definition, without a header.
-/// @param padded  add the padding of the classic formats
-FileMap plain_map(const Definitions& definitions, bool padded);
+/// Makes a map for data that are not stored in a single file: that of a classic file without a
+/// header.
+FileMap plain_map(const Definitions& definitions);
 
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, FileMap> map) {

@@ -28,8 +28,8 @@ Status SpaceWriter::begin(Status mine) {
     Team& team = file_.team;
     with_reserve([&] {
         // Without memory for the file's map, this rank still takes part, with an empty one.
-        spaces_ = make_spaces(file_.definitions,
-                              mine.ok() ? target_.map : plain_map(file_.definitions, true));
+        spaces_ =
+            make_spaces(file_.definitions, mine.ok() ? target_.map : plain_map(file_.definitions));
         layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                              : make_layout(target_.layout);
         plans_.reserve(most_plans + 1);

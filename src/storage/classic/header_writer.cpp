@@ -192,6 +192,12 @@ bool place(const Definitions& d, std::int64_t begin, const Spacing& spacing, Fil
 
 }  // namespace
 
+FileMap plain_map(const Definitions& definitions) {
+    FileMap map;
+    (void)place(definitions, 0, {.header_pad = 0}, map);
+    return map;
+}
+
 std::vector<char> record_count(Format format, std::int64_t records) {
     std::uint64_t n = records;
     to_big_endian(TW_UINT64, &n);

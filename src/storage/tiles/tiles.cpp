@@ -42,7 +42,7 @@ public:
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
         return agree(comm, alone([&]() -> Status {
-                         plain_ = map = plain_map(definitions, true);
+                         plain_ = map = plain_map(definitions);
                          if (tile_ < 0) return {};
                          definitions_ = tile_definitions(definitions, grid_, tile_);
                          StorageOptions own = options;
@@ -58,7 +58,7 @@ public:
     Status open(Comm& comm, const std::string&, const Definitions& definitions,
                 const StorageOptions& options, bool, FileMap& map) override {
         return agree(comm, alone([&]() -> Status {
-                         plain_ = map = plain_map(definitions, true);
+                         plain_ = map = plain_map(definitions);
                          return tile_ < 0 ? Status{} : open_tile(definitions, options);
                      }));
     }

@@ -20,7 +20,7 @@ public:
         StorageOptions own = options;
         own.rate = 0;  // the rate is limited for all files together, not for each one
         Status status = alone([&]() -> Status {
-            map = plain_map(definitions, false);
+            map = plain_map(definitions);
             throttle_ = Throttle(options.rate);
             holders_.resize(definitions.variables.size());
             for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
@@ -119,12 +119,13 @@ private:
 
     const std::vector<Holder>& holders(const Chunk& c) const { return holders_[c.variable]; }
 
-    /// Converts a chunk of the whole data set to its position in one file. The chunk must not
-    /// include padding.
+    /// Converts a chunk of the whole data set to its position in one file, where other padding
+    /// follows it.
     Chunk placed(Chunk c, const Holder& h) const {
         const Part& part = parts_[h.part];
         const Variable& v = part.file.definitions.variables[h.variable];
         c.variable = h.variable;
+        c.bytes = c.elements * v.element();
         c.offset = part.map.offset[h.variable] + (v.record ? c.record * part.map.record_bytes : 0) +
                    (c.box != nullptr ? 0 : c.first * v.element());
         return c;
