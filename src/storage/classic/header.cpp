@@ -109,16 +109,10 @@ Status add_attributes(const std::string& path, const Definitions& d, const FileM
 }  // namespace
 
 Status create_classic_header(const std::string& path, const Definitions& d,
-                             const StorageOptions& options, FileMap& map) {
+                             const StorageOptions& options, bool write, FileMap& map) {
     std::vector<char> bytes;
     Status status = compose_header(path, d, options.format, options.spacing, map, bytes);
-    return status.ok() ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
-}
-
-Status lay_out_classic(const std::string& path, const Definitions& d, const StorageOptions& options,
-                       FileMap& map) {
-    std::vector<char> bytes;
-    return compose_header(path, d, options.format, options.spacing, map, bytes);
+    return status.ok() && write ? write_header(path, O_CREAT | O_TRUNC, bytes) : status;
 }
 
 Status write_record_count(int fd, const std::string& path, Format format, std::int64_t records) {

@@ -6,13 +6,10 @@
 
 namespace thalweg::detail {
 
-/// Creates a file and writes its header. Local: other ranks do nothing.
+/// Computes the places of the data in a new file. With `write`, creates the file and writes its
+/// header. Local.
 Status create_classic_header(const std::string& path, const Definitions& definitions,
-                             const StorageOptions& options, FileMap& map);
-
-/// Computes the places of the data in a new file.
-Status lay_out_classic(const std::string& path, const Definitions& definitions,
-                       const StorageOptions& options, FileMap& map);
+                             const StorageOptions& options, bool write, FileMap& map);
 
 /// Completes a file after its data were written: extends a file without records up to the offset
 /// where its first record would begin, as netCDF does, and adds attributes. Data move only if the

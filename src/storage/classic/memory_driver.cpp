@@ -18,7 +18,7 @@ public:
         throttle_ = Throttle(options.rate);
         NoSizeSignal guard;
         Status status;
-        if (comm.rank() == 0) status = create_classic_header(path, definitions, options, map);
+        if (comm.rank() == 0) status = create_classic_header(path, definitions, options, true, map);
         status = agree(comm, status);
         if (status.ok()) broadcast(comm, map, 0);
         return status;

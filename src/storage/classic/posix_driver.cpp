@@ -20,8 +20,7 @@ public:
         Status status = alone([&]() -> Status {
             begin(comm, path, definitions, options);
             NoSizeSignal guard;
-            Status own = first_ ? create_classic_header(path, definitions, options, map)
-                                : lay_out_classic(path, definitions, options, map);
+            Status own = create_classic_header(path, definitions, options, first_, map);
             map_ = map;
             return own;
         });

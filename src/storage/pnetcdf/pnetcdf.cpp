@@ -51,7 +51,7 @@ public:
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
         status = alone([&] {
-            return first_ ? create_classic_header(path, definitions, options, map) : Status{};
+            return first_ ? create_classic_header(path, definitions, options, true, map) : Status{};
         });
         if (status = agree(comm, status); !status.ok()) return status;
         broadcast(comm, map, 0);
