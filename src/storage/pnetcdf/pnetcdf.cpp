@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <deque>
 
 #include "base/clock.hpp"
@@ -139,8 +137,8 @@ public:
         if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
         if (!first_) return status;
-        if (status.ok()) status = set_record_count(records);
-        if (status.ok()) status = fill_padding(records);
+        if (status.ok())
+            status = with_file(path_, O_WRONLY, [&](int fd) { return complete_file(fd, records); });
         if (!status.ok()) return status;
         return complete_classic(path_, *definitions_, map_, format_, records, late, durable_);
     }
@@ -333,34 +331,23 @@ private:
     }
 
     /// Writes the record count to the header without PnetCDF, which would count each record from
-    /// its first write on, even if it is incomplete.
-    Status set_record_count(std::int64_t records) const {
-        return with_file(path_, O_WRONLY,
-                         [&](int fd) { return write_record_count(fd, path_, format_, records); });
-    }
-
-    /// Writes the padding after variables of odd size, which PnetCDF leaves undefined and netCDF
-    /// fills. Padding of records that an existing file had is left alone.
-    Status fill_padding(std::int64_t records) const {
-        int fd = -1;
-        Status status;
+    /// its first write on, even if it is incomplete. Then writes the padding after variables of odd
+    /// size, which PnetCDF leaves undefined and netCDF fills. Padding of records that an existing
+    /// file had is left alone.
+    Status complete_file(int fd, std::int64_t records) const {
+        Status status = write_record_count(fd, path_, format_, records);
         for (std::size_t i = 0; i < definitions_->variables.size() && status.ok(); ++i) {
             const Variable& v = definitions_->variables[i];
             const std::int64_t size = v.element();
             const std::int64_t bytes = v.elements() * size, pad = map_.padded[i] - bytes;
             if (pad <= 0 || (existing_.is && !v.record)) continue;
-            if (fd < 0) fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
             const FillValue fill = v.fill_value(Order::big_endian);
             char padding[8];
             for (std::int64_t b = 0; b < pad; ++b) padding[b] = fill[b % size];
-            const std::int64_t n = v.record ? records : 1;
+            const std::int64_t begin = map_.offset[i] + bytes, n = v.record ? records : 1;
             for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
-                if (fd < 0 ||
-                    pwrite(fd, padding, pad, map_.offset[i] + r * map_.record_bytes + bytes) != pad)
-                    status = failure(TW_EIO, "{}: cannot write the padding of '{}': {}",
-                                     OfFile{path_}, v.name, std::strerror(errno));
+                status = write_fully(fd, path_, padding, pad, begin + r * map_.record_bytes);
         }
-        if (fd >= 0) ::close(fd);
         return status;
     }
 
