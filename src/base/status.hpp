@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "thalweg/thalweg.h"
@@ -97,12 +98,21 @@ inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 /// the exception's text for all others.
 Status exception_status() noexcept;
 
+/// Calls a function that returns a status, or nothing if it can only throw.
+template <class Do>
+Status status_of(Do&& act) {
+    if constexpr (std::is_void_v<decltype(act())>)
+        return act(), Status{};
+    else
+        return act();
+}
+
 /// Runs the part of a call that a rank does alone, before all ranks agree. Converts an exception to
 /// a status, because the other ranks would otherwise wait forever for this rank.
 template <class Do>
 Status alone(Do&& act) {
     try {
-        return act();
+        return status_of(act);
     } catch (const std::exception&) {
         return exception_status();
     }
@@ -117,7 +127,7 @@ class NoMemoryAnywhere : public std::bad_alloc {};
 template <class Do>
 Status together(Do&& act) {
     try {
-        return act();
+        return status_of(act);
     } catch (const NoMemoryAnywhere&) {
         return out_of_memory();
     }

@@ -118,10 +118,7 @@ Status DataMode::reconsider_service() {
     if (!watch_->is_time_to_change(mine, threads, times)) return {};
     Status status = go_on_in_background(file_, target_, batch_, service_);
     parts_.emplace(file_, batch_, *service_);
-    (void)alone([&]() -> Status {
-        watch_->note_service(times, batch_.record);
-        return {};
-    });
+    (void)alone([&] { watch_->note_service(times, batch_.record); });
     return file_.keep(std::move(status));
 }
 

@@ -199,10 +199,7 @@ Status DefineMode::compare() {
         if (Status s = take_first_attributes(file_.team, file_.definitions, &file_.late); !s.ok())
             return s;
     std::vector<std::string> mine;
-    Status status = file_.team.agree(alone([&]() -> Status {
-        mine = lines();
-        return {};
-    }));
+    Status status = file_.team.agree(alone([&] { mine = lines(); }));
     return status.ok() ? check_alike(file_.team, file_.path, mine) : status;
 }
 

@@ -47,10 +47,7 @@ Status File::end_definitions() {
     Stopwatch watch(file_.figures.open);
     const Span span("open");
     std::int64_t hash = 0;
-    const Status mine = alone([&]() -> Status {
-        hash = define_.hash();
-        return {};
-    });
+    const Status mine = alone([&] { hash = define_.hash(); });
     std::array<std::int64_t, 2> alike = equality_words(hash);
     RankResources resources = own_resources(file_);
     std::array<std::int64_t, 9> most{file_.step_bytes()};
@@ -168,10 +165,9 @@ Status File::complete(Status status) {
         names_.discard();  // the file has never contained data, so remove it
     }
     names_.release();
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (has_data_mode()) data_->note_end();
         file_.figures = figures();
-        return {};
     });
     file_.closed = true;
     data_.reset();

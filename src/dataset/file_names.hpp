@@ -19,7 +19,7 @@ public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
     ~FileNames() {
-        if (early_) (void)alone([&]() -> Status { return discard(), Status{}; });
+        if (early_) (void)alone([&] { discard(); });
     }
     FileNames(const FileNames&) = delete;
     FileNames& operator=(const FileNames&) = delete;

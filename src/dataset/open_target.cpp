@@ -50,11 +50,10 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     const FileOptions& options = file.options;
     const auto own = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
     const bool writer = own != target.writers.end();
-    const auto cut = [&]() -> Status {
+    const auto cut = [&] {
         target.storage = make_tile_storage(
             std::move(target.storage), target.layout.grid,
             writer ? static_cast<int>(own - target.writers.begin()) : -1, file.path);
-        return {};
     };
     if (target.layout.grid.own_files)
         if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;

@@ -10,19 +10,18 @@ namespace thalweg::detail {
 
 /// Makes the present definitions available for inquiries. Names that were returned earlier stay
 /// valid.
-Status Readback::tell() {
-    if (!told_.empty() && late_ == file_.about().late.size()) return {};
+void Readback::tell() {
+    if (!told_.empty() && late_ == file_.about().late.size()) return;
     told_.push_back(file_.about().definitions);
     for (const auto& [variable, attribute] : file_.about().late)
         (variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes)
             .set(attribute);
     late_ = file_.about().late.size();
-    return {};
 }
 
 /// After a sync, makes the contents that can be read the same on all ranks.
 Status Readback::synced() {
-    Status status = team_.agree(alone([&]() -> Status {
+    Status status = team_.agree(alone([&] {
         const auto& variables = file_.about().definitions.variables;
         if (whole_.empty())
             for (const Variable& v : variables) {
@@ -30,7 +29,7 @@ Status Readback::synced() {
                                  v.elements() == 0);
                 open_ += whole_.back() == 0 ? 1 : 0;
             }
-        return tell();
+        tell();
     }));
     if (!status.ok()) return status;
     std::int64_t records = file_.counted_records();
@@ -123,11 +122,10 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
 /// @note Collective
 Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
-    Status status = team_.agree(alone([&]() -> Status {
+    Status status = team_.agree(alone([&] {
         for (std::size_t v = 0; v < whole_.size(); ++v)
             if (whole_[v] == 0 && ((static_cast<std::uint64_t>(wanted[v / 64]) >> (v % 64)) & 1))
                 variables.push_back(v);
-        return {};
     }));
     if (!status.ok() || variables.empty()) return status;
     if (status = file_.in_data_mode([&](DataMode& d) { return d.fill(variables); }); !status.ok())
@@ -148,12 +146,11 @@ Status Readback::look() {
 }
 
 Status Readback::open() {
-    Status status = team_.agree(alone([&]() -> Status {
+    Status status = team_.agree(alone([&] {
         FileOptions options = file_.about().options;
         options.read_ahead = false;  // data that were read ahead could become out of date
         reader_ = std::make_unique<Reader>(team_, session_, file_.about().data_path,
                                            file_.about().serial, std::move(options));
-        return {};
     }));
     return status.ok() ? reader_->open() : status;
 }

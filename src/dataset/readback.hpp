@@ -66,7 +66,7 @@ private:
     Status fill(std::span<const std::int64_t> wanted);
     Status look();
     Status open();
-    Status tell();
+    void tell();
 
     Team& team_;
     SessionResources& session_;

@@ -275,10 +275,7 @@ std::vector<T> items_of_bytes(std::span<const char> bytes) {
 /// Collects the faults of all ranks on all of them. @note Collective
 Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
     std::vector<std::vector<char>> all;
-    Status status = together([&]() -> Status {
-        all = comm.gather(bytes_of_items(faults), 0);
-        return {};
-    });
+    Status status = together([&] { all = comm.gather(bytes_of_items(faults), 0); });
     if (!status.ok()) return status;
     std::vector<char> joined;
     status = alone([&]() -> Status {
@@ -292,10 +289,7 @@ Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
         return {};
     });
     if (status = broadcast_outcome(comm, status, joined); !status.ok()) return status;
-    return agree(comm, alone([&]() -> Status {
-                     faults = items_of_bytes<SumsFault>(joined);
-                     return {};
-                 }));
+    return agree(comm, alone([&] { faults = items_of_bytes<SumsFault>(joined); }));
 }
 
 }  // namespace

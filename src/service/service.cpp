@@ -65,10 +65,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                             const Existing& existing, Status& status) {
     const QueuePlan queue = plan_queue(file);
     ServicePlan plan;
-    const auto describe = [&]() -> Status {
-        plan = service_plan(file, target, existing);
-        return {};
-    };
+    const auto describe = [&] { plan = service_plan(file, target, existing); };
     status = alone(describe);
     if (!status.ok())
         status = failure(TW_ENOMEM,
@@ -91,15 +88,11 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                                : publish_to_threads(file, plan, target, status);
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
-    (void)alone([&]() -> Status {
-        note_queue(file, publisher->unit_queue().memory().room());
-        return {};
-    });
+    (void)alone([&] { note_queue(file, publisher->unit_queue().memory().room()); });
     std::unique_ptr<QueueService> service;
-    status = file.team.agree(alone([&]() -> Status {
+    status = file.team.agree(alone([&] {
         service = std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
                                                  holds_step, -words[1]);
-        return {};
     }));
     return status.ok() ? std::move(service) : nullptr;
 }

@@ -100,10 +100,7 @@ public:
         SegmentName name;
         if (unit_queue_) name = unit_queue_->memory().name();
         std::vector<SegmentName> all;  // shared memory of all ranks of the node, for its writers
-        Status shared = together([&]() -> Status {
-            all = share_names(team_.node(), name);
-            return {};
-        });
+        Status shared = together([&] { all = share_names(team_.node(), name); });
         if (status.ok()) status = std::move(shared);
         if (status = team_.agree(status); !status.ok()) return status;
         status = team_.agree(alone([&] { return begin_writing(local, all); }));
@@ -241,10 +238,9 @@ private:
             Status mine;
             if (unit_writer_) {
                 const auto held = unit_writer_->hold();
-                mine = alone([&]() -> Status {
+                mine = alone([&] {
                     words[0] = unit_writer_->settle_all() ? 0 : 1;
                     words[1] = unit_writer_->state().failure().ok() ? 0 : 1;
-                    return {};
                 });
             }
             if (!mine.ok()) words[1] = 1;
@@ -294,16 +290,12 @@ private:
         for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
         std::vector<Packet> received;
-        Status status = together([&]() -> Status {
-            received = exchange_by_nodes(team_, packets);
-            return {};
-        });
-        const auto deliver = [&]() -> Status {
+        Status status = together([&] { received = exchange_by_nodes(team_, packets); });
+        const auto deliver = [&] {
             std::vector<char> message;
             for (const Packet& p : received)
                 message.insert(message.end(), p.bytes.begin(), p.bytes.end());
             unit_writer_->sources().deliver(others, std::move(message));
-            return {};
         };
         if (status.ok() && unit_writer_) status = alone(deliver);
         if (!status.ok()) no_memory_for_messages();
@@ -362,10 +354,9 @@ std::unique_ptr<Publisher> make_background_file(Team& team, Background& backgrou
                                                 const std::vector<int>& writers, Storage& storage,
                                                 std::unique_ptr<Segment>& spare, Status& status) {
     std::unique_ptr<BackgroundFile> file;
-    status = team.agree(alone([&]() -> Status {
+    status = team.agree(alone([&] {
         file =
             std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
-        return {};
     }));
     if (status.ok()) status = file->begin();
     if (!status.ok()) return nullptr;

@@ -105,10 +105,7 @@ Status InlineService::write_now(const Part& part) {
                 part.has_any() ? &part : nullptr);
     Status written = writer_.write(part.record, batch_.misfits);
     if (!written.ok() || !rest_) return written;
-    return alone([&]() -> Status {
-        rest_->note_written(part.variable, part.record);
-        return {};
-    });
+    return alone([&] { rest_->note_written(part.variable, part.record); });
 }
 
 /// Writes a variable, and keeps the file's values of elements that no rank holds.
@@ -238,10 +235,9 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     const std::int64_t complete = merges ? progress_.records : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
     if (mine.ok() && rest_)
-        mine = alone([&]() -> Status {
+        mine = alone([&] {
             for (const WholePut& p : together_.puts()) rest_->note_written(p.variable, p.record);
             rest_->note_records(complete);
-            return {};
         });
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
@@ -254,13 +250,12 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
 /// @note Collective; the status is the same on every rank
 Status InlineService::begin_rest() {
     if (rest_) return {};
-    Status status = file_.team.agree(alone([&]() -> Status {
+    Status status = file_.team.agree(alone([&] {
         rest_.emplace(file_, target_, writer_.spaces());
         rest_->begin(progress_.records, progress_.filled);
         for (std::size_t v = 0; v < batch_.puts.size(); ++v)
             if (batch_.is_record(v) && batch_.puts[v].written)
                 rest_->note_written(v, batch_.record);
-        return {};
     }));
     if (!status.ok()) rest_.reset();
     return status;

@@ -99,19 +99,15 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
     std::size_t round = 0;
     for (bool more = true; more; ++round) {
         std::vector<Packet> sent, received;
-        const Status mine = alone([&]() -> Status {
+        const Status mine = alone([&] {
             if (round == 0) rounds = cut_to_rounds(parts, variables, most);
             if (round < rounds.size()) sent = cut(rounds[round]);
-            return {};
         });
         std::int64_t words[] = {mine.ok() ? 0 : 1, round + 1 < rounds.size() ? 1 : 0};
         file_.team.all_reduce(words, Reduce::max);
         if (words[0] != 0) return file_.team.agree(mine);
         more = words[1] != 0;
-        Status moved = together([&]() -> Status {
-            received = exchange_by_nodes(file_.team, sent);
-            return {};
-        });
+        Status moved = together([&] { received = exchange_by_nodes(file_.team, sent); });
         if (!moved.ok()) return moved;
         if (status.ok() && composer_) status = alone([&] { return merge(received); });
     }

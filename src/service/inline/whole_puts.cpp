@@ -84,10 +84,7 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
         return {};
     }
     std::vector<Report> reports;
-    Status status = file.team.agree(alone([&]() -> Status {
-        reports = report_of(batch, file.team.rank());
-        return {};
-    }));
+    Status status = file.team.agree(alone([&] { reports = report_of(batch, file.team.rank()); }));
     if (!status.ok()) return status;
     file.team.all_reduce({&reports.front().record, reports.size() * words_each}, Reduce::max);
     for (std::size_t v = 0; v < reports.size(); ++v) {

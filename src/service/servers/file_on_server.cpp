@@ -187,10 +187,7 @@ void FileOnServer::close(const std::vector<char>& body) {
     WireReader in(body);
     bool good = false;
     LateAttributes late;
-    Status status = alone([&]() -> Status {
-        in(good, late);
-        return {};
-    });
+    Status status = alone([&] { in(good, late); });
     good = good && status.ok();
     if (!good) (void)unit_writer_->count_written();
     unit_writer_->retire();

@@ -91,15 +91,10 @@ public:
         Answer answer;
         const auto describe = [&] { return describe_file(plan_); };
         if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
-        Status status = together([&]() -> Status {
-            broadcast(team_.world(), answer.map, 0);
-            return {};
-        });
+        Status status = together([&] { broadcast(team_.world(), answer.map, 0); });
         if (status.ok())
-            status = team_.agree(alone([&]() -> Status {
-                spaces_ = make_spaces(*plan_.definitions, answer.map);
-                return {};
-            }));
+            status =
+                team_.agree(alone([&] { spaces_ = make_spaces(*plan_.definitions, answer.map); }));
         if (!status.ok()) (void)close(false, {});
         return status;
     }
@@ -124,10 +119,7 @@ public:
 
     Status known_failure() override {
         // Ranks that share memory with no server get news of the servers as messages.
-        const auto look = [&]() -> Status {
-            port_.poll();
-            return {};
-        };
+        const auto look = [&] { port_.poll(); };
         if (Status status = lone_ ? alone(look) : Status{}; !status.ok()) return status;
         return unit_queue_->region().failure();
     }
@@ -193,10 +185,8 @@ private:
     Status tell(MessageKind kind, Make&& make) {
         const ServerRoles& server_roles = port_.server_roles();
         const int to = server_roles.servers()[server_roles.contact(team_.rank())];
-        return alone([&]() -> Status {
-            with_reserve([&] { port_.transport().send(to, kind, plan_.serial, make()); });
-            return {};
-        });
+        return alone(
+            [&] { with_reserve([&] { port_.transport().send(to, kind, plan_.serial, make()); }); });
     }
 
     void tell_failure() {
@@ -244,10 +234,8 @@ private:
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
                                             std::unique_ptr<Segment>& spare, Status& status) {
     std::unique_ptr<ServedFile> file;
-    status = team.agree(alone([&]() -> Status {
-        file = std::make_unique<ServedFile>(team, port, plan, spare);
-        return {};
-    }));
+    status =
+        team.agree(alone([&] { file = std::make_unique<ServedFile>(team, port, plan, spare); }));
     if (status.ok()) status = file->begin();
     if (!status.ok()) return nullptr;
     return file;

@@ -22,10 +22,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
         return nullptr;
     }
     std::unique_ptr<Servers> s;
-    const Status room = alone([&]() -> Status {
-        s.reset(new Servers);
-        return {};
-    });
+    const Status room = alone([&] { s.reset(new Servers); });
     if (!world->all_have(room.ok())) throw NoMemoryAnywhere();
     s->all_ = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return nullptr;
@@ -41,10 +38,9 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     if (status = s->all_->agree(alone(choose)); !status.ok()) return nullptr;
     s->messages_ = ranks.split(0, ranks.rank());
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
-    const auto connect = [&]() -> Status {
+    const auto connect = [&] {
         s->transport_ = make_mpi_transport(s->messages_->handle());
         s->port_ = std::make_unique<Port>(s->server_roles_, *s->transport_, NodeTable(*s->memory_));
-        return {};
     };
     if (status = s->all_->agree(alone(connect)); status.ok()) return s;
     s->give_up_serving();
@@ -130,7 +126,7 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_path_ = &path;
     const int rank = all_->rank();
     // If there is no memory for the names, the trace lacks them.
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         const int own = server_roles_.number_of(rank);
         if (is_server())
             trace.describe(fmt::format("server rank {}", rank), "server");
@@ -138,7 +134,6 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
             trace.describe(own == rank ? fmt::format("rank {}", rank)
                                        : fmt::format("rank {} (of the model: {})", rank, own),
                            "model");
-        return {};
     });
 }
 
