@@ -170,7 +170,7 @@ std::string list_faults(const SumsReport& report, SumsFault::Kind kind) {
         for (const SumsFault& f : report.faults) {
             if (f.kind != kind || f.variable != static_cast<std::int64_t>(v)) continue;
             any = true;
-            if (f.record >= 0) records.push_back(f.record + report.first_record);
+            if (f.record >= 0) records.push_back(f.record);
         }
         if (!any) continue;
         names.push_back(fmt::format("'{}'", report.variables[v]));

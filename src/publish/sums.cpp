@@ -344,7 +344,7 @@ std::string describe(const std::string& path, const SumsReport& report, const Su
     const std::size_t v = fault.variable;
     std::string text = path + ": variable '" +
                        (v < report.variables.size() ? report.variables[v] : std::string()) + "'";
-    if (fault.record >= 0) text += fmt::format(", record {}", fault.record + report.first_record);
+    if (fault.record >= 0) text += fmt::format(", record {}", fault.record);
     if (fault.kind == SumsFault::unknown) return text + ": it has no checksum";
     if (fault.kind == SumsFault::missing)
         return text + (fault.record >= 0 ? ": the file lacks the record"

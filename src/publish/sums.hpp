@@ -35,8 +35,7 @@ struct SumsReport {
     std::vector<SumsFault> faults;  ///< sorted by record and variable
     /// Number of pieces and of bytes that were compared.
     std::int64_t pieces = 0, bytes = 0;
-    /// Number of records in the file, and number of the first one.
-    std::int64_t records = 0, first_record = 0;
+    std::int64_t records = 0;  ///< number of records in the file
     /// Reason why this rank could not read a wrong piece.
     Status unreadable;
 };
