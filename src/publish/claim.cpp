@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <tuple>
 
 #include "publish/committed.hpp"
 #include "publish/stale_references.hpp"
@@ -70,31 +69,6 @@ void remove_former(const std::string& own) {
 bool may_replace(const struct stat& folder, const struct stat& file) {
     const uid_t me = geteuid();
     return (folder.st_mode & S_ISVTX) == 0 || me == 0 || file.st_uid == me || folder.st_uid == me;
-}
-
-/// Returns the number of records in a file, or the largest number in any file of a folder; -1 if no
-/// file can be read.
-std::int64_t records_at(const std::string& path) {
-    namespace fs = std::filesystem;
-    Committed found;
-    std::error_code error;
-    if (!fs::is_directory(path, error))
-        return find_committed(path, found).ok() ? std::max(found.records, logged_records(path))
-                                                : -1;
-    std::int64_t most = -1;
-    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-        if (std::error_code lost; at->is_regular_file(lost) && at->path().extension() == ".nc" &&
-                                  find_committed(at->path().string(), found).ok())
-            most = std::max(most, found.records);
-    return most;
-}
-
-/// Returns a key by which unfinished files are sorted. The file that is dropped first has the
-/// fewest records; among equals, it is the oldest.
-auto worth_of(const std::string& path) {
-    struct stat info {};
-    (void)stat(path.c_str(), &info);
-    return std::tuple(records_at(path), info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
 }  // namespace
@@ -237,15 +211,9 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         const std::string kept = kept_path(own_, k);
         if (lstat(kept.c_str(), &there) != 0 && errno == ENOENT) return move(kept);
     }
-    std::string least = data_;
-    auto least_worth = worth_of(data_);
-    for (int k = 1; k <= most_kept; ++k) {
-        const std::string kept = kept_path(own_, k);
-        if (const auto worth = worth_of(kept); worth < least_worth) {
-            least = kept;
-            least_worth = worth;
-        }
-    }
+    std::vector<std::string> all{data_};
+    for (int k = 1; k <= most_kept; ++k) all.push_back(kept_path(own_, k));
+    const std::string least = *std::ranges::min_element(all, {}, worth_of);
     std::error_code error;
     std::filesystem::remove_all(least, error);
     move_logs(least, "");

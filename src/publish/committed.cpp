@@ -3,6 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
+#include "publish/sums.hpp"
 #include "storage/netcdf4/superblock.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/opened_file.hpp"
@@ -69,6 +72,16 @@ Status find_committed(const std::string& path, Committed& found) {
     ReadFile file(path);
     if (Status status = file.open(); !status.ok()) return status;
     return alone([&] { return find_open(file.fd(), path, found); });
+}
+
+std::tuple<std::int64_t, std::int64_t, std::int64_t> worth_of(const std::string& path) {
+    std::int64_t most = -1;
+    for (const std::string& file : files_at(path))
+        if (Committed found; find_committed(file, found).ok())
+            most = std::max({most, found.records, logged_records(file)});
+    struct stat info {};
+    (void)stat(path.c_str(), &info);
+    return {most, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
 }
 
 }  // namespace thalweg::detail

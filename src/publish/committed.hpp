@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "storage/classic/header_reader.hpp"
 
@@ -28,5 +29,9 @@ struct Committed {
  *     TW_EIO; TW_ENOMEM
  */
 Status find_committed(const std::string& path, Committed& found);
+
+/// Returns a key by which unfinished files are sorted: the number of records, in a folder the
+/// largest of any file, or -1 if none can be read; then the time of the last change.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> worth_of(const std::string& path);
 
 }  // namespace thalweg::detail

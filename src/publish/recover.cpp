@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "base/text.hpp"
@@ -45,24 +44,6 @@ std::vector<std::string> kept_paths(const std::string& own) {
     return there;
 }
 
-/// Returns the readable file with the most records; among equals, the newest.
-std::string best_of(const std::vector<std::string>& kept) {
-    std::string best = kept.front();
-    std::tuple<std::int64_t, std::int64_t, std::int64_t> most{-1, 0, 0};
-    for (const std::string& path : kept) {
-        Committed found;
-        struct stat info {};
-        if (!find_committed(path, found).ok() || stat(path.c_str(), &info) != 0) continue;
-        const std::int64_t records = std::max(found.records, logged_records(path));
-        const std::tuple mine{records, std::int64_t(info.st_mtim.tv_sec),
-                              std::int64_t(info.st_mtim.tv_nsec)};
-        if (mine < most) continue;
-        best = path;
-        most = mine;
-    }
-    return best;
-}
-
 /// Finds the data to recover, and the final name of the file.
 Status find(const std::string& path, std::string& own, std::string& data) {
     if (Status status = follow_links(path, own); !status.ok()) return status;
@@ -79,7 +60,7 @@ Status find(const std::string& path, std::string& own, std::string& data) {
     const std::vector<std::string> kept = kept_paths(own);
     if (!there && kept.empty())
         return failure(TW_ENOTFOUND, "{}: neither this file nor {} exists", path, data);
-    data = there ? own : best_of(kept);
+    data = there ? own : *std::ranges::max_element(kept, {}, worth_of);
     return {};
 }
 
