@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "exchange/dense.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -16,6 +18,111 @@ template <class Entry>
 void keep(std::vector<Entry>& entries, std::type_identity_t<Entry> entry) {
     if (entries.size() == most_known) entries.erase(entries.begin());
     entries.push_back(std::move(entry));
+}
+
+/// The section of a variable that is passed to tw_put_box.
+struct SectionToPut {
+    HeldBox held;   ///< elements of one record: a box or, if a stride is above 1, a list
+    Index count{};  ///< number of elements along each dimension, without the record dimension
+    std::int64_t first = 0, records = 1, step = 1;
+    bool empty = false;  ///< the section has no elements
+
+    std::int64_t last() const { return first + (records - 1) * step; }
+    /// Computes the byte strides of the array with the elements of one record.
+    /// @return size in bytes of a record in the array
+    std::int64_t array_strides(std::int64_t element, Index& stride) const {
+        const std::int64_t bytes = dense_strides(held.box.nd, count, element, stride);
+        if (held.list)  // the listed dimensions are a single one in memory, see locate()
+            for (std::size_t i = 0; i + 1 < held.list->dims.size(); ++i)
+                stride[held.list->dims[i]] = 0;
+        return bytes;
+    }
+};
+
+/// Checks start, count and stride along one dimension.
+/// @param length  length of the dimension; -1: unlimited
+Status check_range(const std::string& dim, std::int64_t length, std::int64_t start,
+                   std::int64_t count, std::int64_t stride, Wording wording) {
+    if (stride < 1)
+        return failure(TW_EARG, "the stride along dimension '{}' is {}; it must be at least 1", dim,
+                       stride);
+    const std::int64_t end = length < 0 ? INT64_MAX : length;
+    if (count >= 0 && start >= 0 && start <= end &&
+        (count == 0 || (start < end && count - 1 <= (end - 1 - start) / stride)))
+        return {};
+    return failure(TW_EBOUNDS, "{} elements from {}{} along dimension '{}' of length {}", count,
+                   wording.index(start),
+                   stride == 1 ? std::string() : fmt::format(" with a stride of {}", stride), dim,
+                   length < 0 ? std::string("unlimited") : std::to_string(length));
+}
+
+/// Returns the elements of a section as a list. The listed dimensions are those from the first to
+/// the last one that has a stride above 1; they are dense in memory.
+std::shared_ptr<const Listing> list_section(const Box& box, const Index& count, const Index& stride,
+                                            std::span<const std::int64_t> shape) {
+    int begin = box.nd, end = 0;
+    for (int d = 0; d < box.nd; ++d) {
+        if (stride[d] == 1) continue;
+        begin = std::min(begin, d);
+        end = d + 1;
+    }
+    auto listing = std::make_shared<Listing>();
+    std::int64_t elements = 1;
+    for (int d = begin; d < end; ++d) {
+        listing->dims.push_back(d);
+        listing->shape.push_back(shape[d]);
+        elements *= count[d];
+    }
+    auto list = std::make_shared<IndexList>();
+    list->elements = elements;
+    list->runs.reserve(elements);
+    Index at{};
+    for (std::int64_t position = 0; position < elements; ++position) {
+        std::int64_t global = 0;
+        for (int d = begin; d < end; ++d)
+            global = global * shape[d] + box.low[d] + at[d] * stride[d];
+        list->runs.emplace_back(global, position, 1);
+        for (int d = end - 1; d >= begin && ++at[d] == count[d]; --d) at[d] = 0;
+    }
+    listing->list = std::move(list);
+    return listing;
+}
+
+/// Checks the section of a variable that is passed to tw_put_box, and converts it to a held part of
+/// each record.
+Status read_section(const FileContext& file, const Variable& v, const BoxToPut& put,
+                    SectionToPut& section) {
+    const std::int64_t *const start = put.start, *const count = put.count;
+    if (!v.dims.empty() && (start == nullptr || count == nullptr)) return no_section(v);
+    Box box;
+    Index stride{};
+    bool strided = false;
+    for (std::size_t d = 0; d < v.dims.size(); ++d) {
+        const Dimension& dim = file.definitions.dims[v.dims[d]];
+        const bool record = v.record && d == 0;
+        const std::int64_t step = put.stride == nullptr ? 1 : put.stride[d];
+        if (Status s = check_range(dim.name, record ? -1 : dim.length, start[d], count[d], step,
+                                   file.options.wording);
+            !s.ok())
+            return s;
+        section.empty |= count[d] == 0;
+        if (record) {
+            section.first = start[d];
+            section.records = count[d];
+            section.step = count[d] > 1 ? step : 1;
+            continue;
+        }
+        const int to = box.nd++;
+        stride[to] = count[d] > 1 ? step : 1;
+        strided |= stride[to] > 1;
+        section.count[to] = count[d];
+        box.low[to] = start[d];
+        box.count[to] = (count[d] - 1) * stride[to] + 1;
+    }
+    if (section.empty) return {};
+    section.held = held_box(box, v.shape);
+    if (strided) section.held.list = list_section(box, section.count, stride, v.shape);
+    return {};
 }
 
 Status data_missing(const FileContext& file, const std::string& variable) {
@@ -61,11 +168,8 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
-    const auto read = [&] {
-        return read_section(file_.definitions, v, put.start, put.count, put.stride,
-                            file_.options.wording, section);
-    };
-    if (Status s = file_.in_variable(alone(read), at); !s.ok()) return s;
+    const Status read = alone([&] { return read_section(file_, v, put, section); });
+    if (!read.ok()) return file_.in_variable(read, at);
     PartsToPut puts;
     puts.part.variable = at;
     puts.records = section.empty ? 0 : section.records;
@@ -85,18 +189,14 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.array.type = static_cast<tw_type>(put.type);
         // If only one rank puts a whole record, for example that of a scalar, the record can be
         // written as a whole.
-        const bool whole = is_whole(at, section);
+        const bool whole =
+            section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
         part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
         part.array.dense = whole;
         puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
         puts.alone = put.alone;
         return put.alone ? service_.put({}, puts) : put_parts(puts);
     });
-}
-
-bool PartPuts::is_whole(int variable, const SectionToPut& section) const {
-    const Variable& v = file_.variable(variable);
-    return section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
 }
 
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {

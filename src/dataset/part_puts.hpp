@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "dataset/section_to_put.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -44,7 +43,6 @@ private:
     Status find_holding(int variable, const std::shared_ptr<const Decomposition>& decomposition,
                         std::shared_ptr<const Holding>& holding);
     std::shared_ptr<const Holding> find_whole(int variable, int holder);
-    bool is_whole(int variable, const SectionToPut& section) const;
     Status put_record_of(int variable, const RecordToPut& put);
     Status put_parts(PartsToPut& puts);
 
