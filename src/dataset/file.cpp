@@ -8,8 +8,51 @@
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "dataset/completion.hpp"
+#include "zarr/shards.hpp"
 
 namespace thalweg::detail {
+
+// ---- the settings files=variable and files=zarr -------------------------------------------------
+
+namespace {
+
+/// Checks that the other settings permit one file per variable. Local; the result is the same on
+/// every rank, as is that of the next function.
+/// @return TW_OK, TW_ESETTING
+Status check_variable_files(const std::string& path, const FileOptions& o) {
+    if (!o.by_variable) return {};
+    std::string other;
+    if (o.append) other = "mode=append";
+    if (o.references != "no") other = "zarr_references";
+    if (!o.stream.empty()) other = "zarr_stream";
+    if (o.stripe_count >= 0 || o.stripe_size >= 0) other = "stripes";
+    if (o.storage != "auto" && o.storage != "posix") other = "storage=" + o.storage;
+    if (is_netcdf4(format_of(o.format))) other = "format=" + o.format;
+    if (other.empty()) return {};
+    return failure(TW_ESETTING, "{}: {} is not possible with files={}", path, other,
+                   o.shards ? "zarr" : "variable");
+}
+
+/// Checks that the definitions permit one file per variable.
+Status check_any_variable(const FileContext& file) {
+    if (!file.options.by_variable || !file.definitions.variables.empty()) return {};
+    return failure(TW_ESETTING, "{}: files=variable needs a variable, but none is defined",
+                   file.path);
+}
+
+/// If the setting asks for it, turns the folder of complete files into a Zarr store. The folder
+/// still has its temporary name. Rank 0 does the work.
+/// @note Collective
+Status make_shards(const FileContext& file) {
+    if (!file.options.shards) return {};
+    return file.team.agree(alone([&] {
+        return file.team.rank() == 0
+                   ? make_zarr_store(file.data_path, file.definitions, file.options.durable)
+                   : Status{};
+    }));
+}
+
+}  // namespace
 
 // ---- define mode --------------------------------------------------------------------------------
 
@@ -27,7 +70,7 @@ Status File::begin() {
     Stopwatch watch(file_.figures.open);
     const TraceFile traced(file_.path);
     const Span span("open");
-    Status status = variables_.check();
+    Status status = check_variable_files(file_.path, file_.options);
     if (status.ok()) status = references_.find();
     if (status.ok()) status = take_names();
     if (status.ok() && file_.options.append) status = references_.begin();
@@ -68,7 +111,7 @@ Status File::begin_file(bool alike, const RankResources& resources) {
     if (!alike)
         if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
-    if (Status s = variables_.check_definitions(); !s.ok()) return s;
+    if (Status s = check_any_variable(file_); !s.ok()) return s;
     data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, define_.contents()); });
     Status status = data_->begin(resources, asked_, names_);
     if (status.ok()) define_.end();
@@ -136,7 +179,7 @@ Status File::close_later(bool& later) {
 /// @note Collective
 Status File::publish(Status mine) {
     const Status referred = references_.prepare();
-    if (Status status = variables_.make_shards(); !status.ok()) return status;
+    if (Status status = make_shards(file_); !status.ok()) return status;
     if (Status status = complete_checksums(file_); !status.ok()) return status;
     Status named =
         file_.team.agree(mine.ok() ? alone([&] { return names_.publish(); }) : std::move(mine));

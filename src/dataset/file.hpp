@@ -10,7 +10,6 @@
 
 #include "dataset/data_mode.hpp"
 #include "dataset/file_references.hpp"
-#include "dataset/variable_files.hpp"
 
 namespace thalweg::detail {
 
@@ -87,7 +86,6 @@ private:
     const FileOptions asked_;  ///< options as the user has set them
     FileNames names_{file_};
     FileReferences references_{file_};
-    VariableFiles variables_{file_};
     DefineMode define_{file_};
     std::unique_ptr<DataMode> data_;  ///< set in data mode, until the file is closed
 };
