@@ -195,7 +195,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         part.array.dense = whole;
         puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
         puts.alone = put.alone;
-        return put.alone ? service_.put({}, puts) : put_parts(puts);
+        return put_parts(puts);
     });
 }
 
@@ -232,7 +232,7 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
 Status PartPuts::put_parts(PartsToPut& puts) {
     const Variable& v = file_.variable(puts.part.variable);
     const Batch::Put& put = batch_[puts.part.variable];
-    if (batch_.is_open(puts) && (put.put || (put.written && v.record)))
+    if (!puts.alone && batch_.is_open(puts) && (put.put || (put.written && v.record)))
         return failure(TW_ESTATE,
                        "{}: variable '{}': tw_put has written this record in this step; call "
                        "tw_end_step before tw_put_box or tw_put_record (rank {})",

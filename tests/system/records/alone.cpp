@@ -87,6 +87,25 @@ void written(const std::string& format) {
     OK(tw_close(&file));
 }
 
+/// A byte in a classic file may be unsigned, as in other puts.
+void unsigned_bytes() {
+    tw_file file = nullptr;
+    OK(tw_create(session, (folder + "/bytes.nc").c_str(), "service=inline; format=cdf2", &file));
+    OK(tw_def_dim(file, "rank", ranks));
+    OK(tw_def_var(file, "byte", TW_BYTE, "rank", nullptr));
+    OK(tw_set_var(file, "byte", "fill=none"));
+    OK(tw_enddef(file));
+    const std::int64_t start = rank, count = 1;
+    const unsigned char high = 200;
+    unsigned char got = 0;
+    OK(tw_put_box_alone(file, "byte", TW_UBYTE, &start, &count, &high));
+    OK(tw_close(&file));
+    OK(tw_open(session, (folder + "/bytes.nc").c_str(), nullptr, &file));
+    OK(tw_get_box(file, "byte", TW_UBYTE, &start, &count, nullptr, &got));
+    CHECK(got == high);
+    OK(tw_close(&file));
+}
+
 /// Calls that are not possible write nothing.
 void unsupported() {
     for (const char* settings :
@@ -121,6 +140,7 @@ int main(int argc, char** argv) {
     for (const char* settings : {"", "writers=1", "node_size=2"}) {
         OK(tw_init(MPI_COMM_WORLD, settings, &session));
         for (const char* format : {"cdf5", "netcdf4"}) written(format);
+        unsigned_bytes();
         unsupported();
         OK(tw_finalize(&session));
     }
