@@ -4,13 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/reserve.hpp"
+#include "base/wire.hpp"
 #include "publish/sums.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -19,20 +18,12 @@ namespace thalweg::detail {
 
 namespace {
 
-/// The file whose name rank 0 has claimed, as plain data for a broadcast.
-struct Taken {
-    std::int64_t is_set = 0;    ///< 1: the name belongs to a set of tiles
-    std::int64_t has_sums = 0;  ///< 1: the file exists and has checksums
+/// The words of claim_early().
+struct EarlyClaim {
+    std::int64_t is = 0;
     FileIdentity identity;
     AskedFileSystem file_system;
 };
-
-std::vector<char> to_bytes(const Taken& taken, const std::string& path) {
-    std::vector<char> bytes(sizeof taken + path.size());
-    std::memcpy(bytes.data(), &taken, sizeof taken);
-    std::memcpy(bytes.data() + sizeof taken, path.data(), path.size());
-    return bytes;
-}
 
 }  // namespace
 
@@ -55,23 +46,21 @@ void FileNames::claim_early(EarlyWords words) {
     early_status_ = alone([&] { return claim(own); });
     if (!early_status_.ok()) return;
     const std::string& data = claims_.front()->data_path();
-    const FileIdentity identity = identity_of(data);
-    const AskedFileSystem asked = ask_file_system(data, o.stripe_size);
-    std::ranges::copy(std::to_array({std::int64_t{1}, static_cast<std::int64_t>(identity.inode),
-                                     static_cast<std::int64_t>(identity.device),
-                                     static_cast<std::int64_t>(identity.kernel), asked.magic,
-                                     asked.block, asked.stripe_size}),
-                      words.begin());
+    const EarlyClaim claimed{1, identity_of(data), ask_file_system(data, o.stripe_size)};
+    std::memcpy(words.data(), &claimed, sizeof claimed);
 }
 
 void FileNames::accept_early(EarlyWords words) {
-    if (words[0] == 0) return;
+    static_assert(sizeof(EarlyClaim) == words.size_bytes());
+    const auto claimed =
+        WireReader({reinterpret_cast<const char*>(words.data()), words.size_bytes()})
+            .get<EarlyClaim>();
+    if (claimed.is == 0) return;
     early_ = false;
     accepted_ = true;
     file_.data_path = temporary_path(file_.path);
-    file_.claimed = {static_cast<std::uint64_t>(words[1]), static_cast<std::uint64_t>(words[2]),
-                     static_cast<std::uint64_t>(words[3])};
-    file_.file_system = {words[4], words[5], words[6]};
+    file_.claimed = claimed.identity;
+    file_.file_system = claimed.file_system;
 }
 
 Status FileNames::create(const std::function<Status()>& before_cut) {
@@ -109,28 +98,22 @@ Status FileNames::tell(Take&& take) {
     std::vector<char> told;
     Status status = alone([&]() -> Status {
         if (file_.team.rank() != 0) return {};
-        Taken taken;
         bool is_set = false;
         std::string path;
         if (Status own = take(is_set, path); !own.ok()) return own;
-        taken.is_set = is_set ? 1 : 0;
-        taken.has_sums = file_.options.append && has_sums(path) ? 1 : 0;
-        taken.file_system = ask_file_system(path, file_.options.stripe_size);
-        if (!is_set) taken.identity = identity_of(path);
-        told = to_bytes(taken, path);
+        const bool summed = file_.options.append && has_sums(path);
+        told = message_of(is_set, summed, is_set ? FileIdentity{} : identity_of(path),
+                          ask_file_system(path, file_.options.stripe_size), path);
         return {};
     });
     status = file_.team.broadcast_outcome(status, told);
     if (!status.ok()) return status;
     with_reserve([&] {
-        Taken taken;
-        std::memcpy(&taken, told.data(), sizeof taken);
-        file_.data_path.assign(told.begin() + sizeof taken, told.end());
-        file_.claimed = taken.identity;
-        file_.file_system = taken.file_system;
-        file_.has_checksums = taken.has_sums != 0;
+        bool is_set = false;
+        WireReader in(told);
+        in(is_set, file_.has_checksums, file_.claimed, file_.file_system, file_.data_path);
         file_.options.checksums |= file_.has_checksums;
-        if (taken.is_set == 0) return;
+        if (!is_set) return;
         file_.options.tile_files = true;
         file_.options.method = "tiles";
     });
