@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "exchange/dense.hpp"
 #include "service/bits.hpp"
 
 namespace thalweg::detail {
@@ -26,6 +27,37 @@ LayoutChoice layout_of(const FileContext& file, const Target& target) {
 }
 
 }  // namespace
+
+std::int64_t message_bytes(const UnitPart::Entry& box, std::span<const Variable> variables) {
+    constexpr std::int64_t description = 256;
+    const std::int64_t n = elements_of(box.held, *box.within);
+    return n == 0 ? 0 : n * variables[box.variable].element() + description;
+}
+
+std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart::Entry> boxes,
+                                                        std::span<const Variable> variables,
+                                                        std::int64_t most) {
+    std::vector<std::vector<UnitPart::Entry>> rounds(1);
+    std::int64_t room = most;
+    const auto add = [&](const auto& again, UnitPart::Entry box) -> void {
+        const std::int64_t bytes = message_bytes(box, variables);
+        if (bytes > room && bytes > most / 4 && box.within->volume() > 1) {
+            UnitPart::Entry second = box;
+            second.within = halve(*box.within);
+            again(again, std::move(box));
+            return again(again, std::move(second));
+        }
+        if (bytes == 0) return;
+        if (bytes > room && !rounds.back().empty()) {
+            rounds.emplace_back();
+            room = most;
+        }
+        rounds.back().push_back(std::move(box));
+        room -= bytes;
+    };
+    for (const UnitPart::Entry& box : boxes) add(add, box);
+    return rounds;
+}
 
 RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces)
     : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
@@ -60,22 +92,29 @@ void RestWriter::note_records(std::int64_t records) {
     if (composer_) composer_->note_records(records);
 }
 
-/// Makes a message to each writer whose share has some of the pieces.
-std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
+/// Returns the boxes of packed parts.
+std::vector<UnitPart::Entry> RestWriter::boxes_of(std::span<const Part> parts) const {
+    std::vector<UnitPart::Entry> boxes;
+    for (const Part& part : parts)
+        for (std::size_t at = 0; at < part.boxes().size(); ++at) {
+            UnitPart::Entry box;
+            box.variable = part.variable;
+            box.record = part.record;
+            box.held = part.boxes()[at];
+            box.within = box.held.box;
+            box.data =
+                part.packed + part.holding->packed_at[at] * file_.variable(part.variable).element();
+            boxes.push_back(std::move(box));
+        }
+    return boxes;
+}
+
+/// Makes a message to each writer whose share has some of the boxes.
+std::vector<Packet> RestWriter::cut(std::vector<UnitPart::Entry> boxes) const {
     UnitPart unit_part;
     unit_part.head.kind = UnitKind::boxes;
     unit_part.head.rank = file_.team.rank();
-    for (const RestPiece& piece : pieces) {
-        const Part& part = *piece.part;
-        UnitPart::Entry entry;
-        entry.variable = part.variable;
-        entry.record = part.record;
-        entry.held = part.boxes()[piece.at];
-        entry.within = &piece.within;
-        entry.data = part.packed +
-                     part.holding->packed_at[piece.at] * file_.variable(part.variable).element();
-        unit_part.entries.push_back(std::move(entry));
-    }
+    unit_part.entries = std::move(boxes);
     std::vector<Packet> packets;
     for (std::size_t w = 0; w < target_.writers.size() && !unit_part.entries.empty(); ++w) {
         Packet packet{target_.writers[w], {}};
@@ -88,21 +127,25 @@ std::vector<Packet> RestWriter::cut(std::span<const RestPiece> pieces) const {
 
 Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
     const std::vector<Variable>& variables = file_.definitions.variables;
-    const std::int64_t bytes = message_bytes(parts, variables);
+    std::vector<UnitPart::Entry> boxes;
+    Status mine = alone([&] { boxes = boxes_of(parts); });
+    std::int64_t bytes = 0;
+    for (const UnitPart::Entry& box : boxes) bytes += message_bytes(box, variables);
     std::int64_t all = bytes;
     file_.team.all_reduce({&all, 1}, Reduce::sum);
     // In each round, every rank sends the same fraction of its parts.
     const std::int64_t wanted = all / std::max<std::int64_t>(1, file_.options.staging) + 1;
     const std::int64_t most = wanted == 1 ? bytes : std::max(least_round, bytes / wanted);
-    std::vector<std::vector<RestPiece>> rounds;
+    std::vector<std::vector<UnitPart::Entry>> rounds;
     Status status;
     std::size_t round = 0;
     for (bool more = true; more; ++round) {
         std::vector<Packet> sent, received;
-        const Status mine = alone([&] {
-            if (round == 0) rounds = cut_to_rounds(parts, variables, most);
-            if (round < rounds.size()) sent = cut(rounds[round]);
-        });
+        const auto prepare = [&] {
+            if (round == 0) rounds = cut_to_rounds(boxes, variables, most);
+            if (round < rounds.size()) sent = cut(std::move(rounds[round]));
+        };
+        if (mine.ok()) mine = alone(prepare);
         std::int64_t words[] = {mine.ok() ? 0 : 1, round + 1 < rounds.size() ? 1 : 0};
         file_.team.all_reduce(words, Reduce::max);
         if (words[0] != 0) return file_.team.agree(mine);

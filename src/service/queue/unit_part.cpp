@@ -135,7 +135,7 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
     std::vector<char> data;
     std::int64_t most = 0;
     for (const UnitPart::Entry& e : unit_part.entries)
-        most += rounded(elements_of(e.held, e.within != nullptr ? *e.within : e.held.box) *
+        most += rounded(elements_of(e.held, e.within.value_or(e.held.box)) *
                         variables[e.variable].element());
     data.reserve(most);
     Clips clips;
@@ -153,7 +153,7 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
             const ElementRange range = elements_in(p, extent);
             if (range.begin >= range.end) continue;
             for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, Box box) {
-                if (e.within != nullptr && !intersect(Box(box), *e.within, box)) return;
+                if (e.within && !intersect(Box(box), *e.within, box)) return;
                 if (!has_any(held, box)) return;
                 UnitPart::Entry entry;
                 entry.variable = e.variable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/rest_rounds.hpp"
+#include "service/inline/rest_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Box random_box(Random& random, const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 // Each element is in one round, in the order of the parts. No round exceeds the limit.
-TEST(RestRounds, HoldAllPartsInOrder) {
+TEST(RestWriter, HoldAllPartsInOrder) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
@@ -34,28 +34,29 @@ TEST(RestRounds, HoldAllPartsInOrder) {
         v.type = TW_INT;
         v.shape = {random.between(1, 30), random.between(1, 30), random.between(1, 30)};
         const std::span<const Variable> variables(&v, 1);
-        std::vector<Part> parts(static_cast<std::size_t>(random.below(6)));
+        std::vector<UnitPart::Entry> boxes(static_cast<std::size_t>(random.below(6)));
         std::vector<std::vector<int>> seen;
         std::int64_t all = 0;
-        for (Part& part : parts) {
+        for (UnitPart::Entry& entry : boxes) {
             const Box box = random_box(random, v.shape);
-            part.holding = hold_section(held_box(box, v.shape));
-            part.packed = "";
+            entry.record = &entry - boxes.data();  // a number of the box
+            entry.held = held_box(box, v.shape);
+            entry.within = box;
+            EXPECT_EQ(message_bytes(entry, variables), 4 * box.volume() + description);
             all += 4 * box.volume() + description;
             seen.emplace_back(static_cast<std::size_t>(box.volume()), 0);
         }
-        EXPECT_EQ(message_bytes(parts, variables), all);
         const std::int64_t most = random.between(4 << 10, 256 << 10);
-        const auto rounds = cut_to_rounds(parts, variables, most);
-        const Part* last = parts.data();
+        const auto rounds = cut_to_rounds(boxes, variables, most);
+        std::int64_t last = 0;
         for (const auto& round : rounds) {
             std::int64_t bytes = 0;
-            for (const RestPiece& piece : round) {
-                EXPECT_GE(piece.part, last);
-                last = piece.part;
-                const Box& held = piece.part->boxes()[piece.at].box;
-                std::vector<int>& of = seen[static_cast<std::size_t>(last - parts.data())];
-                const Box& w = piece.within;
+            for (const UnitPart::Entry& piece : round) {
+                EXPECT_GE(piece.record, last);
+                last = piece.record;
+                const Box& held = piece.held.box;
+                std::vector<int>& of = seen[static_cast<std::size_t>(last)];
+                const Box& w = *piece.within;
                 const std::span<const std::int64_t> shape(held.count.data(), 3);
                 for (std::int64_t i = 0; i < w.volume(); ++i) {
                     const Index at = {
