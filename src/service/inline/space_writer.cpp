@@ -13,14 +13,6 @@ namespace {
 /// decompositions.
 constexpr std::size_t most_plans = 4;
 
-void add(StreamCounts& to, const StreamCounts& from) {
-    to.pack += from.pack;
-    to.move += from.move;
-    to.wait += from.wait;
-    to.messages += from.messages;
-    to.message_bytes += from.message_bytes;
-}
-
 }  // namespace
 
 Status SpaceWriter::begin(Status mine) {
@@ -77,17 +69,21 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     if (!status.ok()) return status;
     file_.figures.buffer_bytes = static_cast<std::int64_t>(arena->size()) / members;
     if (plans_.size() == most_plans) {
-        count(*plans_.back());
+        count(*plans_.back(), earlier_);
         plans_.pop_back();
     }
     plans_.insert(plans_.begin(), std::move(plan));
     return {};
 }
 
-/// Adds the counts of a plan before it is removed.
-void SpaceWriter::count(const Plan& plan) {
-    add(earlier_, plan.stream->counts());
-    if (plan.direct) direct_seconds_ += plan.direct->pack_seconds();
+/// Adds the counts of a plan to those of others.
+void SpaceWriter::count(const Plan& plan, StreamCounts& all) {
+    const StreamCounts& own = plan.stream->counts();
+    all.pack += own.pack + (plan.direct ? plan.direct->pack_seconds() : 0);
+    all.move += own.move;
+    all.wait += own.wait;
+    all.messages += own.messages;
+    all.message_bytes += own.message_bytes;
 }
 
 void SpaceWriter::prepare() {
@@ -188,11 +184,7 @@ Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::i
 
 void SpaceWriter::add_figures(FileFigures& f) const {
     StreamCounts all = earlier_;
-    f.remap += direct_seconds_;
-    for (const auto& plan : plans_) {
-        add(all, plan->stream->counts());
-        if (plan->direct) f.remap += plan->direct->pack_seconds();
-    }
+    for (const auto& plan : plans_) count(*plan, all);
     f.remap += all.pack + all.move;
     f.wait += all.wait;
     f.messages = all.messages;

@@ -10,11 +10,21 @@
 
 #include "exchange/direct.hpp"
 #include "exchange/stream.hpp"
-#include "service/inline/whole_puts.hpp"
 #include "service/service.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
+
+/// A record of a variable, or a fixed-size variable (record 0), of which every rank has put its
+/// part.
+struct WholePut {
+    int variable = 0;
+    std::int64_t record = 0;
+    std::int64_t key = 0;               ///< key of the holding
+    bool complete = false;              ///< all elements were put
+    bool by_put = false;                ///< it was put by tw_put
+    const WaitingPart* part = nullptr;  ///< this rank's part; null if it has none
+};
 
 class SpaceWriter {
 public:
@@ -60,7 +70,7 @@ private:
         std::unique_ptr<Stream> stream;
         std::unique_ptr<Direct> direct;
     };
-    void count(const Plan& plan);
+    static void count(const Plan& plan, StreamCounts& all);
     Status make_plan(std::span<const WholePut> puts, Status mine);
     std::unique_ptr<Plan> change(std::span<const WholePut> puts) const;
     Status run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits);
@@ -72,7 +82,6 @@ private:
     std::unique_ptr<Layout> layout_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first
     StreamCounts earlier_;                      ///< counts of plans that were removed
-    double direct_seconds_ = 0;                 ///< seconds of method direct in removed plans
     bool used_ = false;                         ///< a pass ran since the last agreement
     /// The pass writes the record variables; otherwise the fixed-size ones.
     bool records_ = false;

@@ -6,7 +6,6 @@
 
 #include "service/inline/finish_write.hpp"
 #include "service/inline/space_writer.hpp"
-#include "service/inline/whole_puts.hpp"
 
 namespace thalweg::detail {
 
