@@ -3,67 +3,216 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/reserve.hpp"
+#include "base/trace.hpp"
+#include "exchange/dense.hpp"
+#include "exchange/pack.hpp"
+#include "exchange/parts.hpp"
 #include "service/bits.hpp"
+#include "service/queue/queue_plan.hpp"
 
 namespace thalweg::detail {
 
-OpenUnit::OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher)
-    : file_(file), batch_(batch), publisher_(publisher), queued_(batch.puts.size()) {}
+namespace {
 
-char* OpenUnit::room_for(int variable, std::int64_t bytes) {
-    Queued& queued = queued_[variable];
-    if (queued.at != nullptr) return queued.at;
-    UnitQueue& unit_queue = publisher_.unit_queue();
-    // If the unit has boxes, leave space in the queue for its descriptor. If it has none, the queue
-    // has been made large enough for that.
-    queued = {unit_queue.take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
-              unit_queue.memory().mark()};
-    return queued.at;
-}
+/// Largest number of cached lists that were cut to a box.
+constexpr std::size_t most_clips = 64;
 
+}  // namespace
+
+OpenUnit::OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publisher,
+                   std::function<Status(int)> mismatch)
+    : file_(file),
+      batch_(batch),
+      order_(order),
+      publisher_(publisher),
+      mismatch_(std::move(mismatch)),
+      queued_(batch.puts.size()) {}
+
+// ---- packing ------------------------------------------------------------------------------------
+
+/// Returns an upper bound for the bytes of a unit's descriptor without boxes.
 std::int64_t OpenUnit::plain_descriptor_bytes() const {
     const std::int64_t n = queued_.size();
     return QueueMemory::rounded(8 * (17 + n / 16 + 4 + 2 * n));
 }
 
+/// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
 std::int64_t OpenUnit::descriptor_bytes() const { return plain_descriptor_bytes() + description_; }
 
-std::int64_t OpenUnit::descriptor_bytes_with_part() const {
-    return plain_descriptor_bytes() + descriptor_bytes();
+/// Returns room in the queue for this rank's part of a variable; repeated calls return the same
+/// room until it is published. Null for the reasons of UnitQueue::take().
+char* OpenUnit::room_for(int variable, std::int64_t bytes) {
+    Queued& queued = queued_[variable];
+    if (queued.at != nullptr) return queued.at;
+    // If the unit has boxes, leave space in the queue for its descriptor. If it has none, the queue
+    // has been made large enough for that.
+    queued = {queue().take(bytes, boxes_.empty() ? 0 : descriptor_bytes()), bytes,
+              queue().memory().mark()};
+    return queued.at;
 }
 
-bool OpenUnit::empty() const {
-    return boxes_.empty() && std::none_of(queued_.begin(), queued_.end(),
-                                          [](const Queued& q) { return q.at != nullptr; });
+/// Fails the file on all ranks, as the queue cannot have room for a variable.
+Status OpenUnit::no_room(const Variable& v) {
+    const int rank = file_.team.rank();
+    Status status =
+        queue().memory().out_of_memory()
+            ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
+                      OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
+        : !boxes_.empty() ? no_room_for_boxes(v)
+                          : failure(TW_EINTERNAL,
+                                    "{}: variable '{}': the queue is too small; increase the "
+                                    "setting 'queue' (rank {})",
+                                    file_.path, OfVariable{v.name}, OfRank{rank});
+    publisher_.fail(status);
+    return file_.keep(std::move(status));
 }
 
-void OpenUnit::add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description) {
-    if (boxes_.empty()) boxes_mark_ = publisher_.unit_queue().memory().mark();
-    box_bytes_ += bytes + description;
-    description_ += description;
+/// Returns the error for boxes that do not fit. The file has not failed: queued data are kept, and
+/// there will be room after a collective call of all ranks.
+Status OpenUnit::no_room_for_boxes(const Variable& v) const {
+    return too_much_put(file_, v, "queue", queue().memory().capacity());
+}
+
+Status OpenUnit::put_whole(const Part& part) {
+    const int variable = part.variable;
+    const Variable& v = file_.variable(variable);
+    batch_.misfits[variable] = 0;
+    if (!part.has_any()) return {};
+    const std::int64_t bytes = part.holding->elements * v.element();
+    char* to = room_for(variable, bytes);
+    if (to == nullptr && batch_.boxed && !publisher_.collective() && !queue().stuck()) {
+        if (Status s = make_room(); !s.ok()) return s;
+        to = room_for(variable, bytes);
+    }
+    if (to == nullptr && queue().stuck()) return mismatch_(variable);
+    if (to == nullptr) return no_room(v);
+    Span span("pack");
+    span.variable(v.name).bytes(bytes);
+    batch_.misfits[variable] = pack(file_.packers, v, order_, part, to);
+    return {};
+}
+
+Status OpenUnit::put_range(int variable, ElementRange range, const Part* part) {
+    const Variable& v = file_.variable(variable);
+    const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
+    UnitPart unit = unit_part(UnitKind::part);
+    unit.head.variable = variable;
+    unit.head.begin = range.begin;
+    unit.head.end = range.end;
+    Status status;
+    // Boxes stay in the queue until the next collective call. The descriptors of the part and of
+    // the open unit need room beside them, even if there are no data.
+    if (bytes > 0 || !boxes_.empty()) {
+        const std::int64_t after =
+            boxes_.empty() ? 0 : plain_descriptor_bytes() + descriptor_bytes();
+        char* const to = queue().take(bytes, after);
+        if (to == nullptr) {
+            status = no_room(v);
+        } else if (bytes > 0) {
+            Span span("pack");
+            span.variable(v.name).bytes(bytes);
+            batch_.misfits[variable] += pack(file_.packers, v, order_, *part, range, to);
+            unit.whole.push_back({variable, position(to)});
+        }
+    }
+    publisher_.publish(unit, first_mark(true));
+    return status;
+}
+
+Status OpenUnit::check_room(const Part& part, std::int64_t records) {
+    if (!publisher_.collective()) return {};
+    const Variable& v = file_.variable(part.variable);
+    const std::int64_t capacity = queue().memory().capacity();
+    const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
+    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
+    const std::int64_t open = box_bytes_ + needed * records;
+    const bool fits = open <= file_.options.staging && open <= capacity / 8 * 7;
+    return fits ? Status{} : no_room_for_boxes(v);
+}
+
+Status OpenUnit::put_boxes(const Part& part) {
+    for (std::size_t at = 0; at < part.boxes().size(); ++at)
+        if (Status s = put_box(part, at, part.boxes()[at].box); !s.ok()) return s;
+    return {};
+}
+
+/// Packs into the open unit those elements of a held box that lie in another box.
+Status OpenUnit::put_box(const Part& part, std::size_t number, const Box& box) {
+    const Variable& v = file_.variable(part.variable);
+    const HeldBox& held = part.boxes()[number];
+    HeldBox packed = held_box(box, v.shape);
+    if (held.list) {
+        if (!has_any(held, box)) return {};
+        if (clips_.size() == most_clips) clips_.clear();
+        packed.list = clips_.of(held.list, box);
+    }
+    const std::int64_t bytes = elements_of(packed) * v.element();
+    if (box.volume() > 1 && bytes + description_of(packed) > queue().memory().capacity() / 4) {
+        Box first = box;
+        const Box second = halve(first);
+        if (Status s = put_box(part, number, first); !s.ok()) return s;
+        return put_box(part, number, second);
+    }
+    // The box's description in the unit needs room, too.
+    const std::int64_t described = description_of(packed);
+    char* to = nullptr;
+    if (Status s = room_for_box(part.variable, bytes, described, to); !s.ok()) return s;
+    {
+        Span span("pack");
+        span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
+        batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
+    }
+    UnitPart::Entry entry;
+    entry.variable = part.variable;
+    entry.record = part.record;
+    entry.held = std::move(packed);
+    entry.at = position(to);
+    if (boxes_.empty()) boxes_mark_ = queue().memory().mark();
+    box_bytes_ += QueueMemory::rounded(bytes) + described;
+    description_ += described;
     boxes_.push_back(std::move(entry));
+    return {};
 }
+
+Status OpenUnit::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
+                              char*& to) {
+    const std::int64_t needed = QueueMemory::rounded(bytes) + description;
+    const Variable& v = file_.variable(variable);
+    if (!publisher_.collective() && box_bytes_ + needed > queue().memory().capacity() / 2)
+        if (Status s = make_room(); !s.ok()) return s;
+    const std::int64_t open = box_bytes_ + needed;
+    if (publisher_.collective() &&
+        (open > queue().memory().capacity() / 8 * 7 || open > file_.options.staging))
+        return no_room_for_boxes(v);
+    const auto take = [&] { return queue().take(bytes, descriptor_bytes() + description); };
+    to = take();
+    if (to == nullptr && !publisher_.collective() && !queue().stuck()) {
+        if (Status s = make_room(); !s.ok()) return s;
+        to = take();
+    }
+    if (to != nullptr) return {};
+    if (queue().stuck()) return mismatch_(variable);
+    return queue().memory().out_of_memory() ? no_room(v) : no_room_for_boxes(v);
+}
+
+// ---- publishing ---------------------------------------------------------------------------------
 
 UnitPart OpenUnit::unit_part(UnitKind kind) const {
-    return with_reserve([&] { return make_unit_part(kind); });
-}
-
-UnitPart OpenUnit::make_unit_part(UnitKind kind) const {
-    const std::size_t words = (queued_.size() + 63) / 64;
-    UnitPart unit_part;
-    unit_part.whole.reserve(queued_.size());
-    unit_part.head.kind = kind;
-    unit_part.head.rank = file_.team.rank();
-    unit_part.head.record = batch_.record;
-    unit_part.head.boxed = batch_.boxed;
-    unit_part.head.given = batch_.given;
-    unit_part.head.records = batch_.file_records;
-    for (auto* mask : {&unit_part.put, &unit_part.lacking, &unit_part.bare, &unit_part.with_halo})
-        mask->assign(words, 0);
-    return unit_part;
+    UnitPart unit;
+    with_reserve([&] {
+        unit.whole.reserve(queued_.size());
+        for (auto* mask : {&unit.put, &unit.lacking, &unit.bare, &unit.with_halo})
+            mask->assign((queued_.size() + 63) / 64, 0);
+    });
+    unit.head.kind = kind;
+    unit.head.rank = file_.team.rank();
+    unit.head.record = batch_.record;
+    unit.head.boxed = batch_.boxed;
+    unit.head.given = batch_.given;
+    unit.head.records = batch_.file_records;
+    return unit;
 }
 
 /// Describes which variables were put, in which form, and where their data are queued.
@@ -79,20 +228,30 @@ void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
         if (part.put && part.form == Form::without_halo) set_bit(unit_part.bare, i);
         if (part.put && part.form == Form::with_halo) set_bit(unit_part.with_halo, i);
         if (part.put && queued_[i].at != nullptr)
-            unit_part.whole.push_back(
-                {static_cast<int>(i), publisher_.unit_queue().memory().position(queued_[i].at)});
+            unit_part.whole.push_back({static_cast<int>(i), position(queued_[i].at)});
     }
 }
 
-/// Returns the mark of the first queued record variable that stays until the step ends; -1: there
-/// is none.
-std::int64_t OpenUnit::first_that_stays() const {
-    std::int64_t first = -1;
+/// Returns the mark of the first queued data; -1 if there are none.
+/// @param all  false: only the data of record variables that tw_put has put
+std::int64_t OpenUnit::first_mark(bool all) const {
+    std::int64_t first = all && !boxes_.empty() ? boxes_mark_ : -1;
     for (std::size_t i = 0; i < queued_.size(); ++i)
-        if (batch_.is_record(i) && queued_[i].at != nullptr &&
+        if ((all || batch_.is_record(i)) && queued_[i].at != nullptr &&
             (first < 0 || queued_[i].mark < first))
             first = queued_[i].mark;
     return first;
+}
+
+/// Publishes a unit with the boxes. If that is impossible, the boxes stay.
+bool OpenUnit::publish_boxes(UnitPart& unit, std::int64_t keep) {
+    unit.entries = std::exchange(boxes_, {});
+    if (!publisher_.publish(unit, keep)) {
+        boxes_ = std::move(unit.entries);
+        return false;
+    }
+    box_bytes_ = description_ = 0;
+    return true;
 }
 
 bool OpenUnit::publish(UnitKind kind) {
@@ -102,13 +261,8 @@ bool OpenUnit::publish(UnitKind kind) {
             if (batch_.is_record(i) && (batch_.puts[i].put || batch_.puts[i].written))
                 batch_.note_records(batch_.record + 1);
     UnitPart unit = unit_part(kind);
-    unit.entries = std::exchange(boxes_, {});
     describe(unit, kind);
-    if (!publisher_.publish(unit, step ? -1 : first_that_stays())) {
-        boxes_ = std::move(unit.entries);
-        return false;
-    }
-    box_bytes_ = description_ = 0;
+    if (!publish_boxes(unit, step ? -1 : first_mark(false))) return false;
     for (std::size_t i = 0; i < queued_.size(); ++i)
         if (step || !batch_.is_record(i)) queued_[i] = {};
     batch_.forget_puts(step);
@@ -123,53 +277,40 @@ bool OpenUnit::publish_early(bool ends) {
     // later boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
-        unit.whole.push_back(
-            {static_cast<int>(i), publisher_.unit_queue().memory().position(queued_[i].at)});
+        unit.whole.push_back({static_cast<int>(i), position(queued_[i].at)});
     }
-    unit.entries = std::exchange(boxes_, {});
-    if (!publisher_.publish(unit)) {
-        boxes_ = std::move(unit.entries);
-        return false;
-    }
-    box_bytes_ = description_ = 0;
+    if (!publish_boxes(unit, -1)) return false;
     std::fill(queued_.begin(), queued_.end(), Queued{});
     return true;
 }
 
-void OpenUnit::publish_part(int variable, ElementRange range, const char* at) {
-    UnitPart unit = unit_part(UnitKind::part);
-    unit.head.variable = variable;
-    unit.head.begin = range.begin;
-    unit.head.end = range.end;
-    if (at != nullptr)
-        unit.whole.push_back({variable, publisher_.unit_queue().memory().position(at)});
-    publisher_.publish(unit, boxes_.empty() ? -1 : boxes_mark_);
+Status OpenUnit::make_room() {
+    const bool empty = boxes_.empty() && first_mark(true) < 0;
+    if (Status s = poll(); !s.ok() || empty) return s;
+    (void)publish_early(false);  // the caller tests if this rank waits in vain
+    return {};
 }
 
 void OpenUnit::publish_fill(std::span<const int> variables) {
     UnitPart unit = unit_part(UnitKind::fill);
     unit.head.records = 0;  // this unit ends no record
     for (const int v : variables) set_bit(unit.put, v);
-    std::int64_t first = boxes_.empty() ? -1 : boxes_mark_;
-    for (const Queued& q : queued_)
-        if (q.at != nullptr && (first < 0 || q.mark < first)) first = q.mark;
-    publisher_.publish(unit, first);
+    publisher_.publish(unit, first_mark(true));
 }
 
 void OpenUnit::gather() {
-    UnitQueue& unit_queue = publisher_.unit_queue();
     std::vector<Queued*> open;
     with_reserve([&] { open.reserve(queued_.size()); });
     for (Queued& q : queued_)
         if (q.at != nullptr) open.push_back(&q);
     // Moves from low addresses to high ones, so that nothing is overwritten before it has moved.
     std::sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->at < b->at; });
-    unit_queue.memory().restart();
+    queue().memory().restart();
     for (Queued* q : open) {
-        char* to = unit_queue.take(q->bytes);
+        char* to = queue().take(q->bytes);
         std::memmove(to, q->at, q->bytes);
         q->at = to;
-        q->mark = unit_queue.memory().mark();
+        q->mark = queue().memory().mark();
     }
 }
 

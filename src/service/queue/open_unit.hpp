@@ -1,35 +1,42 @@
 // The unit of work that a rank has open: the data that it has put since it last published a unit,
-// by tw_put or as boxes.
+// by tw_put or as boxes. Packs them into the rank's queue, and makes room for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "service/batch.hpp"
+#include "service/queue/clips.hpp"
 #include "service/queue/publisher.hpp"
 
 namespace thalweg::detail {
 
 class OpenUnit {
 public:
-    OpenUnit(const FileContext& file, Batch& batch, Publisher& publisher);
+    /// @param order     byte order in the file
+    /// @param mismatch  function that handles a wait for room which would never end, as other ranks
+    ///                  are in a collective call; gets the variable that waits
+    OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publisher,
+             std::function<Status(int)> mismatch);
 
-    /// Returns room in the queue for this rank's part of a variable; repeated calls return the same
-    /// room until it is published. Null for the reasons of UnitQueue::take().
-    char* room_for(int variable, std::int64_t bytes);
-
-    void add_box(UnitPart::Entry entry, std::int64_t bytes, std::int64_t description);
-    bool has_boxes() const { return !boxes_.empty(); }
-    /// Tests if nothing is queued.
-    bool empty() const;
-    /// Returns the bytes of the boxes and their descriptions.
-    std::int64_t box_bytes() const { return box_bytes_; }
-    /// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
-    std::int64_t descriptor_bytes() const;
-    /// Returns an upper bound for the bytes of two descriptors: that of a part published as a unit
-    /// of its own, and that of the open unit after it.
-    std::int64_t descriptor_bytes_with_part() const;
+    /// Keeps an error of the writers that this rank knows already. Returns the file's first error.
+    Status poll() {
+        (void)file_.keep(publisher_.known_failure());
+        return file_.failed;
+    }
+    /// Packs this rank's part of a variable.
+    Status put_whole(const Part& part);
+    /// Packs this rank's part of a range, and publishes the range as a unit of its own.
+    /// @param part  null on a rank that did not put the variable
+    Status put_range(int variable, ElementRange range, const Part* part);
+    /// Packs a part box by box.
+    Status put_boxes(const Part& part);
+    /// Checks that all boxes of a part, and of similar parts in `records` records, fit into the
+    /// queue, if units are published only in collective calls.
+    Status check_room(const Part& part, std::int64_t records);
 
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
     /// @return false if UnitQueue::publish() has returned false
@@ -38,35 +45,45 @@ public:
     /// @param ends  end a step apart from the other ranks
     /// @return false if UnitQueue::publish() returns it
     bool publish_early(bool ends);
-    /// Publishes a range of a variable as a unit of its own.
-    /// @param at  data of the range; null if this rank has none
-    void publish_part(int variable, ElementRange range, const char* at);
+    /// Publishes the queued data in the middle of a step, if there are any, so that their room can
+    /// be reused. Only if publishing is local.
+    Status make_room();
+    /// Publishes, between steps, a request to fill the elements of fixed-size variables that were
+    /// not put. Unpublished data stay where they are.
+    void publish_fill(std::span<const int> variables);
     /// Moves unpublished data to the start of the queue, after all ranks have met and the queue is
     /// empty. Otherwise the data would block the ring until the step ends, and the syncs of a long
     /// step would fill it.
     void gather();
-
-    /// Publishes, between steps, a request to fill the elements of fixed-size variables that were
-    /// not put. Unpublished data stay where they are.
-    void publish_fill(std::span<const int> variables);
 
 private:
     struct Queued {
         char* at = nullptr;
         std::int64_t bytes = 0, mark = 0;
     };
+    UnitQueue& queue() const { return publisher_.unit_queue(); }
+    std::int64_t position(const char* data) const { return queue().memory().position(data); }
+    char* room_for(int variable, std::int64_t bytes);
+    Status put_box(const Part& part, std::size_t number, const Box& box);
+    Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
+    Status no_room(const Variable& v);
+    Status no_room_for_boxes(const Variable& v) const;
     std::int64_t plain_descriptor_bytes() const;
+    std::int64_t descriptor_bytes() const;
     UnitPart unit_part(UnitKind kind) const;
-    UnitPart make_unit_part(UnitKind kind) const;
     void describe(UnitPart& unit_part, UnitKind kind) const;
-    std::int64_t first_that_stays() const;
+    std::int64_t first_mark(bool all) const;
+    bool publish_boxes(UnitPart& unit, std::int64_t keep);
 
-    const FileContext& file_;
+    FileContext& file_;
     Batch& batch_;
+    Order order_;
     Publisher& publisher_;
+    std::function<Status(int)> mismatch_;
+    Clips clips_;
     std::vector<Queued> queued_;  ///< queued data of each variable, for tw_put
     std::vector<UnitPart::Entry> boxes_;
-    std::int64_t box_bytes_ = 0;
+    std::int64_t box_bytes_ = 0;    ///< bytes of the boxes and their descriptions
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
     std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (QueueMemory::mark)
 };

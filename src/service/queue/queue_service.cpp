@@ -15,9 +15,8 @@ QueueService::QueueService(FileContext& file, Batch& batch, Order order,
     : file_(file),
       batch_(batch),
       publisher_(std::move(publisher)),
-      unit_(file, batch, *publisher_),
-      packer_(file, batch, order, *publisher_, unit_,
-              [this](int variable) { return mismatch(Call::put, variable); }),
+      unit_(file, batch, order, *publisher_,
+            [this](int variable) { return mismatch(Call::put, variable); }),
       together_(!holds_step || publisher_->collective()),
       in_parts_(!holds_step),
       part_bytes_(least / 4) {
@@ -30,7 +29,7 @@ QueueService::QueueService(FileContext& file, Batch& batch, Order order,
 QueueService::~QueueService() { file_.session.call_agreement().forget(file_.serial); }
 
 Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
-    (void)packer_.poll();
+    (void)unit_.poll();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     batch_.boxed |= agreed.boxed;
     return status;
@@ -51,7 +50,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
         // Ranks whose own check failed take part in the agreement.
         Agreed agreed;
         if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    } else if (Status s = packer_.poll(); !s.ok()) {
+    } else if (Status s = unit_.poll(); !s.ok()) {
         return s;
     }
     if (!checked.ok()) return checked;
@@ -60,7 +59,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
     // Every rank passed the whole variable; the values of rank 0 are written.
     if (goes_as_boxes(file_, variable)) {
         batch_.boxed = true;
-        if (Status s = packer_.put_boxes(part); !s.ok()) return s;
+        if (Status s = unit_.put_boxes(part); !s.ok()) return s;
     } else if (deferred) {
         WaitingPart waiting;
         static_cast<Part&>(waiting) = part;
@@ -71,7 +70,7 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
     } else if (in_parts_) {
         if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
         return batch_.keep_misfits(true);
-    } else if (Status s = packer_.put_whole(part); !s.ok()) {
+    } else if (Status s = unit_.put_whole(part); !s.ok()) {
         return s;
     }
     batch_[variable].put = true;
@@ -99,13 +98,11 @@ Status QueueService::queue_in_ranges(int variable, const Part* part) {
     const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
     Status first;
     // Publish what is queued, so that its room can be reused for the ranges.
-    if (!publisher_->collective()) first = packer_.publish_early();
+    if (!publisher_->collective()) first = unit_.make_room();
     for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
         const ElementRange range{begin, std::min(v.elements(), begin + size)};
-        const char* at = nullptr;
-        Status status = packer_.put_range(variable, range, part, at);
+        Status status = unit_.put_range(variable, range, part);
         if (first.ok()) first = std::move(status);
-        unit_.publish_part(variable, range, at);
     }
     batch_[variable].written = true;
     batch_[variable].put = false;
@@ -125,7 +122,7 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
             if (!agreed.put[i]) continue;
             status = queue_in_ranges(variable, deferred);
         } else if (deferred != nullptr) {
-            status = packer_.put_whole(*deferred);
+            status = unit_.put_whole(*deferred);
         }
         // If the ranks are in different calls, the array stays deferred.
         if (status.code == TW_EMISMATCH) return status;
@@ -137,22 +134,21 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
 
 /// Packs parts at once, also deferred arrays.
 Status QueueService::put_parts(const PartsToPut& put) {
-    if (Status s = packer_.poll(); !s.ok() || put.records == 0) return s;
-    if (Status s = packer_.check_room(put.part, put.records); !s.ok()) return s;
-    Status status =
-        batch_.for_parts(put, [&](const Part& part) { return packer_.put_boxes(part); });
+    if (Status s = unit_.poll(); !s.ok() || put.records == 0) return s;
+    if (Status s = unit_.check_room(put.part, put.records); !s.ok()) return s;
+    Status status = batch_.for_parts(put, [&](const Part& part) { return unit_.put_boxes(part); });
     return status.ok() ? batch_.keep_misfits(true) : status;
 }
 
 Status QueueService::end_step(bool apart) {
     if (apart && !together_) {
-        if (Status s = packer_.poll(); !s.ok()) return s;
+        if (Status s = unit_.poll(); !s.ok()) return s;
         ++file_.figures.steps;
         return unit_.publish_early(true) ? Status{} : mismatch(Call::end_step, -1);
     }
     Agreed agreed;
     const Status lost = batch_.check_deferred(true);
-    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : packer_.poll();
+    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : unit_.poll();
     if (!mine.ok()) return mine;
     if (!lost.ok()) {  // the other ranks consider the step ended
         publisher_->fail(lost);

@@ -5,9 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "service/queue/publisher.hpp"
+#include "service/queue/open_unit.hpp"
 #include "service/queue/queue_plan.hpp"
-#include "service/queue/unit_packer.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -46,7 +45,6 @@ private:
     Batch& batch_;
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
-    UnitPacker packer_;
     bool together_;  ///< publishing is collective
     bool in_parts_;  ///< a step exceeds the queue: variables are published in parts
     std::int64_t part_bytes_;
