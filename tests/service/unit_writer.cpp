@@ -73,13 +73,14 @@ struct Office {
         plan.add("v", TW_INT, {8}, true);
         plan.add("f", TW_INT, {4}, false);
         plan.lay_out();
-        UnitWriterOptions options;
-        options.whole = plan.whole;
-        options.path = "x.nc";
-        options.rank = 9;
-        options.durable = placed;
-        unit_writer = std::make_unique<UnitWriter>(plan.definitions, plan.spaces,
-                                                   make_serial_layout(), 0, file, options, host);
+        ServicePlan of;
+        of.definitions = &plan.definitions;
+        of.whole = plan.whole;
+        of.path = "x.nc";
+        of.layout.method = "serial";
+        of.rank = 9;
+        of.options.durable = placed;
+        unit_writer = std::make_unique<UnitWriter>(of, plan.spaces, 0, file, host);
         for (int r = 0; r < n; ++r) {
             Status status;
             auto memory = QueueMemory::make(r == 0 ? first : 1 << 16, {}, status);

@@ -195,11 +195,10 @@ private:
 
     Status make_unit_writer(int writer, int agent, int agents,
                             const std::vector<SegmentName>& names) {
-        UnitWriterOptions options = plan_.for_writer(team_.rank(), agent);
-        options.node_agents = agents;
-        unit_writer_ =
-            std::make_shared<UnitWriter>(*plan_.definitions, spaces_, make_layout(plan_.layout),
-                                         writer, storage_, options, *this);
+        plan_.rank = team_.rank();
+        plan_.agent = agent;
+        plan_.node_agents = agents;
+        unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, writer, storage_, *this);
         for (const SegmentName& name : names) {
             Status status;
             auto segment = Segment::map(name, status);

@@ -5,12 +5,11 @@
 
 namespace thalweg::detail {
 
-FileRounds::FileRounds(Storage& storage, const UnitWriterOptions& options,
-                       UnitWriterSources& sources, UnitWriterHost& host, bool counts,
-                       std::int64_t records)
+FileRounds::FileRounds(Storage& storage, const ServicePlan& plan, UnitWriterSources& sources,
+                       UnitWriterHost& host, bool counts, std::int64_t records)
     : storage_(storage),
       placement_(storage.placement()),
-      options_(options),
+      plan_(plan),
       sources_(sources),
       host_(host),
       counts_(counts),
@@ -36,7 +35,7 @@ Status FileRounds::settle(bool& worked) {
     bool any = false;
     Status status;
     if (placement_ != nullptr) status = placement_->settle(any);
-    if (status.ok() && placement_ != nullptr && options_.durable && first_is_in_file())
+    if (status.ok() && placement_ != nullptr && plan_.options.durable && first_is_in_file())
         status = storage_.sync();
     worked |= any || !status.ok();
     if (!status.ok()) return status;
@@ -57,11 +56,11 @@ void FileRounds::end(const Round& round) {
 
 std::int64_t FileRounds::written_by_all() const {
     std::int64_t all = done();
-    if (options_.own_file) return all;
+    if (plan_.layout.grid.own_files) return all;
     all = std::min(all, others_.load(std::memory_order_acquire));
     const auto near = std::find_if(sources_.begin(), sources_.end(),
                                    [](const UnitSource& s) { return s.region != nullptr; });
-    for (int a = 0; near != sources_.end() && a < options_.node_agents; ++a) {
+    for (int a = 0; near != sources_.end() && a < plan_.node_agents; ++a) {
         const Word& own = Region::of(*near->region).rounds[a];
         all = std::min(all, whole_count(own.load(std::memory_order_acquire), counted_));
     }
@@ -80,7 +79,7 @@ Status FileRounds::commit(bool& worked) {
         records_after_.pop_front();
     }
     if (records == this->records()) return {};
-    Status status = storage_.set_records(records, options_.durable);
+    Status status = storage_.set_records(records, plan_.options.durable);
     if (status.ok()) records_.store(records, std::memory_order_release);
     return status;
 }

@@ -18,7 +18,7 @@ public:
     /// @param counts   this writer counts records: the first writer does, or each one in a file of
     /// its own
     /// @param records  number of records that the file has now
-    FileRounds(Storage& storage, const UnitWriterOptions& options, UnitWriterSources& sources,
+    FileRounds(Storage& storage, const ServicePlan& plan, UnitWriterSources& sources,
                UnitWriterHost& host, bool counts, std::int64_t records);
 
     // Any thread may call these functions.
@@ -61,7 +61,7 @@ private:
 
     Storage& storage_;
     Placement* placement_;  ///< null: the storage writes data at once, without waiting for places
-    const UnitWriterOptions& options_;
+    const ServicePlan& plan_;
     UnitWriterSources& sources_;
     UnitWriterHost& host_;
     bool counts_;

@@ -9,45 +9,11 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "layout/grid.hpp"
 #include "service/queue/unit_queue.hpp"
 #include "service/queue/unit_writer_host.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
-
-/// The description of a file for the writers of a service. Refers to the file's definitions.
-struct ServicePlan {
-    /// Path of the file, for messages, and of its data while it is written.
-    std::string path, data_path;
-    int serial = 0;  ///< number of the file in its session
-    const Definitions* definitions = nullptr;
-    /// For each variable: the ranks together hold every element.
-    std::vector<char> whole;
-    std::shared_ptr<const PackedBoxes> boxes;  ///< boxes of this rank
-    LayoutChoice layout;
-    std::string storage;
-    StorageOptions options;
-    FileMap map;  ///< offsets in an existing file
-    std::int64_t piece = 2 << 20;
-    std::int64_t queue = 0;                ///< bytes per rank
-    std::int64_t queue_limit = INT64_MAX;  ///< bytes of published units above which a new one waits
-    bool queue_grows = false;              ///< memory of the queue is allocated on first use
-    bool durable = false;
-
-    /// Returns the options of a writer. @param rank, agent  see UnitWriterOptions
-    UnitWriterOptions for_writer(int rank, int agent) const {
-        return {.path = path,
-                .piece = piece,
-                .durable = durable,
-                .rank = rank,
-                .agent = agent,
-                .own_file = layout.grid.own_files,
-                .existing = options.existing,
-                .whole = whole,
-                .wording = options.wording};
-    }
-};
 
 /// The connection of a model rank to the writers of a service.
 class Publisher {

@@ -256,7 +256,6 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const Ex
     plan.layout = target.layout;
     plan.storage = file.options.storage;
     if (file.options.piece > 0) plan.piece = file.options.piece;
-    plan.durable = file.options.durable;
     plan.options = file.storage_options();
     plan.options.existing = existing;
     if (file.existing.is) plan.map = target.map;

@@ -11,27 +11,25 @@
 
 namespace thalweg::detail {
 
-UnitWriter::UnitWriter(const Definitions& definitions, const Spaces& spaces,
-                       std::unique_ptr<Layout> layout, int writer, Storage& storage,
-                       UnitWriterOptions options, UnitWriterHost& host)
-    : definitions_(definitions),
-      layout_(std::move(layout)),
+UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
+                       UnitWriterHost& host)
+    : plan_(std::move(plan)),
+      layout_(make_layout(plan_.layout)),
       storage_(storage),
-      options_(std::move(options)),
       host_(host),
-      sources_(definitions, options_.agent),
-      composer_(definitions, options_.whole, spaces, *layout_, writer, storage, options_.piece,
-                &host, options_.existing),
-      rounds_(storage, options_, sources_, host, writer == 0 || options_.own_file,
+      sources_(*plan_.definitions, plan_.agent),
+      composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, plan_.piece,
+                &host, plan_.options.existing),
+      rounds_(storage, plan_, sources_, host, writer == 0 || plan_.layout.grid.own_files,
               composer_.records()),
-      state_(options_, sources_, host) {}
+      state_(plan_.rank, sources_, host) {}
 
 Status UnitWriter::add_region(std::unique_ptr<Segment> memory) try {
     sources_.add_region(std::move(memory));
     return {};
 } catch (const std::bad_alloc&) {
-    return failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
-                   OfFile{options_.path}, OfRank{options_.rank});
+    return failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})", OfFile{plan_.path},
+                   OfRank{plan_.rank});
 }
 
 void UnitWriter::take(UnitSource& source) {
@@ -55,7 +53,7 @@ bool UnitWriter::work_locked() try {
         return advance() || any;
     }
     const Status heard = state_.failure();
-    const TraceFile file(options_.path);
+    const TraceFile file(plan_.path);
     Span span("write unit");
     const double begin = now();
     bool worked = take_boxes() || end_apart() || work_units();
@@ -70,8 +68,8 @@ bool UnitWriter::work_locked() try {
     return discard();
 } catch (const std::exception&) {
     const Status status = exception_status();
-    state_.fail(failure(status.code, "{}: {} (rank {})", OfFile{options_.path}, status.text,
-                        OfRank{options_.rank}));
+    state_.fail(failure(status.code, "{}: {} (rank {})", OfFile{plan_.path}, status.text,
+                        OfRank{plan_.rank}));
     return true;
 }
 
@@ -190,8 +188,8 @@ bool UnitWriter::work_units() {
 
 void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return;
-    if (Status status =
-            check_units(unit_parts, definitions_.variables, options_.path, options_.wording);
+    if (Status status = check_units(unit_parts, plan_.definitions->variables, plan_.path,
+                                    plan_.options.wording);
         !status.ok())
         return state_.fail(status);
     Status status = composer_.write(unit_parts);
@@ -203,7 +201,7 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
 /// Syncs what was written if the file is durable; stops after an error. Data that wait for places
 /// are not in the file yet, and are not synced.
 void UnitWriter::finish_write(Status status) {
-    if (status.ok() && options_.durable && storage_.placement() == nullptr)
+    if (status.ok() && plan_.options.durable && storage_.placement() == nullptr)
         status = storage_.sync();
     if (!status.ok()) state_.fail_here(std::move(status));
 }

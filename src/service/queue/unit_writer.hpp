@@ -16,8 +16,9 @@ namespace thalweg::detail {
 
 class UnitWriter {
 public:
-    UnitWriter(const Definitions& definitions, const Spaces& spaces, std::unique_ptr<Layout> layout,
-               int writer, Storage& storage, UnitWriterOptions options, UnitWriterHost& host);
+    /// @param writer  its number among the layout's writers
+    UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
+               UnitWriterHost& host);
 
     /// Adds a rank of this node, before the first work(); fails if there is no memory for its
     /// holdings.
@@ -63,10 +64,9 @@ private:
     void finish_round(bool mark);
     bool advance();
 
-    const Definitions& definitions_;
+    ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
-    UnitWriterOptions options_;
     UnitWriterHost& host_;
     UnitWriterSources sources_;
     Composer composer_;

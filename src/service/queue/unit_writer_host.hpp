@@ -1,27 +1,40 @@
-// The thread or server that a writer's queue belongs to: receives its events, and answers its
-// questions.
+// The file that a writer of a service writes, and the thread or server that its queue belongs to,
+// which receives its events and answers its questions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "layout/grid.hpp"
 #include "service/queue/composer.hpp"
 
 namespace thalweg::detail {
 
-struct UnitWriterOptions {
-    std::string path;  ///< path of the file, for messages
+/// The description of a file for the writers of a service. Refers to the file's definitions.
+struct ServicePlan {
+    /// Path of the file, for messages, and of its data while it is written.
+    std::string path, data_path;
+    int serial = 0;  ///< number of the file in its session
+    const Definitions* definitions = nullptr;
+    /// For each variable: the ranks together hold every element.
+    std::vector<char> whole;
+    std::shared_ptr<const PackedBoxes> boxes;  ///< boxes of this rank
+    LayoutChoice layout;
+    std::string storage;
+    StorageOptions options;
+    FileMap map;  ///< offsets in an existing file
     std::int64_t piece = 2 << 20;
-    bool durable = false;
-    int rank = 0;           ///< rank of this writer, for messages
-    int agent = 0;          ///< number of this writer among those of its node
-    int node_agents = 1;    ///< writers on this node
-    bool own_file = false;  ///< the writer has a file of its own, and counts its records
-    Existing existing = {};
-    std::vector<char> whole = {};  ///< for each variable: the ranks together hold every element
-    Wording wording = {};
+    std::int64_t queue = 0;                ///< bytes per rank
+    std::int64_t queue_limit = INT64_MAX;  ///< bytes of published units above which a new one waits
+    bool queue_grows = false;              ///< memory of the queue is allocated on first use
+    // For one writer:
+    int rank = 0;         ///< its rank, for messages
+    int agent = 0;        ///< its number among the writers of its node
+    int node_agents = 1;  ///< number of writers on this node
 };
 
 class UnitWriterHost : public BetweenPieces {

@@ -18,7 +18,7 @@ void WriterState::fail(const Status& status) { set(failed_, status); }
 void WriterState::hear(const Status& status) { set(heard_, status); }
 
 void WriterState::fail_here(Status status) {
-    reword(status, "{} (rank {})", status.text, OfRank{options_.rank});
+    reword(status, "{} (rank {})", status.text, OfRank{rank_});
     fail(status);
 }
 

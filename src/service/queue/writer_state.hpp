@@ -12,9 +12,9 @@ namespace thalweg::detail {
 /// Any thread may call these functions.
 class WriterState {
 public:
-    WriterState(const UnitWriterOptions& options, const UnitWriterSources& sources,
-                UnitWriterHost& host)
-        : options_(options), sources_(sources), host_(host) {}
+    /// @param rank  rank of the writer, for messages
+    WriterState(int rank, const UnitWriterSources& sources, UnitWriterHost& host)
+        : rank_(rank), sources_(sources), host_(host) {}
 
     /// Stops the writer, and informs the ranks of its node.
     void fail(const Status& status);
@@ -35,7 +35,7 @@ public:
 private:
     void set(Status& error, const Status& status);
 
-    const UnitWriterOptions& options_;
+    int rank_;
     const UnitWriterSources& sources_;
     UnitWriterHost& host_;
     mutable std::mutex mutex_;  ///< guards the members below

@@ -22,7 +22,7 @@ void carry(Wire& wire, Carried<Wire, Packing> p) {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, ServicePlan> plan) {
     wire(plan.path, plan.data_path, plan.serial, plan.layout, plan.storage, plan.options,
-         plan.piece, plan.queue, plan.durable, plan.whole, plan.map);
+         plan.piece, plan.queue, plan.whole, plan.map);
 }
 
 std::vector<char> describe_file(const ServicePlan& plan) {
@@ -33,13 +33,10 @@ std::vector<char> describe_file(const ServicePlan& plan) {
     return std::move(out.bytes);
 }
 
-FileDescription read_file(const std::vector<char>& bytes) {
+void read_file(const std::vector<char>& bytes, ServicePlan& plan, Definitions& d) {
     WireReader in(bytes);
-    FileDescription f;
-    Definitions& d = f.definitions;
-    in(f.plan, d.dims, d.attributes, d.variables);
+    in(plan, d.dims, d.attributes, d.variables);
     for (Variable& v : d.variables) in(v.packing);
-    return f;
 }
 
 }  // namespace thalweg::detail

@@ -7,12 +7,8 @@
 
 namespace thalweg::detail {
 
-struct FileDescription {
-    ServicePlan plan;  ///< without definitions
-    Definitions definitions;
-};
-
 std::vector<char> describe_file(const ServicePlan& plan);
-FileDescription read_file(const std::vector<char>& bytes);
+/// Reads a description. @param plan  does not receive its pointer to the definitions
+void read_file(const std::vector<char>& bytes, ServicePlan& plan, Definitions& definitions);
 
 }  // namespace thalweg::detail

@@ -24,16 +24,16 @@ void Replies::join(std::int64_t file, Answer answer) {
 // ---- creation -----------------------------------------------------------------------------------
 
 Status FileOnServer::describe(const std::vector<char>& body) {
-    description_ = read_file(body);
-    const ServicePlan& plan = description_.plan;
-    const Grid& grid = plan.layout.grid;
-    storage_ = make_storage(plan.storage);
+    read_file(body, plan_, definitions_);
+    plan_.definitions = &definitions_;
+    const Grid& grid = plan_.layout.grid;
+    storage_ = make_storage(plan_.storage);
     if (grid.own_files)
         storage_ = make_tile_storage(std::move(storage_), grid,
-                                     place_.writer < grid.parts() ? place_.writer : -1, plan.path);
+                                     place_.writer < grid.parts() ? place_.writer : -1, plan_.path);
     const bool inspects = place_.server_roles.nodes() > 1 &&
                           place_.server_roles.servers_of(place_.node).front() == place_.writer;
-    return inspects ? check_identity(plan.data_path, plan.options.claimed) : Status{};
+    return inspects ? check_identity(plan_.data_path, plan_.options.claimed) : Status{};
 }
 
 Status FileOnServer::create() {
@@ -46,35 +46,29 @@ Status FileOnServer::create() {
 /// Creates the storage.
 /// @note Collective over the servers
 Status FileOnServer::create_storage() {
-    ServicePlan& plan = description_.plan;
-    const Definitions& definitions = description_.definitions;
-    StorageOptions options = plan.options;
+    StorageOptions options = plan_.options;
     const ServerRoles& server_roles = place_.server_roles;
     const int its_node = server_roles.node_of(server_roles.servers().front());
     options.beside_keeper = its_node == place_.node;
     options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
     Status status = together([&] {
-        return options.existing.is
-                   ? storage_->open(place_.peers, plan.path, definitions, options, true, plan.map)
-                   : storage_->create(place_.peers, plan.data_path, definitions, options, true,
-                                      plan.map);
+        return options.existing.is ? storage_->open(place_.peers, plan_.path, definitions_, options,
+                                                    true, plan_.map)
+                                   : storage_->create(place_.peers, plan_.data_path, definitions_,
+                                                      options, true, plan_.map);
     });
     return status.ok() ? status : with_reserve([&] { return place_.named(status); });
 }
 
 /// Makes the queue that takes the units of the ranks.
 Status FileOnServer::set_up() {
-    const ServicePlan& plan = description_.plan;
     const ServerRoles& server_roles = place_.server_roles;
-    spaces_ = make_spaces(description_.definitions, plan.map);
+    spaces_ = make_spaces(definitions_, plan_.map);
     const auto local = server_roles.servers_of(place_.node);
-    UnitWriterOptions options =
-        plan.for_writer(place_.transport.address(),
-                        std::find(local.begin(), local.end(), place_.writer) - local.begin());
-    options.node_agents = 0;  // servers report to the first one by messages
-    unit_writer_ =
-        std::make_unique<UnitWriter>(description_.definitions, spaces_, make_layout(plan.layout),
-                                     place_.writer, *storage_, options, *this);
+    plan_.rank = place_.transport.address();
+    plan_.agent = std::ranges::find(local, place_.writer) - local.begin();
+    plan_.node_agents = 0;  // servers report to the first one by messages
+    unit_writer_ = std::make_unique<UnitWriter>(plan_, spaces_, place_.writer, *storage_, *this);
     if (Status status = add_regions(); !status.ok()) return status;
     for (const int feeder : server_roles.feeders(place_.writer))
         unit_writer_->sources().add_feeder(feeder);
@@ -105,7 +99,7 @@ void FileOnServer::reply(const Status& status) {
                       Answer own = place_.answer(status);
                       if (unit_writer_) own.counts = unit_writer_->state().counts();
                       if (unit_writer_) own.records = unit_writer_->rounds().records();
-                      if (place_.is_first()) own.map = description_.plan.map;
+                      if (place_.is_first()) own.map = plan_.map;
                       return own;
                   }));
 }
@@ -210,8 +204,7 @@ void FileOnServer::forward(std::span<const UnitPart> unit_parts) {
     for (const int w : place_.fed) {
         std::vector<char> message;
         for (const UnitPart& p : unit_parts)
-            append_clipped(p, unit_writer_->layout(), w, spaces_,
-                           description_.definitions.variables, message);
+            append_clipped(p, unit_writer_->layout(), w, spaces_, definitions_.variables, message);
         Span span("send");
         span.bytes(message.size());
         place_.transport.send(place_.server_roles.servers()[w], MessageKind::unit_parts, serial_,

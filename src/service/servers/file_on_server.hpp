@@ -57,9 +57,9 @@ public:
     /// Answers the current command with this server's information on the file.
     void reply(const Status& status);
 
-    const std::string& path() const { return description_.plan.path; }
+    const std::string& path() const { return plan_.path; }
     /// Tests if each writer writes a file of its own.
-    bool own_files() const { return description_.plan.layout.grid.own_files; }
+    bool own_files() const { return plan_.layout.grid.own_files; }
 
     /// Handles a message for the file, except for a close.
     void handle(Message& message);
@@ -104,7 +104,8 @@ private:
     Replies& replies_;
     BetweenPieces& pause_;
     std::int64_t serial_;
-    FileDescription description_;
+    Definitions definitions_;
+    ServicePlan plan_;
     std::unique_ptr<Storage> storage_;
     Spaces spaces_;
     std::unique_ptr<UnitWriter> unit_writer_;
