@@ -31,7 +31,7 @@ private:
 }  // namespace
 
 std::int64_t UnitQueue::done() const {
-    std::int64_t n = watcher_ != nullptr ? std::min(next_, watcher_->sent()) : next_;
+    std::int64_t n = sent_ ? std::min(next_, sent_()) : next_;
     const Region& region = this->region();
     for (int a = 0; a < agents_; ++a)
         n = std::min(n, whole_count(region.done[a].load(std::memory_order_acquire), next_));

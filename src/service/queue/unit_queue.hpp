@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,15 +12,6 @@
 #include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {
-
-/// Callbacks that a rank makes while it waits for room in its queue.
-class QueueWatcher {
-public:
-    virtual ~QueueWatcher() = default;
-    /// Returns the first unit of which a message is still in transit. The memory of earlier units
-    /// may be reused.
-    virtual std::int64_t sent() { return INT64_MAX; }
-};
 
 class UnitQueue {
 public:
@@ -59,7 +51,9 @@ public:
     /// Tests if the writers of the node are done with all published units.
     bool drained();
 
-    void watch(QueueWatcher& watcher) { watcher_ = &watcher; }
+    /// Sets a function that returns the first unit of which a message is still in transit. The
+    /// memory of earlier units may be reused.
+    void watch(std::function<std::int64_t()> sent) { sent_ = std::move(sent); }
 
     std::int64_t waits = 0;
     double wait_seconds = 0;
@@ -76,7 +70,7 @@ private:
     void wait_for_more();
 
     QueueMemory memory_;
-    QueueWatcher* watcher_ = nullptr;
+    std::function<std::int64_t()> sent_;  ///< see watch(); may be empty
     int agents_;
     Word& doorbell_;
     Comm& world_;

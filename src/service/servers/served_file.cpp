@@ -65,7 +65,7 @@ void Port::end() {
 
 namespace {
 
-class ServedFile final : public Publisher, public QueueWatcher {
+class ServedFile final : public Publisher {
 public:
     ServedFile(Team& team, Port& port, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
         : Publisher(team, plan, spare), port_(port) {}
@@ -84,7 +84,7 @@ public:
             lone_ = agents == 0;
             if (!lone_) return {};
             box.accepted.assign(server_roles.servers().size(), 0);
-            unit_queue_->watch(*this);
+            unit_queue_->watch([this] { return sent(); });
             return {};
         };
         if (Status s = team_.agree(alone(prepare)); !s.ok()) return s;
@@ -211,7 +211,7 @@ private:
 
     /// Returns the number of units whose messages all servers have used. After an error, the rank
     /// waits for no message.
-    std::int64_t sent() override {
+    std::int64_t sent() {
         port_.poll();
         const Port::Inbox& box = port_.inbox(plan_.serial);
         Region& region = unit_queue_->region();
