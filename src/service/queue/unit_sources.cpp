@@ -73,11 +73,6 @@ bool UnitWriterSources::has(const UnitSource& source) const {
     return whole_count(region.published.load(std::memory_order_acquire), source.next) > source.next;
 }
 
-bool UnitWriterSources::has_next(const UnitSource& source) const {
-    const std::lock_guard lock(small_);
-    return has(source);
-}
-
 std::optional<UnitKind> UnitWriterSources::next_kind(const UnitSource& source) const {
     const std::lock_guard lock(small_);
     return kind(source);

@@ -66,7 +66,6 @@ public:
     auto end() { return all_.end(); }
     auto begin() const { return all_.begin(); }
     auto end() const { return all_.end(); }
-    bool has_next(const UnitSource& source) const;
     /// Returns the kind of a source's next unit, if there is one.
     std::optional<UnitKind> next_kind(const UnitSource& source) const;
     struct Presence {

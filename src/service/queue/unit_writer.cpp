@@ -77,7 +77,7 @@ bool UnitWriter::work_locked() try {
 bool UnitWriter::discard() {
     bool any = false;
     for (UnitSource& s : sources_)
-        for (; sources_.has_next(s); any = true) take(s);
+        for (; sources_.next_kind(s); any = true) take(s);
     return any;
 }
 
@@ -92,7 +92,7 @@ bool UnitWriter::take_boxes() {
     bool complete = true, pressed = false;
     for (const UnitSource& s : sources_) {
         if (!s.region) continue;
-        complete &= sources_.has_next(s) || !s.ended.empty();
+        complete &= sources_.next_kind(s) || !s.ended.empty();
         pressed |= is_boxes(s) && s.ahead();
     }
     std::vector<UnitSource*> taken;
