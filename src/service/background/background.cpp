@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <new>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -272,7 +271,7 @@ private:
         // Exchange the writers' progress, too: the first writer counts in the header only the
         // records that all writers have written.
         std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
-                                pack(unit_part, packets) ? 1 : 0};
+                                alone([&] { pack(unit_part, packets); }).ok() ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
         // Before the first writer counts records, it must know the places of their chunks.
         Status placed = far_ ? agree_on_places() : Status{};
@@ -315,8 +314,8 @@ private:
         if (unit_writer_) unit_writer_->state().fail(status);
     }
 
-    /// @return false if there is no memory for the packets
-    bool pack(const UnitPart& unit_part, std::vector<Packet>& packets) try {
+    /// Makes the messages to writers on other nodes.
+    void pack(const UnitPart& unit_part, std::vector<Packet>& packets) {
         const Topology& topology = team_.topology();
         const auto& variables = plan_.definitions->variables;
         const UnitPart packed =
@@ -331,9 +330,6 @@ private:
             if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
     }
 
     Background& background_;
