@@ -119,7 +119,7 @@ void FileOnServer::handle(Message& message) {
             break;
         }
         case MessageKind::report:
-            if (Status s = place_.named(reports_.take(message, storage_->placement())); !s.ok())
+            if (Status s = place_.named(news_.take_report(message, storage_->placement())); !s.ok())
                 unit_writer_->state().fail(s);
             report();
             break;
@@ -130,7 +130,7 @@ void FileOnServer::handle(Message& message) {
             with_reserve([&] { unit_writer_->state().hear(status); });
             break;
         }
-        case MessageKind::call: deadlocks_.take(message, unit_writer_->sources()); break;
+        case MessageKind::call: news_.take_call(message, unit_writer_->sources()); break;
         case MessageKind::accepted: --under_way_; break;
         default: break;
     }
@@ -140,7 +140,7 @@ void FileOnServer::attend() try {
     ask_for_room();
     finish();
     count();
-    deadlocks_.spread(unit_writer_->sources());
+    news_.spread_calls(unit_writer_->sources());
 } catch (const std::exception&) {
     const Status why = exception_status();
     unit_writer_->state().fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
@@ -225,7 +225,7 @@ void FileOnServer::between_pieces() {
 void FileOnServer::report() {
     const Status status = with_reserve([&] { return unit_writer_->state().failure(); });
     if (!status.ok()) spread_failure(status, -1);
-    reports_.send(unit_writer_->rounds(), storage_->placement());
+    news_.report(unit_writer_->rounds(), storage_->placement());
 }
 
 /// Handles a message about room in the file: a request, on the first server; its answer, on the

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "service/queue/unit_writer.hpp"
-#include "service/servers/deadlock_news.hpp"
 #include "service/servers/file_description.hpp"
+#include "service/servers/server_news.hpp"
 #include "service/servers/server_place.hpp"
-#include "service/servers/server_reports.hpp"
 
 namespace thalweg::detail {
 
@@ -41,12 +40,7 @@ private:
 class FileOnServer final : public UnitWriterHost {
 public:
     FileOnServer(ServerPlace& place, Replies& replies, BetweenPieces& pause, std::int64_t serial)
-        : place_(place),
-          replies_(replies),
-          pause_(pause),
-          serial_(serial),
-          reports_(place, serial),
-          deadlocks_(place, serial) {}
+        : place_(place), replies_(replies), pause_(pause), serial_(serial), news_(place, serial) {}
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
@@ -116,8 +110,7 @@ private:
     /// Number of messages to other servers that they have not used yet.
     std::int64_t under_way_ = 0;
     bool failed_ = false;  ///< the error has been sent to all
-    ServerReports reports_;
-    DeadlockNews deadlocks_;
+    ServerNews news_;
 };
 
 }  // namespace thalweg::detail

@@ -27,10 +27,6 @@ ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
     if (!is_first()) told.push_back(above);
 }
 
-std::size_t ServerPlace::below_at(int address) const {
-    return std::find(below.begin(), below.end(), address) - below.begin();
-}
-
 void ServerPlace::send_below(MessageKind kind, std::int64_t file,
                              const std::vector<char>& body) const {
     for (const int to : below) with_reserve([&] { transport.send(to, kind, file, body); });

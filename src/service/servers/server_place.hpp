@@ -30,8 +30,6 @@ struct ServerPlace {
     /// Returns this server's own contribution to an answer.
     Answer answer(const Status& status) const;
 
-    /// Returns the index in `below` of a server, by its address.
-    std::size_t below_at(int address) const;
     void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body) const;
     /// Sends to the server above this one in the tree; the first server sends to the first model
     /// rank.
