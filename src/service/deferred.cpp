@@ -77,17 +77,12 @@ Fingerprint::Fingerprint(const Decomposition& d, std::span<const int> order,
     if (is_there()) hash_ = hash();
 }
 
-std::pair<const char*, const char*> Fingerprint::range() const {
-    const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
-    return {*low, *high + size_};
-}
-
 bool Fingerprint::is_there() const {
     if (places_.empty()) return true;
-    const auto [low, high] = range();
+    const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
     // Use one system call if all samples are in one array. Between several arrays there may be
     // unmapped memory.
-    return is_mapped(low, high) ||
+    return is_mapped(*low, *high + size_) ||
            std::all_of(places_.begin(), places_.end(),
                        [this](const char* place) { return is_mapped(place, place + size_); });
 }
@@ -98,29 +93,12 @@ std::uint64_t Fingerprint::hash() const {
     return h;
 }
 
-Status Fingerprint::compare(bool there) const {
-    if (!there && !is_there())
-        return failure(TW_EARG, "the memory of its array was freed: {}", advice);
+Status Fingerprint::compare() const {
+    if (!is_there()) return failure(TW_EARG, "the memory of its array was freed: {}", advice);
     if (hash() != hash_)
         return failure(TW_EARG, "its array has changed since the deferred put or get: {}", advice);
     return {};
 }
-
-namespace {
-
-/// Tests if the memory of all arrays and between them is mapped, which takes one system call.
-bool are_there(std::span<const SeenArray> all) {
-    if (all.size() < 2) return false;
-    auto [first, end] = all.front().fingerprint->range();
-    for (const SeenArray& g : all) {
-        const auto [low, high] = g.fingerprint->range();
-        first = std::min(first, low);
-        end = std::max(end, high);
-    }
-    return is_mapped(first, end);
-}
-
-}  // namespace
 
 Status compare_fingerprints(std::vector<SeenArray> all) {
     std::erase_if(all, [](const SeenArray& g) { return g.fingerprint->first() == nullptr; });
@@ -134,9 +112,8 @@ Status compare_fingerprints(std::vector<SeenArray> all) {
                                  OfVariable{*all[i].variable}, advice)
                        : failure(TW_EARG, "variables '{}' and '{}' have the same array: {}",
                                  *all[i - 1].variable, *all[i].variable, advice);
-    const bool there = are_there(all);
     for (const SeenArray& g : all)
-        if (Status status = g.fingerprint->compare(there); !status.ok()) {
+        if (Status status = g.fingerprint->compare(); !status.ok()) {
             reword(status, "variable '{}': {}", OfVariable{*g.variable}, status.text);
             return status;
         }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -27,12 +26,8 @@ public:
 
     /// Returns the first sampled address; null if nothing is held.
     const char* first() const { return places_.empty() ? nullptr : places_.front(); }
-    /// Returns the first address of the sample and the end of its last element. Must not be called
-    /// for an empty sample.
-    std::pair<const char*, const char*> range() const;
     /// Checks that the memory still exists and has the same contents.
-    /// @param there  the caller knows that the memory exists
-    Status compare(bool there) const;
+    Status compare() const;
 
 private:
     bool is_there() const;
