@@ -69,16 +69,11 @@ void FileContext::use_netcdf_byte_rule(int i, tw_type& type) const {
 
 Status FileContext::check_record(int i, std::int64_t record) const {
     if (record < most_records(format)) return {};
-    return failure(TW_EFORMAT,
-                   "{}: variable '{}': format {} cannot count record {}; cdf5 can (rank {})", path,
-                   OfVariable{variable(i).name}, name_of(format),
-                   OfRecord{options.wording.index(record)}, OfRank{team.rank()});
-}
-
-Status FileContext::check_next_record(std::int64_t record) const {
-    if (record < most_records(format)) return {};
-    return failure(TW_EFORMAT, "{}: format {} cannot count record {}; cdf5 can", path,
-                   name_of(format), OfRecord{options.wording.index(record)});
+    Status status = failure(TW_EFORMAT, "format {} cannot count record {}; cdf5 can",
+                            name_of(format), OfRecord{options.wording.index(record)});
+    if (i >= 0) return in_variable(std::move(status), i);
+    reword(status, "{}: {}", path, status.text);
+    return status;
 }
 
 Status FileContext::enter(Call call, int i, const Status& mine, const AgreedWords& words) {

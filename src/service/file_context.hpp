@@ -64,7 +64,6 @@ struct FileContext {
     /// Checks that the format can count a record: the given record of a variable, or the next
     /// record of the file if `variable` is -1.
     Status check_record(int variable, std::int64_t record) const;
-    Status check_next_record(std::int64_t record) const;
 
     /// Agrees with all ranks, at the beginning of a collective call, that all are in the same call.
     /// @note Collective

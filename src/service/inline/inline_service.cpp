@@ -162,7 +162,7 @@ Status InlineService::end_step(bool) {
     if (Status s = agree(Call::end_step, -1, batch_.check_deferred(true), agreed); !s.ok())
         return s;
     if (!boxed_)
-        if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
+        if (Status s = file_.check_record(-1, batch_.record); !s.ok()) return file_.keep(s);
     return write(agreed, Ends::step, file_.options.durable);
 }
 

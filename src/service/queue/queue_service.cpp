@@ -155,7 +155,7 @@ Status QueueService::end_step(bool apart) {
         return file_.keep(lost);
     }
     if (!batch_.boxed)
-        if (Status s = file_.check_next_record(batch_.record); !s.ok()) return file_.keep(s);
+        if (Status s = file_.check_record(-1, batch_.record); !s.ok()) return file_.keep(s);
     mine = queue_deferred(true, agreed);
     if (mine.code == TW_EMISMATCH) return mine;
     if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
