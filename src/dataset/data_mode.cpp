@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/data_mode.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "choose/choose_layout.hpp"
@@ -21,11 +23,10 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 /// @note Collective
 Status DataMode::choose(const RankResources& resources, const FileOptions& asked,
                         FileNames& names) {
-    ChosenAll chosen;
-    choose_all(file_, resources, asked, target_, chosen);
-    watch_.emplace(file_, chosen);
+    choose_all(file_, resources, asked, target_, chosen_);
+    computing_ = file_.session.computing();
     const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
-    if (Status s = choose_layout(file_, chosen.writers_asked, tiles, target_); !s.ok()) return s;
+    if (Status s = choose_layout(file_, chosen_.writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
     return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
 }
@@ -34,7 +35,7 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
     if (Status s = choose(resources, asked, names); !s.ok()) return s;
     Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
-        if (Status s = open_target(file_, target_, watch_->may_change(), status); !s.ok()) return s;
+        if (Status s = open_target(file_, target_, chosen_.may_change, status); !s.ok()) return s;
         storage_open_ = !target_.storage->traits().opens_alone;
     }
     service_ = make_service(file_, target_, batch_, status);
@@ -106,20 +107,60 @@ Status DataMode::end_step(bool apart) {
     span.record(batch_.record);
     Status status = service_->end_step(apart);
     if (apart || file_.leaving || !status.ok()) return status;
-    return watch_->is_due() ? reconsider_service() : status;
+    return may_change_service() ? reconsider_service() : status;
 }
 
-/// Changes the service to writing in the background if that saves time.
+/// Tests if the service may change after the step that has just ended: after the 2nd, 4th, 8th, ...
+/// step, or after the one that the setting names. The same on every rank.
+bool DataMode::may_change_service() const {
+    const std::int64_t steps = file_.figures.steps, after = file_.options.background_after;
+    if (!chosen_.may_change) return false;
+    return after > 0 ? steps >= after : steps >= 2 && (steps & (steps - 1)) == 0;
+}
+
+/// Changes the service to writing in the background if the setting asks for it, or if that saves
+/// time. Called directly after an agreement of the ranks.
 /// @note Collective
 Status DataMode::reconsider_service() {
-    OutputTimes times;
-    const FileFigures mine = with_reserve([&] { return figures(); });
-    const int threads = with_reserve([&] { return most_writers_of_node(file_, target_); });
-    if (!watch_->is_time_to_change(mine, threads, times)) return {};
+    OutputTimes times = file_.session.outputs;
+    if (file_.options.background_after <= 0) {
+        times += output_times(with_reserve([&] { return figures(); }));
+        const int threads = with_reserve([&] { return most_writers_of_node(file_, target_); });
+        times = agree_on(file_.team, times);
+        if (!pays_in_background(times) || threads > chosen_.free_processors) return {};
+    }
+    chosen_.may_change = false;
     Status status = go_on_in_background(file_, target_, batch_, service_);
     parts_.emplace(file_, batch_, *service_);
-    (void)alone([&] { watch_->note_service(times, batch_.record); });
+    (void)alone([&] { note_service(times); });
     return file_.keep(std::move(status));
+}
+
+/// Records in the log and the summary that the service has changed.
+/// @param times  the measurements if the choice depends on them
+void DataMode::note_service(const OutputTimes& times) {
+    FileFigures& f = file_.figures;
+    const std::int64_t after = file_.options.background_after;
+    f.service = file_.options.service;
+    f.why_service = f.service != "background"
+                        ? "its steps do not fit into the queue, or boxes wait for other records"
+                    : after > 0 ? fmt::format("in the background after {} steps", after)
+                                : in_words(times);
+    for (ChosenSetting& row : f.settings)
+        if (row.name == "service") row = {row.name, row.asked, f.service, f.why_service};
+    if (file_.team.rank() == 0)
+        log::info("{}: service {} from record {} on: {}", file_.path, f.service,
+                  file_.options.wording.index(batch_.record), f.why_service);
+}
+
+/// Returns this rank's measurements of this file's outputs.
+OutputTimes DataMode::output_times(const FileFigures& f) const {
+    OutputTimes times;
+    times.outputs = f.steps;
+    times.pack = std::max(f.put, f.remap);
+    times.write = f.write;
+    times.computing = file_.session.computing() - computing_;
+    return times;
 }
 
 FileFigures DataMode::figures() const {
