@@ -57,6 +57,25 @@ void note_queue(FileContext& file, std::int64_t room) {
                                      asked < 0 ? "two steps, at most 'staging'" : ""});
 }
 
+/// Returns the description of a file for the writers.
+/// @param existing  complete contents that the file already has
+ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {
+    ServicePlan plan;
+    plan.path = file.path;
+    plan.data_path = file.data_path;
+    plan.serial = file.serial;
+    plan.definitions = &file.definitions;
+    plan.whole = are_whole(file.holdings);
+    plan.boxes = std::make_shared<PackedBoxes>(file.holdings);
+    plan.layout = target.layout;
+    plan.storage = file.options.storage;
+    if (file.options.piece > 0) plan.piece = file.options.piece;
+    plan.options = file.storage_options();
+    plan.options.existing = existing;
+    if (file.existing.is) plan.map = target.map;
+    return plan;
+}
+
 /// Makes the service background or servers. Background needs memory that processes share: if the
 /// system provides none, the file's service becomes inline, and the result is null.
 /// @param existing  complete contents that the file already has
@@ -65,8 +84,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                             const Existing& existing, Status& status) {
     const QueuePlan queue = plan_queue(file);
     ServicePlan plan;
-    const auto describe = [&] { plan = service_plan(file, target, existing); };
-    status = alone(describe);
+    status = alone([&] { plan = service_plan(file, target, existing); });
     if (!status.ok())
         status = failure(TW_ENOMEM,
                          "{}: out of memory for the description of what this rank holds (rank {})",

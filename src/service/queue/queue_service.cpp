@@ -245,21 +245,4 @@ void QueueService::add_figures(FileFigures& f) const {
     f.staging_bytes = unit_queue.memory().allocated();
 }
 
-ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {
-    ServicePlan plan;
-    plan.path = file.path;
-    plan.data_path = file.data_path;
-    plan.serial = file.serial;
-    plan.definitions = &file.definitions;
-    plan.whole = are_whole(file.holdings);
-    plan.boxes = std::make_shared<PackedBoxes>(file.holdings);
-    plan.layout = target.layout;
-    plan.storage = file.options.storage;
-    if (file.options.piece > 0) plan.piece = file.options.piece;
-    plan.options = file.storage_options();
-    plan.options.existing = existing;
-    if (file.existing.is) plan.map = target.map;
-    return plan;
-}
-
 }  // namespace thalweg::detail

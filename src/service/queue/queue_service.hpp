@@ -52,8 +52,4 @@ private:
     double drain_ = 0;  ///< seconds spent waiting for published data to be written
 };
 
-/// Returns the description of a file for the writers.
-/// @param existing  complete contents that the file already has
-ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing);
-
 }  // namespace thalweg::detail

@@ -118,20 +118,15 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
     return p;
 }
 
-UnitPart without_data(const UnitPart& unit_part) {
-    UnitPart left;
-    left.head = unit_part.head;
-    left.put = unit_part.put;
-    left.lacking = unit_part.lacking;
-    left.bare = unit_part.bare;
-    left.with_halo = unit_part.with_halo;
-    return left;
-}
-
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
                     const Spaces& spaces, std::span<const Variable> variables,
                     std::vector<char>& message) {
-    UnitPart clipped = without_data(unit_part);
+    UnitPart clipped;
+    clipped.head = unit_part.head;
+    clipped.put = unit_part.put;
+    clipped.lacking = unit_part.lacking;
+    clipped.bare = unit_part.bare;
+    clipped.with_halo = unit_part.with_halo;
     std::vector<char> data;
     std::int64_t most = 0;
     for (const UnitPart::Entry& e : unit_part.entries)

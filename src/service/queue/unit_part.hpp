@@ -97,9 +97,6 @@ UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variabl
 /// Returns the head of a descriptor.
 UnitHead head_of(const char* descriptor);
 
-/// Returns a unit part without its boxes: the head, and which variables its rank has put.
-UnitPart without_data(const UnitPart& unit_part);
-
 /// Appends to a message the part of a unit part that belongs to a writer's share. A message may
 /// contain several such parts.
 /// @return true if there are any elements

@@ -6,10 +6,85 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "base/trace.hpp"
-#include "service/queue/check_units.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
+
+namespace {
+
+/// Returns the ranks whose `mask` contains the variable, in ascending order.
+std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, UnitPart::Mask UnitPart::*mask,
+                            std::size_t variable) {
+    std::vector<int> ranks;
+    for (const UnitPart& p : unit_parts)
+        if (has_bit(p.*mask, variable)) ranks.push_back(p.head.rank);
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+}
+
+std::string call_of(const UnitHead& head, std::span<const Variable> variables) {
+    static const char* const names[] = {"tw_end_step", "tw_sync",    "tw_close",
+                                        "tw_put",      "tw_put_box", "tw_get"};
+    std::string text = names[static_cast<std::size_t>(head.kind)];
+    if (head.variable >= 0) text += fmt::format(" of variable '{}'", variables[head.variable].name);
+    return text;
+}
+
+Status check_calls(std::span<const UnitPart> unit_parts, std::span<const Variable> variables,
+                   const std::string& path) {
+    const UnitHead& first = unit_parts.front().head;
+    for (const UnitPart& p : unit_parts) {
+        const UnitHead& h = p.head;
+        if (h.kind == first.kind && h.variable == first.variable && h.begin == first.begin)
+            continue;
+        return failure(
+            TW_EMISMATCH, "{}: the ranks are in different calls: {} on rank {}, {} on rank {}",
+            path, call_of(first, variables), OfRank{first.rank}, call_of(h, variables), h.rank);
+    }
+    return {};
+}
+
+/// Checks that the unit parts of one unit result from the same calls on every rank.
+/// @param unit_parts  one per rank, at least one
+/// @return TW_OK, TW_EMISMATCH (different calls, or arrays of different forms), TW_EMISSING (a
+///     variable that some ranks did not put)
+Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan) {
+    const std::vector<Variable>& variables = plan.definitions->variables;
+    const std::string& path = plan.path;
+    const Wording& wording = plan.options.wording;
+    if (Status status = check_calls(unit_parts, variables, path); !status.ok()) return status;
+    const UnitHead& first = unit_parts.front().head;
+    if (first.kind == UnitKind::part) return {};
+    const auto put = combined(unit_parts, &UnitPart::put),
+               lacking = combined(unit_parts, &UnitPart::lacking);
+    const auto bare = combined(unit_parts, &UnitPart::bare);
+    const auto with_halo = combined(unit_parts, &UnitPart::with_halo);
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        if (has_bit(bare, v) && has_bit(with_halo, v))
+            return failure(
+                TW_EMISMATCH,
+                "{}: variable '{}' of record {}: the ranks pass arrays of different forms: without "
+                "halo on rank {}, with halo on rank {}. If the boxes share an array of fixed "
+                "extents, declare them with tw_pad",
+                path, OfVariable{variables[v].name}, OfRecord{wording.index(first.record)},
+                OfRank{ranks_with(unit_parts, &UnitPart::bare, v).front()},
+                ranks_with(unit_parts, &UnitPart::with_halo, v).front());
+        if (has_bit(put, v) && has_bit(lacking, v)) {
+            const auto ranks = ranks_with(unit_parts, &UnitPart::lacking, v);
+            return about(
+                failure(TW_EMISSING,
+                        "{}: variable '{}' of record {} was not put on rank {}, but was on others",
+                        path, OfVariable{variables[v].name}, OfRecord{wording.index(first.record)},
+                        joined(ranks, ", ")),
+                OfRank{ranks.front()});
+        }
+    }
+    return {};
+}
+
+}  // namespace
 
 UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
                        UnitWriterHost& host)
@@ -188,10 +263,7 @@ bool UnitWriter::work_units() {
 
 void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return;
-    if (Status status = check_units(unit_parts, plan_.definitions->variables, plan_.path,
-                                    plan_.options.wording);
-        !status.ok())
-        return state_.fail(status);
+    if (Status status = check_units(unit_parts, plan_); !status.ok()) return state_.fail(status);
     Status status = composer_.write(unit_parts);
     const bool mark = composer_.boxed() && is_mark(unit_parts.front().head.kind);
     if (status.ok()) status = storage_.end_unit(composer_.records(), mark);
