@@ -171,56 +171,37 @@ Status for_sums(SummedFile& file, std::int64_t begin, std::int64_t end, Visit&& 
     return status;
 }
 
-/// Compares one part of the table, on one rank.
-class SumsCheck {
-public:
-    SumsCheck(SummedFile& file, std::span<const std::string> only, SumsReport& report)
-        : file_(file), report_(report) {
-        for (const SummedVariable& v : file.table().variables())
-            wanted_.push_back(is_wanted(only, v.name));
-    }
+bool is_wanted(std::span<const std::string> only, const std::string& name) {
+    return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+}
 
-    static bool is_wanted(std::span<const std::string> only, const std::string& name) {
-        return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
-    }
+void add_fault(const SummedVariable& v, const SumsTable::Place& at, SumsFault::Kind kind,
+               SumsReport& report) {
+    SumsFault fault{at.variable, v.record ? at.record : -1, kind, 1};
+    fault.begin = v.chunks ? at.number : at.number * SumsTable::piece;
+    fault.end = v.chunks ? -1 : std::min(fault.begin + SumsTable::piece, v.bytes);
+    report.faults.push_back(fault);
+}
 
-    Status compare(std::int64_t begin, std::int64_t end) {
-        return for_sums(file_, begin, end, [&](std::int64_t index, const Sum& expected) {
-            compare_one(file_.table().place(index), expected);
-            return Status{};
-        });
+/// Compares a piece of a variable with its checksum.
+void compare_piece(SummedFile& file, const SumsTable::Place& at, const Sum& expected,
+                   SumsReport& report) {
+    const SummedVariable& v = file.table().variables()[at.variable];
+    if (expected == open_sum) return add_fault(v, at, SumsFault::unknown, report);
+    Sum found;
+    std::int64_t bytes = 0;
+    // Bytes that cannot be read, and chunks with an invalid place, count as mismatches.
+    Status status = file.sum(at, found, bytes);
+    ++report.pieces;
+    report.bytes += bytes;
+    if (status.ok() && found == expected) return;
+    if (status.ok() && expected == no_sum) {
+        if (!file.is_shared(at)) add_fault(v, at, SumsFault::unknown, report);
+        return;
     }
-
-private:
-    void compare_one(const SumsTable::Place& at, const Sum& expected) {
-        if (wanted_[at.variable] == 0 || file_.in_file(at.variable) < 0) return;
-        if (expected == open_sum) return add(at, SumsFault::unknown);
-        Sum found;
-        std::int64_t bytes = 0;
-        // Bytes that cannot be read, and chunks with an invalid place, count as mismatches.
-        Status status = file_.sum(at, found, bytes);
-        ++report_.pieces;
-        report_.bytes += bytes;
-        if (status.ok() && found == expected) return;
-        if (status.ok() && expected == no_sum)
-            return file_.is_shared(at) ? void() : add(at, SumsFault::unknown);
-        add(at, SumsFault::mismatch);
-        if (status.code == TW_EIO && report_.unreadable.ok())
-            report_.unreadable = std::move(status);
-    }
-
-    void add(const SumsTable::Place& at, SumsFault::Kind kind) {
-        const SummedVariable& v = file_.table().variables()[at.variable];
-        SumsFault fault{at.variable, v.record ? at.record : -1, kind, 1};
-        fault.begin = v.chunks ? at.number : at.number * SumsTable::piece;
-        fault.end = v.chunks ? -1 : std::min(fault.begin + SumsTable::piece, v.bytes);
-        report_.faults.push_back(fault);
-    }
-
-    SummedFile& file_;
-    SumsReport& report_;
-    std::vector<char> wanted_;
-};
+    add_fault(v, at, SumsFault::mismatch, report);
+    if (status.code == TW_EIO && report.unreadable.ok()) report.unreadable = std::move(status);
+}
 
 /// Joins all faults of the same kind that are in one variable and record.
 void join_faults(std::vector<SumsFault>& faults) {
@@ -245,10 +226,10 @@ void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& 
     const SumsTable& table = file.table();
     const Definitions& d = file.source().definitions();
     for (std::size_t i = 0; i < table.variables().size(); ++i)
-        if (file.in_file(i) < 0 && SumsCheck::is_wanted(only, table.variables()[i].name))
+        if (file.in_file(i) < 0 && is_wanted(only, table.variables()[i].name))
             report.faults.push_back({std::int64_t(i), -1, SumsFault::missing});
     for (const Variable& v : d.variables)
-        if (table.find(v.name) < 0 && SumsCheck::is_wanted(only, v.name)) {
+        if (table.find(v.name) < 0 && is_wanted(only, v.name)) {
             report.faults.push_back({std::ssize(report.variables), -1, SumsFault::unknown});
             report.variables.push_back(v.name);
         }
@@ -256,7 +237,7 @@ void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& 
     for (std::int64_t record = report.records; record < last; ++record)
         for (std::size_t i = 0; i < table.variables().size(); ++i)
             if (table.variables()[i].record && file.in_file(i) >= 0 &&
-                SumsCheck::is_wanted(only, table.variables()[i].name))
+                is_wanted(only, table.variables()[i].name))
                 report.faults.push_back({std::int64_t(i), record, SumsFault::missing});
 }
 
@@ -327,10 +308,15 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
         add_whole(file, only, report);
         if (comm.rank() != 0) report.faults.clear();  // counted on rank 0
         const std::int64_t n = file.table().pieces(report.records);
-        SumsCheck check(file, only, report);
         const std::int64_t size = comm.size(), rank = comm.rank();
-        return check.compare(n / size * rank + std::min(n % size, rank),
-                             n / size * (rank + 1) + std::min(n % size, rank + 1));
+        const auto compare = [&](std::int64_t index, const Sum& expected) {
+            const SumsTable::Place at = file.table().place(index);
+            if (is_wanted(only, report.variables[at.variable]) && file.in_file(at.variable) >= 0)
+                compare_piece(file, at, expected, report);
+            return Status{};
+        };
+        return for_sums(file, n / size * rank + std::min(n % size, rank),
+                        n / size * (rank + 1) + std::min(n % size, rank + 1), compare);
     });
     if (Status status = agree(comm, mine); !status.ok()) return status;
     std::array<std::int64_t, 2> sums{report.pieces, report.bytes};
