@@ -69,6 +69,7 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const Ex
     plan.boxes = std::make_shared<PackedBoxes>(file.holdings);
     plan.layout = target.layout;
     plan.storage = file.options.storage;
+    plan.queue = plan_queue(file);
     if (file.options.piece > 0) plan.piece = file.options.piece;
     plan.options = file.storage_options();
     plan.options.existing = existing;
@@ -82,7 +83,6 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const Ex
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             const Existing& existing, Status& status) {
-    const QueuePlan queue = plan_queue(file);
     ServicePlan plan;
     status = alone([&] { plan = service_plan(file, target, existing); });
     if (!status.ok())
@@ -90,17 +90,14 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                          "{}: out of memory for the description of what this rank holds (rank {})",
                          OfFile{file.path}, OfRank{file.team.rank()});
     if (status = file.team.agree(status); !status.ok()) return nullptr;
-    plan.queue = queue.bytes;
-    plan.queue_limit = queue.limit;
-    plan.queue_grows = queue.grows;
-    std::int64_t words[] = {queue.holds_step ? 0 : 1, -queue.bytes};
+    std::int64_t words[] = {plan.queue.holds_step ? 0 : 1, -plan.queue.bytes};
     file.team.all_reduce(words, Reduce::max);
     const bool holds_step = words[0] == 0;
     if (!holds_step && file.team.rank() == 0)
         log::info(
             "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
             "parts, and all ranks must put them in the same order",
-            file.path, queue.bytes);
+            file.path, plan.queue.bytes);
     std::unique_ptr<Publisher> publisher = file.options.service == "servers"
                                                ? publish_to_servers(file, plan, status)
                                                : publish_to_threads(file, plan, target, status);

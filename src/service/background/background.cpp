@@ -282,7 +282,7 @@ private:
             no_memory_for_messages();
         }
         // Also limit the data that wait on the receiving side.
-        while (unit_writer_ && unit_writer_->sources().waiting_bytes() > plan_.queue)
+        while (unit_writer_ && unit_writer_->sources().waiting_bytes() > plan_.queue.bytes)
             sleep_seconds(200e-6);
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += p.bytes.size();

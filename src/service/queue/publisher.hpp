@@ -65,12 +65,12 @@ protected:
                            plan_.path, agents, Region::max_agents,
                            plan_.options.apart ? "servers" : "writers");
         Status status;
-        auto memory = QueueMemory::make(plan_.queue, *plan_.boxes, status, plan_.queue_grows,
+        auto memory = QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
                                         std::move(spare_));
         if (!status.ok()) return status;
         unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(agents),
-                                                  doorbell, team_.world(), plan_.queue_grows);
-        unit_queue_->memory().limit(plan_.queue_limit);
+                                                  doorbell, team_.world(), plan_.queue.grows);
+        unit_queue_->memory().limit(plan_.queue.limit);
         return {};
     }
 

@@ -6,16 +6,9 @@
 #include <span>
 
 #include "service/file_context.hpp"
+#include "service/queue/queue_memory.hpp"
 
 namespace thalweg::detail {
-
-struct QueuePlan {
-    std::int64_t bytes = 0;
-    std::int64_t limit = INT64_MAX;  ///< bytes of published units above which a new one waits
-    bool grows = false;              ///< memory is allocated on first use
-    /// False: a step does not fit, and variables are published in parts.
-    bool holds_step = true;
-};
 
 /// Plans the queue for this rank's holdings. Local; depends only on the file's definitions and
 /// options, and on the number of nodes.

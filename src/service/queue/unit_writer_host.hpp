@@ -11,6 +11,7 @@
 
 #include "layout/grid.hpp"
 #include "service/queue/composer.hpp"
+#include "service/queue/queue_memory.hpp"
 
 namespace thalweg::detail {
 
@@ -28,9 +29,7 @@ struct ServicePlan {
     StorageOptions options;
     FileMap map;  ///< offsets in an existing file
     std::int64_t piece = 2 << 20;
-    std::int64_t queue = 0;                ///< bytes per rank
-    std::int64_t queue_limit = INT64_MAX;  ///< bytes of published units above which a new one waits
-    bool queue_grows = false;              ///< memory of the queue is allocated on first use
+    QueuePlan queue;
     // For one writer:
     int rank = 0;         ///< its rank, for messages
     int agent = 0;        ///< its number among the writers of its node

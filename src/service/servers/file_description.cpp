@@ -22,7 +22,7 @@ void carry(Wire& wire, Carried<Wire, Packing> p) {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, ServicePlan> plan) {
     wire(plan.path, plan.data_path, plan.serial, plan.layout, plan.storage, plan.options,
-         plan.piece, plan.queue, plan.whole, plan.map);
+         plan.piece, plan.whole, plan.map);
 }
 
 std::vector<char> describe_file(const ServicePlan& plan) {
