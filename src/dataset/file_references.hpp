@@ -5,8 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "service/file_context.hpp"
 #include "zarr/stream_file.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/readback.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/reserve.hpp"

@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
-
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"

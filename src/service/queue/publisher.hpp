@@ -3,10 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "comm/team.hpp"
 #include "service/queue/unit_queue.hpp"

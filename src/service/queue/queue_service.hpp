@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <utility>
 
 #include "service/queue/open_unit.hpp"
 #include "service/queue/queue_plan.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "base/reserve.hpp"

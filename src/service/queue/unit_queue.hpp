@@ -5,7 +5,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "comm/comm.hpp"
 #include "service/queue/queue_memory.hpp"

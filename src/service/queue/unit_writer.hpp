@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "base/thread.hpp"
 #include "service/queue/composer.hpp"

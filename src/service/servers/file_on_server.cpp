@@ -2,7 +2,6 @@
 #include "service/servers/file_on_server.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/trace.hpp"

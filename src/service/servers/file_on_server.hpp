@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "service/queue/unit_writer.hpp"

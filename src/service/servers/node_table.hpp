@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <new>
 
 #include "comm/segment.hpp"
 #include "comm/wait.hpp"

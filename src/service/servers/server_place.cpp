@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/servers/server_place.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace thalweg::detail {

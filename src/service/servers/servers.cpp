@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <new>
 #include <optional>
 
 #include "base/reserve.hpp"
