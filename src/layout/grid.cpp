@@ -22,9 +22,7 @@ Axis find_axis(const Place& place, const std::vector<Cut>& cuts) {
 
 class GridLayout final : public Layout {
 public:
-    GridLayout(const char* name, Grid grid)
-        : Layout(grid.parts()), name_(name), grid_(std::move(grid)) {}
-    const char* name() const override { return name_; }
+    explicit GridLayout(Grid grid) : Layout(grid.parts()), grid_(std::move(grid)) {}
 
     Share share(int w, const Space& space, std::int64_t) const override {
         std::vector<std::optional<Box>> boxes;
@@ -46,9 +44,7 @@ public:
 private:
     std::optional<Box> box_of(int w, const Place& p) const {
         if (w >= writers()) return {};
-        Box box;
-        box.nd = p.shape.size();
-        std::copy(p.shape.begin(), p.shape.end(), box.count.begin());
+        Box box = whole_box(p.shape);
         const bool whole = narrow(find_axis(p, grid_.y), w / grid_.columns, grid_.rows, p, box) &&
                            narrow(find_axis(p, grid_.x), w % grid_.columns, grid_.columns, p, box);
         return whole ? std::optional(box) : std::nullopt;
@@ -79,7 +75,6 @@ private:
         return {part_of(low), part_of(low + box.count[axis.at] - 1)};
     }
 
-    const char* name_;
     Grid grid_;
 };
 
@@ -94,16 +89,14 @@ std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, st
     return begin;
 }
 
-std::unique_ptr<Layout> make_grid_layout(const char* name, Grid grid) {
-    return std::make_unique<GridLayout>(name, std::move(grid));
+std::unique_ptr<Layout> make_grid_layout(Grid grid) {
+    return std::make_unique<GridLayout>(std::move(grid));
 }
 
 std::unique_ptr<Layout> make_layout(const LayoutChoice& choice) {
-    for (const char* name : {"rows", "columns", "tiles"})
-        if (choice.method == name) return make_grid_layout(name, choice.grid);
-    if (choice.method == "serial" || choice.writers == 1) return make_serial_layout();
-    if (choice.method == "slabs") return make_slabs_layout(choice.writers);
-    return make_record_layout(choice.writers, choice.alignment);
+    if (choice.gridded()) return make_grid_layout(choice.grid);
+    if (choice.method == "slabs" && choice.writers > 1) return make_slabs_layout(choice.writers);
+    return make_record_layout(choice.method == "serial" ? 1 : choice.writers, choice.alignment);
 }
 
 }  // namespace thalweg::detail

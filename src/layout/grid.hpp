@@ -36,7 +36,7 @@ std::vector<std::int64_t> cut_dimension(std::span<const std::int64_t> starts, st
 /// ("pnetCDFcr"), with one row that of process columns ("pnetCDFcc"), otherwise MOM5's io_layout. A
 /// variable that lacks one of the dimensions has one owner along that dimension; if each part is a
 /// separate file, all files contain the variable.
-std::unique_ptr<Layout> make_grid_layout(const char* name, Grid grid);
+std::unique_ptr<Layout> make_grid_layout(Grid grid);
 
 /// All parameters of a layout. Plain and small, so that they can be sent to servers.
 struct LayoutChoice {

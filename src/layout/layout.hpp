@@ -111,7 +111,6 @@ class Layout {
 public:
     explicit Layout(int writers) : writers_(writers) {}
     virtual ~Layout() = default;
-    virtual const char* name() const = 0;
 
     int writers() const { return writers_; }
 
@@ -132,16 +131,13 @@ private:
     int writers_;
 };
 
-/// Makes a layout in which one writer owns everything: a gather to one rank (CAM fig. 1; CMAQ
-/// rnetCDF; MOM5 SIO).
-std::unique_ptr<Layout> make_serial_layout();
-
 /// Makes a layout in which each writer owns a range of the slowest dimension of every variable
 /// ("z-decomposition", CAM's ZioLib).
 std::unique_ptr<Layout> make_slabs_layout(int writers);
 
 /// Makes a layout in which each writer owns one contiguous range of the whole space, across
-/// variables. In the file, ranges begin and end at multiples of `alignment` bytes.
+/// variables. In the file, ranges begin and end at multiples of `alignment` bytes. With one writer,
+/// everything is gathered to one rank (CAM fig. 1; CMAQ rnetCDF; MOM5 SIO).
 std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment);
 
 /// Returns the ranges of bytes of the places for which wanted[i] is not 0, with adjacent ranges

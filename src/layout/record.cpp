@@ -10,7 +10,6 @@ namespace {
 class RecordLayout final : public Layout {
 public:
     RecordLayout(int writers, std::int64_t alignment) : Layout(writers), alignment_(alignment) {}
-    const char* name() const override { return "record"; }
 
     Share share(int w, const Space& space, std::int64_t base) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};

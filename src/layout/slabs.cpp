@@ -10,7 +10,6 @@ namespace {
 class SlabsLayout final : public Layout {
 public:
     using Layout::Layout;
-    const char* name() const override { return "slabs"; }
 
     Share share(int w, const Space& space, std::int64_t) const override {
         std::vector<std::optional<Box>> boxes;
@@ -20,9 +19,7 @@ public:
             const std::int64_t end = w < writers() ? first_row(w + 1, rows) : rows;
             boxes.emplace_back();
             if (begin == end) continue;
-            Box& box = boxes.back().emplace();
-            box.nd = p.shape.size();
-            std::copy(p.shape.begin(), p.shape.end(), box.count.begin());
+            Box& box = boxes.back().emplace(whole_box(p.shape));
             if (box.nd == 0) continue;
             box.low[0] = begin;
             box.count[0] = end - begin;

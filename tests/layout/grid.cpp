@@ -24,7 +24,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     grid.rows = grid.columns = 2;
     grid.y.push_back({1, {0, 7}});
     grid.x.push_back({2, {0, 3}});
-    const auto layout = make_grid_layout("tiles", grid);
+    const auto layout = make_grid_layout(grid);
     const Share share = layout->share(3, space, 0);
     EXPECT_EQ(share.space().places[0].shape, (std::vector<std::int64_t>{3, 3, 5}));
     Box box;
@@ -36,7 +36,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     EXPECT_EQ(share.space().places[1].bytes, 20);
     EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);
     grid.own_files = true;
-    const auto files = make_grid_layout("tiles", grid);
+    const auto files = make_grid_layout(grid);
     EXPECT_EQ(files->share(1, space, 0).space().places[1].bytes, 20);
     std::set<int> met;
     box.nd = 1;

@@ -227,7 +227,7 @@ namespace {
 struct Stripes {
     static constexpr std::int64_t width = 8;
     Plan plan;
-    std::unique_ptr<Layout> layout = make_serial_layout();
+    std::unique_ptr<Layout> layout = make_record_layout(1, 1);
     std::vector<Sent> sent;
     MemoryStorage file;
 
@@ -282,7 +282,7 @@ TEST(Composer, TellsOfFailures) {
     Plan plan;
     plan.add("v", TW_INT, {100}, true);
     plan.lay_out();
-    const auto layout = make_serial_layout();
+    const auto layout = make_record_layout(1, 1);
     MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
     Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 16, nullptr);

@@ -114,7 +114,7 @@ protected:
             unit_queue.publish(s.unit_part);
             if (r < 2) continue;
             std::vector<char> message;
-            append_clipped(s.unit_part, *make_serial_layout(), 0, plan_.spaces,
+            append_clipped(s.unit_part, *make_record_layout(1, 1), 0, plan_.spaces,
                            plan_.definitions.variables, message);
             ends_[3]->send(2, MessageKind::unit_parts, serial_, std::move(message));
         }

@@ -162,9 +162,9 @@ inline std::unique_ptr<Layout> random_layout(Random& random, const Plan& plan) {
             grid.y.push_back({y, cut_dimension({}, length(y), grid.rows)});
             grid.x.push_back({x, cut_dimension({}, length(x), grid.columns)});
         }
-        return make_grid_layout("tiles", grid);
+        return make_grid_layout(grid);
     }
-    if (writers == 1) return make_serial_layout();
+    if (writers == 1) return make_record_layout(1, 1);
     if (random.percent(40)) return make_slabs_layout(writers);
     return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));
 }
