@@ -308,7 +308,8 @@ std::vector<Cut> cut_axes(const Definitions& definitions, const std::vector<Axis
 struct Division {
     Axes axes;
     Starts starts;
-    std::vector<int> named;  ///< ranks that the settings name as writers
+    std::vector<std::int64_t> lengths;  ///< length of each axis
+    std::vector<int> named;             ///< ranks that the settings name as writers
     int available = 0, spread = 0;
     bool served = false, rows = false, columns = false;
 };
@@ -334,7 +335,10 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     d.columns = options.method == "columns";
     d.axes = find_axes(file.definitions, file.holdings, d.rows);
     for (const auto* of : {&d.axes.y, &d.axes.x})
-        for (const Axis& axis : *of) d.starts.push_back(starts_along(axis));
+        for (const Axis& axis : *of) {
+            d.starts.push_back(starts_along(axis));
+            d.lengths.push_back(file.definitions.dims[axis.dim].length);
+        }
     return {};
 }
 
@@ -420,7 +424,7 @@ Status choose_layout(const FileContext& file, bool writers_asked, const Grid* ex
         return begin_division(file, writers_asked, d, target);
     });
     if (!status.ok() || !target.layout.gridded()) return status;
-    d.starts = unite_starts(file.team.world(), std::move(d.starts));
+    d.starts = unite_starts(file.team.world(), d.starts, d.lengths);
     std::optional<PartWriters> writers;
     status = file.team.agree(alone([&]() -> Status {
         int part = -1;

@@ -11,13 +11,13 @@ namespace thalweg::detail {
 using Starts = std::vector<std::vector<std::int64_t>>;
 
 /**
- * Unites the lists of all ranks pairwise along a tree, so that the number of messages of a rank is
- * logarithmic in the number of ranks. A list with more than `most` entries loses every second one;
- * no process grid has so many. Throws NoMemoryAnywhere on all ranks if one of them runs out of
- * memory.
- * @param own  lists of this rank; each rank has the same number of lists
+ * Unites the lists of all ranks. If a dimension is longer than `most`, it is divided into at most
+ * this number of intervals, and of each only the first start is kept; no process grid has so many.
+ * @param own      lists of this rank; each rank has the same number of lists
+ * @param lengths  of the dimensions
  * @note Collective
  */
-Starts unite_starts(Comm& comm, Starts own, std::size_t most = 16384);
+Starts unite_starts(Comm& comm, const Starts& own, std::span<const std::int64_t> lengths,
+                    std::int64_t most = 16384);
 
 }  // namespace thalweg::detail

@@ -127,6 +127,7 @@ TEST_F(Ranks, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
 
 TEST(Starts, AreThoseOfAllRanks) {
     const auto comm = make_mpi_comm(MPI_COMM_WORLD);
+    const std::vector<std::int64_t> lengths(3, 40);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Starts mine(3);
         std::vector<std::set<std::int64_t>> all(3);
@@ -139,12 +140,12 @@ TEST(Starts, AreThoseOfAllRanks) {
                     if (r == comm->rank()) mine[k].push_back(start);
                 }
         }
-        const Starts united = unite_starts(*comm, mine);
+        const Starts united = unite_starts(*comm, mine, lengths);
         for (std::size_t k = 0; k < 3; ++k)
             EXPECT_EQ(united[k], (std::vector<std::int64_t>(all[k].begin(), all[k].end())));
         // A list that is too long loses entries. The rest is an ascending subset that contains the
         // first entry.
-        const Starts few = unite_starts(*comm, mine, 8);
+        const Starts few = unite_starts(*comm, mine, lengths, 8);
         for (std::size_t k = 0; k < 3; ++k) {
             EXPECT_LE(few[k].size(), 8U);
             EXPECT_EQ(few[k].empty(), all[k].empty());
