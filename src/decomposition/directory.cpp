@@ -2,7 +2,6 @@
 #include "decomposition/directory.hpp"
 
 #include <algorithm>
-#include <queue>
 
 #include "decomposition/varint.hpp"
 
@@ -13,76 +12,22 @@ namespace {
 /// Number of runs that a rank sends in one round if the runs are spread evenly.
 constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
 
-/// Reads, one after another, the runs in a range that one rank holds.
-class Holder {
-public:
-    Holder(const Packet& packet, std::int64_t begin)
-        : end(begin),
-          rank_(packet.rank),
-          at_(packet.bytes.data()),
-          stop_(packet.bytes.data() + packet.bytes.size()) {}
-    bool next() {
-        if (at_ == stop_) return false;
-        get_run(at_, end, global, length_);
-        return true;
+/// Finds the lowest index of a range, which begins at `begin`, that is in two packets.
+void find(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
+    std::vector<Run> runs;  // with the rank that holds the run as its position
+    for (const Packet& p : packets) {
+        std::int64_t end = begin, global = 0, length = 0;
+        for (const char* at = p.bytes.data(); at != p.bytes.data() + p.bytes.size();) {
+            get_run(at, end, global, length);
+            runs.emplace_back(global, p.rank, length);
+        }
     }
-    int rank() const { return rank_; }
-
-    std::int64_t global = 0, end;
-
-private:
-    int rank_;
-    std::int64_t length_ = 0;
-    const char* at_;
-    const char* stop_;
-};
-
-/// Tests if some index of a range may be in two packets. The result is exact if a bit map of the
-/// range needs less memory than the packets; otherwise it is true if there are packets.
-bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
-    std::int64_t bytes = 0;
-    for (const Packet& p : packets) bytes += p.bytes.size();
-    if ((end - begin) / 8 > bytes) return !packets.empty();
-    std::vector<std::uint64_t> bits((end - begin) / 64 + 1, 0);
-    for (const Packet& p : packets)
-        for (Holder h(p, begin); h.next();)
-            for (std::int64_t i = h.global - begin; i < h.end - begin; ++i) {
-                std::uint64_t& word = bits[i / 64];
-                const std::uint64_t bit = std::uint64_t(1) << (i % 64);
-                if ((word & bit) != 0) return true;
-                word |= bit;
-            }
-    return false;
-}
-
-/// Finds the lowest index of a range that is in two packets.
-void merge(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
-    std::vector<Holder> holders;
-    for (const Packet& p : packets) holders.emplace_back(p, begin);
-    const auto later = [](const Holder* a, const Holder* b) { return a->global > b->global; };
-    std::priority_queue<Holder*, std::vector<Holder*>, decltype(later)> next(later);
-    for (Holder& h : holders)
-        if (h.next()) next.push(&h);
-    std::int64_t reached = -1;
-    int rank = -1;
-    while (!next.empty()) {
-        Holder* h = next.top();
-        next.pop();
-        // Stay with this holder while its next run precedes the runs of all others.
-        do {
-            if (h->global < reached) {
-                found = {h->global, {std::min(rank, h->rank()), std::max(rank, h->rank())}, {}};
-                return;
-            }
-            reached = h->end;
-            rank = h->rank();
-            if (!h->next()) {
-                h = nullptr;
-                break;
-            }
-        } while (next.empty() || h->global <= next.top()->global);
-        if (h != nullptr) next.push(h);
-    }
+    sort_in_place(runs);
+    const auto repeats = [](const Run& a, const Run& b) { return b.global() < a.end(); };
+    const auto twice = std::adjacent_find(runs.begin(), runs.end(), repeats);
+    if (twice == runs.end()) return;
+    const auto [low, high] = std::minmax({twice[0].position(), twice[1].position()});
+    found = {twice[1].global(), {static_cast<int>(low), static_cast<int>(high)}, {}};
 }
 
 std::int64_t part_of(std::int64_t n, std::int64_t i, std::int64_t parts) {
@@ -137,9 +82,7 @@ Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std
         if (status.ok() && !have) status = out_of_memory();
         guarded([&] {
             const std::int64_t cell = comm.rank() * rounds + round;
-            const std::int64_t begin = part_of(total, cell, ranks * rounds);
-            const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
-            if (found.global < 0 && may_repeat(received, begin, end)) merge(received, begin, found);
+            if (found.global < 0) find(received, part_of(total, cell, ranks * rounds), found);
         });
     }
     std::int64_t first[] = {found.global < 0 ? ranks : comm.rank(), status.ok() ? 1 : 0};

@@ -65,7 +65,8 @@ void sort_by_bits(std::span<Run> runs, std::int64_t low, int bits) {
     }
 }
 
-/// Sorts runs in place, in linear time.
+}  // namespace
+
 void sort_in_place(std::span<Run> runs) {
     if (std::is_sorted(runs.begin(), runs.end())) return;
     const auto [least, most] =
@@ -74,6 +75,8 @@ void sort_in_place(std::span<Run> runs) {
     const std::uint64_t span = most->global() - least->global();
     sort_by_bits(runs, least->global(), std::bit_width(span));
 }
+
+namespace {
 
 /// Splits runs into single elements, so that each occurrence of an index that occurs several times
 /// can be found.

@@ -61,6 +61,9 @@ Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::
 /// Returns the first position of an index in a list; -1 if the list does not contain it.
 std::int64_t find_position(const IndexList& list, std::int64_t global);
 
+/// Sorts runs by index, and equal indices by position, in linear time.
+void sort_in_place(std::span<Run> runs);
+
 /// Sorts runs, and joins runs that are contiguous within a row.
 void sort_runs(std::vector<Run>& runs, std::int64_t row);
 
