@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "base/hash.hpp"
 #include "comm/call_agreement.hpp"
@@ -111,6 +112,10 @@ std::string Decomposition::dim_in_words(int dim) const {
     return std::to_string(wording.index(wording.fortran ? nd() - 1 - dim : dim));
 }
 
+namespace {
+
+/// Returns, for each dimension of a file, the memory dimension of the same name; -1 if there is
+/// none. Several dimensions of the same name are matched in order.
 std::vector<int> match_names(std::span<const std::string> file,
                              std::span<const std::string> memory) {
     std::vector<int> order;
@@ -122,6 +127,36 @@ std::vector<int> match_names(std::span<const std::string> file,
         order.push_back(at);
     }
     return order;
+}
+
+}  // namespace
+
+Status match_dimensions(const Decomposition& decomposition, std::span<const std::string> dims,
+                        std::span<const std::int64_t> shape, std::vector<int>& order) {
+    const Decomposition& d = decomposition;
+    if (d.by_position()) {
+        if (!std::equal(shape.begin(), shape.end(), d.shape.begin(), d.shape.end()))
+            return failure(TW_ESHAPE,
+                           "its dimensions ({}) have the lengths ({}), but those of the "
+                           "decomposition have ({})",
+                           d.wording.names(dims), d.wording.list(shape), d.wording.list(d.shape));
+        order.resize(dims.size());
+        std::iota(order.begin(), order.end(), 0);
+        return {};
+    }
+    order = match_names(dims, d.dims);
+    if (dims.size() != d.dims.size() || std::count(order.begin(), order.end(), -1) > 0)
+        return failure(TW_ESHAPE,
+                       "its dimensions, without the record dimension, are ({}), but those of the "
+                       "decomposition are ({})",
+                       d.wording.names(dims), d.wording.names(d.dims));
+    for (std::size_t f = 0; f < dims.size(); ++f) {
+        const std::int64_t length = d.shape[order[f]];
+        if (length != shape[f])
+            return failure(TW_ESHAPE, "dimension '{}' has length {}, but {} in the decomposition",
+                           dims[f], shape[f], length);
+    }
+    return {};
 }
 
 namespace {
@@ -314,10 +349,7 @@ std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string
     d.whole = d.replicated = true;
     d.stored = volume(d.shape);
     if (rank == 0) {
-        Box box;
-        box.nd = d.nd();
-        std::copy(d.shape.begin(), d.shape.end(), box.count.begin());
-        d.blocks.push_back(box);
+        d.blocks.push_back(whole_box(d.shape));
         d.offsets.push_back(0);
         d.bare_offsets.push_back(0);
         d.held = d.stored;
@@ -364,9 +396,7 @@ std::vector<HeldBox> held_by(const Decomposition& d, std::span<const int> order,
 }
 
 HeldBox held_list(std::shared_ptr<const Listing> list, std::span<const std::int64_t> file_shape) {
-    Box box;
-    box.nd = file_shape.size();
-    std::copy(file_shape.begin(), file_shape.end(), box.count.begin());
+    Box box = whole_box(file_shape);
     // Along the slowest listed dimension, the box needs to contain only the range of the list.
     const int slowest = list->dims.front();
     const std::int64_t plane = volume(std::span(list->shape).subspan(1));

@@ -61,10 +61,12 @@ struct Decomposition {
     std::vector<std::int64_t> listed_extent() const;
 };
 
-/// Returns, for each dimension of a file, the memory dimension of the same name; -1 if there is
-/// none. Several dimensions of the same name are matched in order.
-std::vector<int> match_names(std::span<const std::string> file,
-                             std::span<const std::string> memory);
+/// Finds the memory dimension that corresponds to each dimension of a variable, except the record
+/// dimension: by name, in any order, or by position.
+/// @param dims, shape  dimensions of the variable, slowest first
+/// @param order        receives, for each of them, the corresponding dimension of the decomposition
+Status match_dimensions(const Decomposition& decomposition, std::span<const std::string> dims,
+                        std::span<const std::int64_t> shape, std::vector<int>& order);
 
 /// The present decomposition of a handle. tw_fill_halo and tw_pad replace it.
 struct Declared {

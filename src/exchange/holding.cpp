@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "decomposition/match.hpp"
 #include "exchange/dense.hpp"
 
 namespace thalweg::detail {

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "decomposition/match.hpp"
-
 namespace thalweg::detail {
 
 namespace {
