@@ -58,10 +58,9 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
         return failure(TW_EMISMATCH,
                        "the number of components differs between ranks: from {} to {}",
                        -least_and_most[0], least_and_most[1]);
-    const Status room = alone([&]() -> Status {
+    const Status room = alone([&] {
         for (int c = 0; c < roles.n; ++c) roles.ranks.push_back(roles.is_in(c) ? 1 : 0);
         roles.ranks.push_back(roles.serves ? 1 : 0);
-        return {};
     });
     if (Status s = agree(world, room); !s.ok()) return s;
     world.all_reduce(roles.ranks, Reduce::sum);
@@ -99,18 +98,16 @@ struct Prepared {
 /// @return the same on every rank
 /// @note Collective over world
 Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
-    const Status room = alone([&]() -> Status {
+    const Status room = alone([&] {
         prepared.ranks.reserve(roles.n);
         prepared.sessions.reserve(roles.n);
-        return {};
     });
     if (Status s = agree(world, room); !s.ok()) return s;
     for (int c = 0; c < roles.n; ++c) prepared.ranks.push_back(ranks_and_servers(world, roles, c));
     prepared.servers = world.split(roles.serves ? 0 : -1, world.rank());
-    return agree(world, alone([&]() -> Status {
+    return agree(world, alone([&] {
                      if (prepared.servers)
                          prepared.among = make_mpi_transport(prepared.servers->handle());
-                     return {};
                  }));
 }
 
@@ -147,10 +144,7 @@ void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;
         if (!roles.serves) sessions[c]->end();
-        (void)alone([&]() -> Status {
-            (void)report(sessions[c], why);
-            return {};
-        });
+        (void)alone([&] { (void)report(sessions[c], why); });
     }
 }
 

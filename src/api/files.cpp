@@ -75,9 +75,8 @@ Status agree_on(tw_session session, tw_file* file, Request& request, NewHandle& 
         tell(0, request.own.hash());
         tell(2, static_cast<std::int64_t>(hash_of(path)));
         tell(4, static_cast<std::int64_t>(hash_of(request.absolute)));
-        (void)alone([&]() -> Status {
+        (void)alone([&] {
             if (may_claim_early(session, request)) handle.written()->claim_early(early);
-            return {};
         });
     }
     if (Status s = enter(session, request.call, path, mine, 0, {any, {}, {}}); !s.ok()) return s;

@@ -78,7 +78,7 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
         });
         if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
         if (status = own.compare(world); !status.ok()) return status;
-        status = session->team->agree(alone([&]() -> Status {
+        status = session->team->agree(alone([&] {
             session->restarts.reserve(session->restarts.size() + 1);
             auto about = std::make_shared<FileAbout>();
             about->path = "restart";
@@ -87,7 +87,6 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
             session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
                 session, std::move(own), Restart(*session->team, session->wording), file}));
             file->restart = session->restarts.back().get();
-            return {};
         }));
         if (status.ok()) *restart = session->restarts.back().get();
         return status;
@@ -136,17 +135,15 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
         if (status = session->team->agree(alone(check)); !status.ok()) return status;
         std::unique_ptr<File> file;
         const int serial = ++session->created;
-        status = session->team->agree(alone([&]() -> Status {
+        status = session->team->agree(alone([&] {
             file = std::make_unique<File>(*session->team, *session, absolute, serial,
                                           options_of(*restart));
-            return {};
         }));
         if (!status.ok()) return status;
         status = restart->restart.write(*file, absolute,
                                         restart->settings.text("attributes") == "first");
-        (void)alone([&]() -> Status {  // ignore failures: missing figures are not worth an error
+        (void)alone([&] {  // ignore failures: missing figures are not worth an error
             session->finished.add(file->figures());
-            return {};
         });
         return status;
     });

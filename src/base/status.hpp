@@ -98,13 +98,15 @@ inline Status out_of_memory() { return {TW_ENOMEM, "out of memory"}; }
 /// the exception's text for all others.
 Status exception_status() noexcept;
 
-/// Calls a function that returns a status, or nothing if it can only throw.
+/// Returns the status of a function; TW_OK if the function returns nothing.
 template <class Do>
 Status status_of(Do&& act) {
-    if constexpr (std::is_void_v<decltype(act())>)
-        return act(), Status{};
-    else
+    if constexpr (std::is_void_v<decltype(act())>) {
+        act();
+        return {};
+    } else {
         return act();
+    }
 }
 
 /// Runs the part of a call that a rank does alone, before all ranks agree. Converts an exception to

@@ -435,10 +435,7 @@ Status choose_layout(const FileContext& file, bool writers_asked, const Grid* ex
     }));
     if (!status.ok() || !writers) return status;
     writers->agree();
-    return file.team.agree(alone([&]() -> Status {
-        target.writers = writers->choose();
-        return {};
-    }));
+    return file.team.agree(alone([&] { target.writers = writers->choose(); }));
 }
 
 }  // namespace thalweg::detail

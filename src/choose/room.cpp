@@ -30,11 +30,10 @@ FreeProcessors find_processors(Team& team) {
     ProcessorMask own{};
     std::int64_t quota = 0, neighbours = 0;
     // A rank that has no memory for these lists reports no free processors.
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         own = own_processors();
         quota = processor_quota();
         neighbours = processes_of_node();
-        return {};
     });
     const std::int64_t threads = model_threads();
     RowOfWords node;
@@ -55,10 +54,7 @@ RankResources::RankResources(const Team& team, std::int64_t queue, const OutputT
     std::int64_t memory = INT64_MAX;
     if (team.topology().node_rank == 0) {
         memory = 0;
-        (void)alone([&]() -> Status {
-            memory = free_memory().bytes;
-            return {};
-        });
+        (void)alone([&] { memory = free_memory().bytes; });
     }
     const std::array<std::int64_t, 4> times = words_of(outputs);
     most_ = {queue * std::ssize(team.topology().members),

@@ -118,12 +118,11 @@ CallAgreement::Outcome CallAgreement::enter(const CallOfRank& here, const Status
 Status CallAgreement::compare(const CallOfRank& own) {
     std::string here;
     std::vector<char> first;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         here = name_of(own.call);
         const std::string of = own.describe ? own.describe() : std::string();
         if (!of.empty()) here += " " + of;
         first.assign(here.begin(), here.end());
-        return {};
     });
     team_.world().broadcast(first, 0);
     const std::string_view there(first.data(), first.size());

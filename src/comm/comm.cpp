@@ -51,10 +51,7 @@ void Comm::broadcast(std::vector<char>& bytes, int root) {
         with_reserve([&] { bytes.assign(head.first.begin(), head.first.begin() + head.size); });
         return;
     }
-    const Status room = alone([&]() -> Status {
-        bytes.resize(size);
-        return {};
-    });
+    const Status room = alone([&] { bytes.resize(size); });
     if (!all_have(room.ok())) throw NoMemoryAnywhere();
     broadcast(bytes.data(), size, root);
 }
@@ -85,10 +82,9 @@ namespace {
 
 /// Adds the rank that failed, unless the error has a rank.
 void name_rank(const Comm& comm, int rank, Status& status) {
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (comm.size() > 1 && status.place.rank < 0)
             reword(status, "{} (rank {})", status.text, OfRank{comm.shown_rank(rank)});
-        return {};
     });
 }
 
@@ -108,10 +104,7 @@ Status agree(Comm& comm, const Status& mine) {
     });
     std::size_t size = bytes.size();
     comm.broadcast(&size, sizeof size, root);
-    (void)alone([&]() -> Status {
-        bytes.resize(size);
-        return {};
-    });
+    (void)alone([&] { bytes.resize(size); });
     // Allocate nothing: this rank may have no memory.
     std::array<char, 1024> part;
     for (std::size_t at = 0; at < size; at += part.size()) {
@@ -121,11 +114,7 @@ Status agree(Comm& comm, const Status& mine) {
         if (bytes.size() == size) std::memcpy(bytes.data() + at, part.data(), n);
     }
     Status status;
-    if (bytes.size() == size)
-        (void)alone([&]() -> Status {
-            status = unpacked(code, bytes);
-            return {};
-        });
+    if (bytes.size() == size) (void)alone([&] { status = unpacked(code, bytes); });
     status.code = code;
     name_rank(comm, root, status);
     return status;
@@ -195,10 +184,7 @@ public:
     using Comm::exchange;
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         std::vector<Packet> received;
-        have = alone([&]() -> Status {
-                   received = packets;
-                   return {};
-               }).ok();
+        have = alone([&] { received = packets; }).ok();
         return received;
     }
     std::unique_ptr<Comm> split(int color, int) override {

@@ -184,14 +184,13 @@ public:
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
         Incoming incoming;
-        have = alone([&]() -> Status {
+        have = alone([&] {
                    std::size_t parts = 0;
                    for (const Packet& packet : packets)
                        parts += packet.bytes.size() / exchange_bytes + 1;
                    sends.reserve(parts);
                    for (const Packet& packet : packets)  // packets to this rank need no message
                        if (packet.rank == rank_) incoming.packets.push_back(packet);
-                   return {};
                }).ok();
         for (const Packet& packet : packets) {
             if (!have) break;
@@ -214,10 +213,7 @@ public:
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
                 char* to = spill;  // receive the part even if there is no memory for it
-                have = have && alone([&]() -> Status {
-                                   to = incoming.room(status.MPI_SOURCE, n);
-                                   return {};
-                               }).ok();
+                have = have && alone([&] { to = incoming.room(status.MPI_SOURCE, n); }).ok();
                 MPI_Recv(to, n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
                 vain = 0;
             } else {

@@ -103,11 +103,7 @@ private:
 
     template <class Work>
     void guarded(Work&& work) {
-        if (!have_) return;
-        have_ = alone([&]() -> Status {
-                    work();
-                    return {};
-                }).ok();
+        have_ = have_ && alone(work).ok();
     }
 
     template <class Where>

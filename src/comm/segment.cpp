@@ -164,22 +164,14 @@ std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
     if (ranks == 1) return make_private_memory(bytes);
     std::unique_ptr<Segment> segment;
     Status ignored;  // the caller returns its own status
-    const auto take = [&](auto&& act) {
-        (void)alone([&]() -> Status {
-            segment = act();
-            return {};
-        });
-    };
+    const auto take = [&](auto&& act) { (void)alone([&] { segment = act(); }); };
     struct {
         SegmentName name{0, 0, 0, 0};  // 0 bytes: there is no segment
         std::int64_t strict = 0;
     } told;
     if (place == 0) {
         take([&] { return Segment::make(bytes, false, ignored); });
-        const Status asked = alone([&]() -> Status {
-            told.strict = free_memory().strict ? 1 : 0;
-            return {};
-        });
+        const Status asked = alone([&] { told.strict = free_memory().strict ? 1 : 0; });
         if (segment && asked.ok()) told.name = segment->name();
     }
     unite({reinterpret_cast<std::int64_t*>(&told), sizeof told / sizeof(std::int64_t)});
@@ -201,10 +193,7 @@ std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
 
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
     std::vector<SegmentName> names;
-    const Status room = alone([&]() -> Status {
-        names.resize(node.size());
-        return {};
-    });
+    const Status room = alone([&] { names.resize(node.size()); });
     if (!node.all_have(room.ok())) throw NoMemoryAnywhere();
     std::fill(names.begin(), names.end(), SegmentName{0, 0, 0, 0});
     names[node.rank()] = mine;
@@ -227,10 +216,7 @@ Status share_segments(Comm& node, std::size_t bytes, bool touch,
     SegmentName mine;
     if (own) mine = own->name();
     std::vector<SegmentName> names;
-    const Status told = together([&]() -> Status {
-        names = share_names(node, mine);
-        return {};
-    });
+    const Status told = together([&] { names = share_names(node, mine); });
     if (status.ok()) status = told;
     if (!status.ok()) return status;
     return alone([&]() -> Status {

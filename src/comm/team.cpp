@@ -55,10 +55,9 @@ Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr
     };
     share();
     if (!memory && node->size() > 1) {
-        (void)alone([&]() -> Status {
+        (void)alone([&] {
             if (node->rank() == 0)
                 log::warn("the ranks of a node cannot share memory: treating each rank as a node");
-            return {};
         });
         node = node->split(node->rank(), 0);
         share();
@@ -95,9 +94,8 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     if (!status.ok()) return nullptr;
     if (one_node) team->spare_ = std::exchange(world, std::move(team->node_));
     team->world_ = std::move(world);
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
-        return {};
     });
     return team;
 }

@@ -88,10 +88,9 @@ std::string text_of(const Decomposition& d) {
 Status compare(Comm& comm, const Decomposition& d) {
     std::string mine;
     std::vector<char> first;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         mine = text_of(d);
         first.assign(mine.begin(), mine.end());
-        return {};
     });
     comm.broadcast(first, 0);
     const std::string_view theirs(first.data(), first.size());

@@ -70,10 +70,7 @@ Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std
         // for it.
         std::vector<Packet> packets;
         const auto guarded = [&](auto&& work) {
-            const Status done = alone([&]() -> Status {
-                work();
-                return {};
-            });
+            const Status done = alone([&] { work(); });
             if (status.ok()) status = done;
         };
         guarded([&] { packets = packets_of(list, total, ranks, rounds, round); });

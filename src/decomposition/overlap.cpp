@@ -140,10 +140,7 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
 
 Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int64_t> blocks) {
     std::vector<Packet> packets;
-    Status status = alone([&]() -> Status {
-        packets = packets_of(d, blocks, comm.size());
-        return {};
-    });
+    Status status = alone([&] { packets = packets_of(d, blocks, comm.size()); });
     // A rank without memory takes part in the exchange, but sends nothing.
     bool have = true;
     packets = comm.exchange(packets, have);

@@ -201,10 +201,9 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
     if (range[0] == ~range[1]) return {};
 
     std::vector<char> first;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         const std::string text = joined(lines, "\n");
         first.assign(text.begin(), text.end());
-        return {};
     });
     team.world().broadcast(first, 0);
     const auto compare = [&]() -> Status {

@@ -34,17 +34,15 @@ void read(WireReader& in, Definitions& d, LateAttributes* late) {
 
 Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late) {
     WireWriter out;
-    Status status = team.agree(alone([&]() -> Status {
+    Status status = team.agree(alone([&] {
         if (team.rank() == 0) write(definitions, late, out);
-        return {};
     }));
     if (!status.ok()) return status;
     team.world().broadcast(out.bytes, 0);
-    return team.agree(alone([&]() -> Status {
-        if (team.rank() == 0) return {};
+    return team.agree(alone([&] {
+        if (team.rank() == 0) return;
         WireReader in(out.bytes);
         read(in, definitions, late);
-        return {};
     }));
 }
 

@@ -80,7 +80,7 @@ void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxe
 
 Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted) {
     std::vector<char> mine, together;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
@@ -89,7 +89,6 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
             append_boxes(words, p, boxes);
         }
         mine = to_bytes(words);
-        return {};
     });
     // A rank without memory takes part with an empty message.
     const auto all = team.node().gather(mine, 0);
@@ -153,21 +152,17 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
                         std::set<int>& met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
-    const Status status = alone([&]() -> Status {
-        packets = tell(topology, layout, readers, met);
-        return {};
-    });
+    const Status status = alone([&] { packets = tell(topology, layout, readers, met); });
     // A rank without memory takes part with no messages.
     packets = exchange_by_nodes(team, packets);
     if (!status.ok()) return status;
-    return alone([&]() -> Status {
+    return alone([&] {
         remote_.resize(topology.nodes);
         for (const Packet& packet : packets) {
             PlaceBoxes& boxes = remote_[topology.node_of[packet.rank]];
             boxes.resize(space_.places.size());
             add_boxes(packet.bytes, space_, boxes);
         }
-        return {};
     });
 }
 

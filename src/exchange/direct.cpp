@@ -140,11 +140,7 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
         round.bytes += bytes;
         ++round.number;
     };
-    if (Status own = alone([&]() -> Status {
-            for_boxes(space, actions, parts, add);
-            return {};
-        });
-        !own.ok())
+    if (Status own = alone([&] { for_boxes(space, actions, parts, add); }); !own.ok())
         round.status = std::move(own);
     if (round.number > 0) {
         (void)write(round, storage);

@@ -15,10 +15,9 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
                                        const StreamOptions& options, Status& status) {
     std::unique_ptr<Scatter> scatter;
     std::unique_ptr<Layout> layout;
-    status = alone([&]() -> Status {
+    status = alone([&] {
         scatter.reset(new Scatter(team, std::move(space)));
         layout = make_record_layout(readers.size(), 1);
-        return {};
     });
     std::set<int> met;
     if (team.topology().nodes > 1) {
@@ -68,7 +67,7 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     Status status = cut_memory(
         team_, arena, options, needs, std::ssize(lanes_.all), {}, [](std::int64_t) {}, slots);
     if (!status.ok()) return status;
-    return alone([&]() -> Status {
+    return alone([&] {
         for (ReadLane& lane : lanes_.all) {
             lane.control = &lanes_.controls[lane.owner];
             lane.slots = slots;
@@ -78,7 +77,6 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
         lanes_.outgoing.resize(topology.nodes);
         lanes_.sends.reserve(topology.nodes);
         lanes_.first_of.resize(space_.places.size());
-        return {};
     });
 }
 

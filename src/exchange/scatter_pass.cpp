@@ -148,10 +148,9 @@ void ScatterPass::send_parts(std::int64_t k) {
         const int node = (topology.node + m) % topology.nodes;
         if (!covers_.meets(node, lane.piece)) continue;
         std::vector<char>& message = lanes_.outgoing[node];
-        const Status packed = alone([&]() -> Status {
+        const Status packed = alone([&] {
             Stopwatch watch(counts_.pack);
             covers_.pack(node, lane.piece, lane.at(k, from_.read_cache), message);
-            return {};
         });
         if (!packed.ok()) {  // send a message even without data, as other nodes wait for it
             message.clear();

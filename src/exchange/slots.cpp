@@ -25,11 +25,7 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     while (count > 4 && fitting() < piece) count = std::max<std::int64_t>(4, count / 2);
     if (fitting() < 4096 && count > 2) count = 2;
     const std::int64_t most = std::min({piece, fitting(), largest});
-    if (mine.ok())
-        mine = alone([&]() -> Status {
-            prepare(std::max<std::int64_t>(most, 0));
-            return {};
-        });
+    if (mine.ok()) mine = alone([&] { prepare(std::max<std::int64_t>(most, 0)); });
     std::int64_t agreed[3] = {most, count, mine.ok() ? 1 : 0};
     team.all_reduce(agreed, Reduce::min);
     if (agreed[2] == 0) return detail::agree(team.world(), mine);

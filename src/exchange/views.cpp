@@ -58,7 +58,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
                        std::span<const Space> spaces, WriterSet& met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
-    Status mine = alone([&]() -> Status {
+    Status mine = alone([&] {
         // message to each writer, by the writer's rank
         std::map<int, std::vector<std::int64_t>> words;
         std::vector<Places> places(spaces.size(), Places(views_.size()));
@@ -73,7 +73,6 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
             }
         }
         for (const auto& [rank, list] : words) packets.push_back({rank, to_bytes(list)});
-        return {};
     });
     // A rank without memory takes part with no messages.
     if (!mine.ok()) packets.clear();

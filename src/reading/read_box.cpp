@@ -322,7 +322,7 @@ Status BoxRead::read_own() {
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
     Space space;
     std::vector<std::vector<WantedBox>> boxes;
-    status = file_.team.agree(alone([&]() -> Status {
+    status = file_.team.agree(alone([&] {
         for (std::size_t r = 0; r < records; ++r)
             for (const BoxPart& p : all_) {
                 Place place = p.place;
@@ -333,7 +333,6 @@ std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& stat
                 boxes.emplace_back();
                 if (p.wanted) boxes.back().push_back(*p.wanted);
             }
-        return {};
     }));
     if (!status.ok()) return nullptr;
     return Scatter::make(file_.team, *file_.arena, std::move(space), std::move(boxes),
@@ -407,10 +406,7 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
 Status BoxRead::run(const ReadCaches& read_caches) {
     const BoxBounds bounds = find_bounds();
     if (bounds.most == 0) return {};
-    Status status = file_.team.agree(alone([&]() -> Status {
-        all_ = parts_within(bounds.box);
-        return {};
-    }));
+    Status status = file_.team.agree(alone([&] { all_ = parts_within(bounds.box); }));
     if (!status.ok()) return status;
     const auto pause = read_caches.pause();
     status = each_its_own(bounds) ? alone([&] { return read_own(); }) : read_together(bounds);

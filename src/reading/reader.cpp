@@ -60,10 +60,9 @@ Status Reader::open() {
 Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status mine) {
     ReadTask task;
     if (mine.ok())
-        mine = alone([&]() -> Status {
+        mine = alone([&] {
             task = plans_.prepare(requests, read_caches_.read_cache() != nullptr);
             plans_.add_deliveries(requests, task);
-            return {};
         });
     if (Status status = agree_on(file_, call, requests, mine); !status.ok() || requests.empty())
         return status;
@@ -137,10 +136,9 @@ Status Reader::prefetch() {
     const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
     const auto requests = std::span<const ReadRequest>(deferred_).subspan(begin);
     ReadTask task;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         task = plans_.prepare(requests, true);
         prefetched_.reserve(prefetched_.size() + 1);
-        return {};
     });
     status = agree_on(file_, Call::prefetch, requests, status);
     if (!status.ok() || requests.empty()) return status;
@@ -171,9 +169,8 @@ Status Reader::close() {
 }
 
 void Reader::leave() {
-    (void)alone([&]() -> Status {  // ignore a lack of memory, which matters for figures only
+    (void)alone([&] {  // ignore a lack of memory, which matters for figures only
         file_.figures = figures();
-        return {};
     });
     read_caches_.end();
     plans_.clear();

@@ -46,10 +46,7 @@ Status ask(Registry& registry, const Wording& wording, Reader& reader, const std
 /// @note Collective
 Status verify_checksums(Team& team, const std::string& path, std::span<const std::string> names) {
     char has = 0;
-    const Status asked = alone([&]() -> Status {
-        has = team.rank() == 0 && has_sums(path) ? 1 : 0;
-        return {};
-    });
+    const Status asked = alone([&] { has = team.rank() == 0 && has_sums(path) ? 1 : 0; });
     if (Status s = team.agree(asked); !s.ok()) return s;
     team.world().broadcast(&has, sizeof has, 0);
     if (has == 0 || names.empty()) return {};
@@ -89,10 +86,7 @@ Status Restart::write(File& file, const std::string& path, bool first_attributes
     if (first_attributes)
         if (status = take_first_attributes(team_, definitions, nullptr); !status.ok())
             return status;
-    status = team_.agree(alone([&]() -> Status {
-        lines = describe(definitions, holdings, wording_);
-        return {};
-    }));
+    status = team_.agree(alone([&] { lines = describe(definitions, holdings, wording_); }));
     if (!status.ok()) return status;
     if (status = check_alike(team_, path, lines); !status.ok()) return status;
     if (status = file.begin(); !status.ok()) return status;

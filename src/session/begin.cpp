@@ -25,10 +25,9 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
     Settings own;
     std::unique_ptr<Watchdog> watchdog;
     std::string given;
-    Status mine = alone([&]() -> Status {
+    Status mine = alone([&] {
         given = text_or_empty(settings);
         if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
-        return {};
     });
     if (session == nullptr) mine = out_of_memory();
     const Standing standing(watchdog.get(), "tw_init");

@@ -43,17 +43,12 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     if (session == nullptr) return TW_EARG;
     *session = nullptr;
     keep_reserve();
-    (void)alone([&]() -> Status {
-        *session = new tw_session_impl;
-        return {};
-    });
+    (void)alone([&] { *session = new tw_session_impl; });
     if (*session == nullptr) return begin_without(begin);
     const tw_status code = guarded(*session, begin, call);
     (*session)->begun = now();
-    (void)alone([&]() -> Status {
-        (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
-        return {};
-    });
+    (void)alone(
+        [&] { (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr)); });
     (*session)->in_calls = 0;
     return code;
 }

@@ -31,11 +31,7 @@ Status check_flags(const std::string& path, const char* variable, int flags, int
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     const tw_status code = status.code;
     if (!status.ok() && session != nullptr) {
-        if (*text_or_empty(path) != '\0')
-            (void)alone([&]() -> Status {
-                status.place.file = path;
-                return {};
-            });
+        if (*text_or_empty(path) != '\0') (void)alone([&] { status.place.file = path; });
         session->error = std::move(status);
         // Log it only for debugging: the caller decides how serious the error is.
         log::debug("{} ({})", session->error.text, tw_strerror(code));
@@ -136,9 +132,8 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     };
     Status status = session->over.ok() ? guard(body) : session->over;
     if (status.code == TW_ENOMEM && path != nullptr)
-        (void)alone([&]() -> Status {
+        (void)alone([&] {
             if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path}, status.text);
-            return {};
         });
     if (session->agreement && session->agreement->gave_up()) {
         const Status given_up = guard([&]() -> Status {

@@ -21,10 +21,9 @@ void complete_oldest(tw_session session) {
 
 /// Reserves memory for the lists, so that no rank fails later while others continue.
 Status make_room(tw_session session) {
-    return session->team->agree(alone([&]() -> Status {
+    return session->team->agree(alone([&] {
         session->closing.reserve(session->closing.size() + 1);
         session->late.reserve(session->late.size() + session->closing.size() + 1);
-        return {};
     }));
 }
 
@@ -88,12 +87,11 @@ Status settle_path(tw_session session, const std::string& path) {
     const auto number_of = [&](const auto& list, const auto& path_of) {
         std::int64_t number = 0;  // number of the last closing file with this path, counted from 1
         // Only rank 0 compares, as a path may lead to another file on other ranks.
-        (void)alone([&]() -> Status {
-            if (session->team->rank() != 0) return {};
+        (void)alone([&] {
+            if (session->team->rank() != 0) return;
             const std::string own = canonical(path);
             for (std::size_t i = 0; i < list.size(); ++i)
                 if (canonical(path_of(list[i])) == own) number = static_cast<std::int64_t>(i) + 1;
-            return {};
         });
         session->team->all_reduce({&number, 1}, Reduce::max);
         return number;

@@ -19,12 +19,11 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     }
     // Rank 0 inspects the model's working folder for all ranks, so that all make the same choice.
     std::int64_t asked[2] = {};
-    const Status looked = alone([&]() -> Status {
-        if (world.rank() != 0) return {};
+    const Status looked = alone([&] {
+        if (world.rank() != 0) return;
         const FileSystem system = file_system_at(".");
         asked[0] = system.magic;
         asked[1] = system.block;
-        return {};
     });
     world.broadcast(asked, sizeof asked, 0);
     ServerChoice choice;

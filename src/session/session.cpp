@@ -116,9 +116,8 @@ void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
     trace = Trace::make(ranks, tested("THALWEG_TEST_TRACE_MEMORY", 16 << 20), status);
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
-        return {};
     });
     if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
@@ -150,9 +149,8 @@ void tw_session_impl::leave_given_up(const Status& why) {
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
     // Ignore failures: missing figures are not worth an error.
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
-        return {};
     });
     f.readback.reset();
 }
@@ -163,18 +161,14 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
     // Ignore failures: missing figures are not worth an error.
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         if (f.file) finished.add(f.file->figures());
         if (f.reader) finished.add(f.reader->figures());
-        return {};
     });
     f.file.reset();
     f.reader.reset();
     std::erase(files, &f);
-    (void)alone([&]() -> Status {
-        closed.push_back(&f);
-        return {};
-    });
+    (void)alone([&] { closed.push_back(&f); });
     if (closed.size() <= most_closed) return;
     tw_file_impl& oldest = *closed.front();
     closed.pop_front();

@@ -537,11 +537,10 @@ std::int64_t Settings::hash() const {
 Status Settings::compare(Comm& comm) const {
     std::string mine;
     std::vector<char> first;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         for (const auto& [name, value] : values_)
             if (is_of_all(name)) mine += name + "=" + value.text + "\n";
         first.assign(mine.begin(), mine.end());
-        return {};
     });
     comm.broadcast(first, 0);
     const auto compare = [&]() -> Status {

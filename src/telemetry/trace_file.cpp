@@ -113,10 +113,9 @@ std::string event_text(const TraceEvent& e, const TraceLane& lane, double zero, 
 
 std::unique_ptr<Trace> Trace::make(Team& team, std::int64_t memory, Status& status) {
     std::unique_ptr<Trace> trace;
-    status = team.agree(alone([&]() -> Status {
+    status = team.agree(alone([&] {
         trace.reset(new Trace(memory, 0));
         trace->describe(fmt::format("rank {}", team.rank()), "model");
-        return {};
     }));
     if (!status.ok()) return nullptr;
     const double offset = clock_offset(team);
@@ -203,13 +202,12 @@ void Trace::send(Comm& world, int root) const {
     };
     char turn = 0;
     world.receive(&turn, 1, root, trace_tag);
-    (void)alone([&]() -> Status {
+    (void)alone([&] {
         format(world.rank(), [&](const std::string& piece) {
             const std::int64_t head[] = {static_cast<std::int64_t>(piece.size()), 0};
             send_bytes(head, sizeof head);
             send_bytes(piece.data(), piece.size());
         });
-        return {};
     });
     const std::int64_t last[] = {0, left_out()};
     send_bytes(last, sizeof last);
@@ -254,10 +252,7 @@ Status Trace::write(Comm& world, int root, const std::string& path) {
         send(world, root);
         return {};
     }
-    status = alone([&]() -> Status {
-        format(root, [&](const std::string& piece) { writer.add(piece); });
-        return {};
-    });
+    status = alone([&] { format(root, [&](const std::string& piece) { writer.add(piece); }); });
     std::int64_t without = left_out();
     for (int rank = 0; rank < world.size(); ++rank)
         if (rank != root) without += receive(world, rank, writer, text);
