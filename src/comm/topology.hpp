@@ -34,8 +34,7 @@ Topology topology_of(std::span<const int> node_of);
 std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
 
 /**
- * Finds the topology. If ranks are placed on nodes in some regular order, no rank but the first
- * sends or receives more than a few words.
+ * Finds the topology. Only the first ranks of the nodes exchange messages.
  * @param node     the ranks that share memory
  * @param leaders  the first ranks of the nodes; null on others, and if there is one node
  * @param mine     this rank's own failure so far
@@ -45,9 +44,5 @@ std::size_t table_bytes(std::size_t ranks, std::size_t nodes);
  */
 Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
                      std::shared_ptr<const Memory> memory, char* tables, Topology& topology);
-
-/// Encodes the node of each rank in a few words, and decodes them.
-std::vector<std::int64_t> words_of_nodes(std::span<const int> node_of);
-void read_nodes(std::span<const std::int64_t> words, std::span<int> node_of);
 
 }  // namespace thalweg::detail
