@@ -25,16 +25,6 @@ spdlog::logger& logger() {
     return *made;
 }
 
-spdlog::level::level_enum level_of(Level level) {
-    switch (level) {
-        case Level::debug: return spdlog::level::debug;
-        case Level::info: return spdlog::level::info;
-        case Level::warn: return spdlog::level::warn;
-        case Level::error: return spdlog::level::err;
-    }
-    return spdlog::level::err;
-}
-
 }  // namespace
 
 void set_level(const std::string& name) {
@@ -42,7 +32,8 @@ void set_level(const std::string& name) {
 }
 
 void write(Level level, fmt::string_view text, fmt::format_args values) {
-    const spdlog::level::level_enum at = level_of(level);
+    const spdlog::level::level_enum at = static_cast<spdlog::level::level_enum>(level);
+    static_assert(SPDLOG_LEVEL_DEBUG == 1 && SPDLOG_LEVEL_ERROR == 4);
     try {
         if (logger().should_log(at)) logger().log(at, fmt::vformat(text, values));
     } catch (const std::exception&) {

@@ -9,7 +9,8 @@
 
 namespace thalweg::detail::log {
 
-enum class Level { debug, info, warn, error };
+/// Levels with spdlog's numbers for them.
+enum class Level { debug = 1, info, warn, error };
 
 /// Sets the least severe level that is written: off, error, warning (or warn), info, debug.
 void set_level(const std::string& name);

@@ -36,33 +36,34 @@ struct [[nodiscard]] Status {
 /// Arguments that are formatted into the text of an error and also become its place.
 struct OfFile {
     std::string_view text;
+    void note(ErrorPlace& place) const { place.file = text; }
 };
 struct OfVariable {
     std::string_view text;
+    void note(ErrorPlace& place) const { place.variable = text; }
 };
 struct OfRecord {
     std::int64_t text;
+    void note(ErrorPlace& place) const { place.record = text; }
 };
 struct OfRank {
     int text;
+    void note(ErrorPlace& place) const { place.rank = text; }
 };
 
-inline void note(ErrorPlace& place, const OfFile& file) { place.file = file.text; }
-inline void note(ErrorPlace& place, const OfVariable& variable) { place.variable = variable.text; }
-inline void note(ErrorPlace& place, const OfRecord& record) { place.record = record.text; }
-inline void note(ErrorPlace& place, const OfRank& rank) { place.rank = rank.text; }
 template <class T>
-void note(ErrorPlace&, const T&) {}
+void note(ErrorPlace& place, const T& argument) {
+    if constexpr (requires { argument.note(place); }) argument.note(place);
+}
 
-/// plain() returns what is formatted for an argument: the name or number in an OfFile, OfVariable,
-/// OfRecord or OfRank; other arguments as they are.
-inline const auto& plain(const OfFile& file) { return file.text; }
-inline const auto& plain(const OfVariable& variable) { return variable.text; }
-inline const auto& plain(const OfRecord& record) { return record.text; }
-inline const auto& plain(const OfRank& rank) { return rank.text; }
+/// Returns what is formatted for an argument: the name or number in an OfFile, OfVariable, OfRecord
+/// or OfRank; other arguments as they are.
 template <class T>
-const T& plain(const T& argument) {
-    return argument;
+const auto& plain(const T& argument) {
+    if constexpr (requires(ErrorPlace & place) { argument.note(place); })
+        return argument.text;
+    else
+        return argument;
 }
 template <class... Args>
 using PlainFormat = fmt::format_string<decltype(plain(std::declval<const Args&>()))...>;

@@ -13,68 +13,43 @@
 
 namespace thalweg::detail {
 
-/// Informs a simulation that a rank has looked for messages without finding one, for the n-th time
-/// in succession.
-#ifdef THALWEG_SIMULATED
-void charge_poll(int n);
-#else
-inline void charge_poll(int) {}
-#endif
-
-/// Informs a simulation that a rank changes a word of shared memory that other ranks change, too.
-#ifdef THALWEG_SIMULATED
-void charge_update(const void* word);
-#else
-inline void charge_update(const void*) {}
-#endif
-
-/// Informs a simulation that a box of elements is copied between arrays, messages or buffers.
-/// @param count  number of elements along each dimension
-/// @return true if the caller must copy the data; a simulation may keep none
-#ifdef THALWEG_SIMULATED
-bool charge_copy(std::span<const std::int64_t> count);
-#else
-inline bool charge_copy(std::span<const std::int64_t>) { return true; }
-#endif
-
 /// Numbers of elements and runs that are copied for a list.
 struct CopiedRuns {
     std::int64_t elements = 0, runs = 0;
 };
-/// Informs a simulation that the elements of a list inside a box are copied.
-/// @param count  function that returns the numbers as CopiedRuns
-/// @return as charge_copy()
+
 #ifdef THALWEG_SIMULATED
+
+/// Informs a simulation that a rank has looked for messages without finding one, for the n-th time
+/// in succession.
+void charge_poll(int n);
+
+/// Informs a simulation that a rank changes a word of shared memory that other ranks change, too.
+void charge_update(const void* word);
+
+/// Informs a simulation that a box of elements is copied between arrays, messages or buffers.
+/// @param count  number of elements along each dimension
+/// @return true if the caller must copy the data; a simulation may keep none
+bool charge_copy(std::span<const std::int64_t> count);
+
+/// Informs a simulation that the elements of a list inside a box are copied.
+/// @return as charge_copy()
 bool charge_list(const CopiedRuns& copied);
+/// @param count  function that returns the numbers as CopiedRuns
 template <class Count>
 bool charge_runs(Count&& count) {
     return charge_list(count());
 }
-#else
-template <class Count>
-bool charge_runs(Count&&) {
-    return true;
-}
-#endif
 
 /// Tests if memory must be allocated before it is used. In a simulation, hardly any of it may ever
 /// be used.
-#ifdef THALWEG_SIMULATED
 bool touches_memory();
-#else
-constexpr bool touches_memory() { return true; }
-#endif
 
 /// Informs a simulation that a file is opened for reading.
-#ifdef THALWEG_SIMULATED
 void charge_open();
-#else
-inline void charge_open() {}
-#endif
 
 /// Collects the ranges of a file that one call of a storage driver reads. Informs a simulation of
 /// them at the end of the scope.
-#ifdef THALWEG_SIMULATED
 class ChargedReads {
 public:
     explicit ChargedReads(const std::string& path);
@@ -87,12 +62,25 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
 #else
+
+inline void charge_poll(int) {}
+inline void charge_update(const void*) {}
+inline bool charge_copy(std::span<const std::int64_t>) { return true; }
+template <class Count>
+bool charge_runs(Count&&) {
+    return true;
+}
+constexpr bool touches_memory() { return true; }
+inline void charge_open() {}
+
 class ChargedReads {
 public:
     explicit ChargedReads(const std::string&) {}
     void add(std::int64_t, std::int64_t) {}
 };
+
 #endif
 
 }  // namespace thalweg::detail
