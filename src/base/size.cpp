@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "base/text.hpp"
+
 namespace thalweg::detail {
 
 const std::map<std::string, int>& size_units() {
@@ -15,10 +17,7 @@ bool parse_size(const std::string& text, std::int64_t& value) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, value);
     if (error != std::errc() || value < 0) return false;
-    std::string unit(rest, end);
-    unit.erase(0, unit.find_first_not_of(" \t\r\n"));
-    unit.erase(unit.find_last_not_of(" \t\r\n") + 1);
-    const auto shift = size_units().find(unit);
+    const auto shift = size_units().find(trimmed({rest, end}));
     if (shift == size_units().end() || value > (INT64_MAX >> shift->second)) return false;
     value <<= shift->second;
     return true;

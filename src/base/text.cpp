@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 
+#include <algorithm>
+
 namespace thalweg::detail {
 
 namespace {
@@ -31,6 +33,12 @@ std::string joined(std::span<const std::int64_t> items, std::string_view separat
 }
 std::string joined(std::span<const int> items, std::string_view separator) {
     return join(items, separator);
+}
+
+std::string trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return std::string(text.substr(0, text.find_last_not_of(blanks) + 1));
 }
 
 std::string joined_names(const std::vector<std::string>& names) {

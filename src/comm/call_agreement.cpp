@@ -117,22 +117,18 @@ CallAgreement::Outcome CallAgreement::enter(const CallOfRank& here, const Status
 /// Returns an error that names the call of rank 0 and the first rank in another call.
 Status CallAgreement::compare(const CallOfRank& own) {
     std::string here;
-    std::vector<char> first;
-    Status status = alone([&] {
+    const auto text = [&] {
         here = name_of(own.call);
         const std::string of = own.describe ? own.describe() : std::string();
-        if (!of.empty()) here += " " + of;
-        first.assign(here.begin(), here.end());
-    });
-    team_.world().broadcast(first, 0);
-    const std::string_view there(first.data(), first.size());
-    const auto differs = [&]() -> Status {
+        return of.empty() ? here : here += " " + of;
+    };
+    const auto differs = [&](const std::string& there, const std::string&) -> Status {
         if (there == here) return {};
         return failure(TW_EMISMATCH,
                        "the ranks are in different calls: {} on rank 0, {} on rank {}", there, here,
                        OfRank{team_.rank()});
     };
-    status = detail::agree(team_.world(), status.ok() ? alone(differs) : status);
+    Status status = compare_with_first(team_.world(), text, differs);
     if (status.ok())
         status = alone([&] {
             return failure(TW_EMISMATCH, "the arguments of {} differ between ranks", here);

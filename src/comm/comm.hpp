@@ -154,4 +154,22 @@ Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes
 /// @note Collective
 Status agree(Comm& comm, const Status& mine);
 
+/// Compares the text of each rank with that of rank 0.
+/// @param text     function that returns this rank's text
+/// @param compare  function that compares: (text of rank 0, text of this rank) -> Status
+/// @note Collective; the status is the same on every rank
+template <class Text, class Compare>
+Status compare_with_first(Comm& comm, Text&& text, Compare&& compare) {
+    std::string mine;
+    std::vector<char> first;
+    Status status = alone([&] {
+        mine = text();
+        first.assign(mine.begin(), mine.end());
+    });
+    comm.broadcast(first, 0);
+    if (status.ok())
+        status = alone([&] { return compare(std::string(first.begin(), first.end()), mine); });
+    return agree(comm, status);
+}
+
 }  // namespace thalweg::detail

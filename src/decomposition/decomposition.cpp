@@ -86,21 +86,13 @@ std::string text_of(const Decomposition& d) {
 /// Returns an error that names the first difference between the ranks' declarations.
 /// @note Collective
 Status compare(Comm& comm, const Decomposition& d) {
-    std::string mine;
-    std::vector<char> first;
-    Status status = alone([&] {
-        mine = text_of(d);
-        first.assign(mine.begin(), mine.end());
-    });
-    comm.broadcast(first, 0);
-    const std::string_view theirs(first.data(), first.size());
-    if (status.ok())
-        status = alone([&]() -> Status {
-            if (theirs == mine) return {};
-            return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}",
-                           theirs, mine, OfRank{comm.rank()});
-        });
-    status = agree(comm, status);
+    const auto differs = [&](const std::string& theirs, const std::string& mine) -> Status {
+        if (theirs == mine) return {};
+        return failure(TW_EMISMATCH, "the decomposition is {} on rank 0, but {} on rank {}", theirs,
+                       mine, OfRank{comm.rank()});
+    };
+    Status status = compare_with_first(
+        comm, [&] { return text_of(d); }, differs);
     return status.ok() ? failure(TW_EMISMATCH, "the decomposition differs between ranks") : status;
 }
 

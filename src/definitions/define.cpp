@@ -200,14 +200,8 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
     team.all_reduce(range, Reduce::max);
     if (range[0] == ~range[1]) return {};
 
-    std::vector<char> first;
-    Status status = alone([&] {
-        const std::string text = joined(lines, "\n");
-        first.assign(text.begin(), text.end());
-    });
-    team.world().broadcast(first, 0);
-    const auto compare = [&]() -> Status {
-        std::istringstream theirs(std::string(first.begin(), first.end()));
+    const auto differ = [&](const std::string& first, const std::string&) -> Status {
+        std::istringstream theirs(first);
         std::string line;
         for (std::size_t i = 0;; ++i) {
             const bool more = static_cast<bool>(std::getline(theirs, line));
@@ -223,7 +217,8 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
                                    : "");
         }
     };
-    status = detail::agree(team.world(), status.ok() ? alone(compare) : status);
+    Status status = compare_with_first(
+        team.world(), [&] { return joined(lines, "\n"); }, differ);
     if (status.ok())
         status = failure(TW_EMISMATCH, "{}: the definitions differ between ranks", path);
     return status;

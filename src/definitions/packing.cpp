@@ -15,12 +15,6 @@ namespace {
 
 const std::vector<std::string> names{"fill", "deflate", "shuffle", "zstd", "quantize", "chunks"};
 
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t\n");
-    if (first == std::string::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
 template <class Number>
 bool parse(const std::string& text, Number& value) {
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -206,12 +206,6 @@ std::vector<std::string> setting_names() {
     return names;
 }
 
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 Status unknown_setting(const std::string& name, const std::string& origin) {
     const std::vector<std::string> names = setting_names();
     const std::string meant = did_you_mean(name, names);
@@ -535,24 +529,21 @@ std::int64_t Settings::hash() const {
 }
 
 Status Settings::compare(Comm& comm) const {
-    std::string mine;
-    std::vector<char> first;
-    Status status = alone([&] {
+    const auto text = [&] {
+        std::string lines;
         for (const auto& [name, value] : values_)
-            if (is_of_all(name)) mine += name + "=" + value.text + "\n";
-        first.assign(mine.begin(), mine.end());
-    });
-    comm.broadcast(first, 0);
-    const auto compare = [&]() -> Status {
-        std::istringstream theirs(std::string(first.begin(), first.end())), here(mine);
+            if (is_of_all(name)) lines += name + "=" + value.text + "\n";
+        return lines;
+    };
+    const auto differ = [&](const std::string& first, const std::string& mine) -> Status {
+        std::istringstream theirs(first), here(mine);
         for (std::string a, b; std::getline(theirs, a) && std::getline(here, b);)
             if (a != b)
                 return failure(TW_EMISMATCH, "the settings differ: {} on rank 0, {} on rank {}", a,
                                b, OfRank{comm.rank()});
         return {};
     };
-    if (status.ok()) status = alone(compare);
-    return agree(comm, status);
+    return compare_with_first(comm, text, differ);
 }
 
 std::string Settings::table() const {
