@@ -56,13 +56,6 @@ void Comm::broadcast(std::vector<char>& bytes, int root) {
     broadcast(bytes.data(), size, root);
 }
 
-std::vector<Packet> Comm::exchange(const std::vector<Packet>& packets) {
-    bool have = true;
-    std::vector<Packet> received = exchange(packets, have);
-    if (!all_have(have)) throw NoMemoryAnywhere();
-    return received;
-}
-
 bool Comm::all_have(bool mine) {
     std::int64_t have = mine ? 1 : 0;
     all_reduce({&have, 1}, Reduce::min);
@@ -181,7 +174,6 @@ public:
     std::vector<std::vector<char>> gather(std::span<const char> bytes, int) override {
         return {{bytes.begin(), bytes.end()}};
     }
-    using Comm::exchange;
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         std::vector<Packet> received;
         have = alone([&] { received = packets; }).ok();

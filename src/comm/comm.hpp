@@ -102,7 +102,6 @@ public:
     /// @param have  set to false on a rank that lacks memory for the packets; other ranks are not
     ///              informed
     virtual std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) = 0;
-    std::vector<Packet> exchange(const std::vector<Packet>& packets);
     /// Makes a communicator of the same ranks with separate messages.
     virtual std::unique_ptr<Comm> duplicate() { return split(0, rank_); }
     /// Makes a communicator of the ranks of equal color; null for a negative color.

@@ -178,7 +178,6 @@ public:
     /// Synchronous sends and a non-blocking barrier (Hoefler, Siebert and Lumsdaine 2010, "Scalable
     /// communication protocols for dynamic sparse data exchange"): a rank enters the barrier when
     /// its sends were received, so when the barrier ends, no message is in transit.
-    using Comm::exchange;
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         const Waiting all(all_ranks);
         const int tag = exchange_tags[exchanges_++ % 2];

@@ -82,7 +82,9 @@ TEST(SerialComm, IsOneRank) {
     std::int64_t value = 7;
     comm->all_reduce({&value, 1}, Reduce::sum);
     EXPECT_EQ(value, 7);
-    const auto received = comm->exchange({{0, {'a', 'b'}}});
+    bool have = true;
+    const auto received = comm->exchange({{0, {'a', 'b'}}}, have);
+    EXPECT_TRUE(have);
     ASSERT_EQ(received.size(), 1U);
     EXPECT_EQ(received[0].bytes, (std::vector<char>{'a', 'b'}));
     const auto memory = comm->share(1000);

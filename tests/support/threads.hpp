@@ -126,7 +126,6 @@ public:
         });
         return result;
     }
-    using Comm::exchange;
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool&) override {
         std::vector<Packet> received;
         group_->meet(rank_, &packets, [&](const std::vector<const void*>& all) {
