@@ -51,6 +51,9 @@ public:
         (void)offset, (void)bytes;
         return true;
     }
+    /// Maps the pages of a part, which other ranks touch, many at a time. Otherwise the first write
+    /// to each is a page fault of its own, which costs several times as much.
+    virtual void map(std::size_t offset, std::size_t bytes) { (void)offset, (void)bytes; }
     /// Length in bytes of the leading part whose pages are touched. In shared memory, each rank
     /// touches a share of it.
     std::size_t touched = 0;

@@ -134,17 +134,29 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
 }
 
 bool Segment::touch(std::size_t offset, std::size_t bytes) {
-    if (!touches_memory()) return true;
 #ifdef MADV_POPULATE_WRITE
-    const std::size_t page = sysconf(_SC_PAGESIZE);
-    const std::size_t begin = offset / page * page;
-    if (madvise(data_ + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
     // If the system does not support this, it provides the pages on first use.
-    return errno != ENOMEM && errno != EFAULT;
+    return advise(offset, bytes, MADV_POPULATE_WRITE) || (errno != ENOMEM && errno != EFAULT);
 #else
     (void)offset, (void)bytes;
     return true;
 #endif
+}
+
+void Segment::map(std::size_t offset, std::size_t bytes) {
+#ifdef MADV_POPULATE_READ
+    // If the system does not support this, it maps the pages on first use.
+    (void)advise(offset, bytes, MADV_POPULATE_READ);
+#else
+    (void)offset, (void)bytes;
+#endif
+}
+
+/// Advises the system on the pages of a part. A simulation does not touch memory.
+bool Segment::advise(std::size_t offset, std::size_t bytes, int advice) {
+    const std::size_t page = sysconf(_SC_PAGESIZE);
+    const std::size_t begin = offset / page * page;
+    return !touches_memory() || madvise(data_ + begin, offset + bytes - begin, advice) == 0;
 }
 
 Segment::~Segment() {

@@ -37,9 +37,11 @@ public:
 
     const SegmentName& name() const { return name_; }
     bool touch(std::size_t offset, std::size_t bytes) override;
+    void map(std::size_t offset, std::size_t bytes) override;
 
 private:
     Segment() = default;
+    bool advise(std::size_t offset, std::size_t bytes, int advice);
     bool owner_ = true;  ///< this process has made the memory
     bool own_ = false;   ///< memory of this process, shared by its Segment objects
     SegmentName name_;

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "base/reserve.hpp"
-#include "comm/mapping.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_pass.hpp"
 
@@ -118,7 +117,7 @@ void Stream::touch_slots(Memory& arena, std::span<const Space> spaces) const {
         (void)(lane.mine ? arena.touch(begin, end - begin)
                          : arena.touch(begin + part * place, part));
         // On a node with few ranks, each of them uses most of these pages.
-        if (!lane.mine && end - begin <= most_mapped) map_pages(arena.data() + begin, end - begin);
+        if (!lane.mine && end - begin <= most_mapped) arena.map(begin, end - begin);
         arena.touched = end;
     }
 }
