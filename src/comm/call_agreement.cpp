@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <string_view>
 
 #include "base/words.hpp"
 
@@ -12,52 +12,35 @@ namespace thalweg::detail {
 namespace {
 
 enum Head : std::size_t { calls, file, not_file, flags, detail, not_detail, head_words };
+
+/// Names of the calls, in the order of Call.
+constexpr std::array names{"tw_decompose",     "tw_decompose_list",
+                           "tw_fill_halo",     "tw_wait",
+                           "tw_pad",           "tw_create",
+                           "tw_open",          "tw_summary",
+                           "tw_restart_new",   "tw_restart_write",
+                           "tw_restart_read",  "tw_history_open",
+                           "tw_history_ready", "tw_history_end_step",
+                           "tw_history_save",  "tw_history_load",
+                           "tw_history_close", "tw_finalize",
+                           "tw_cancel",        "MPI_Finalize before tw_finalize",
+                           "tw_enddef",        "tw_put",
+                           "tw_end_step",      "tw_sync",
+                           "tw_close",         "tw_get",
+                           "tw_get_box",       "tw_read",
+                           "tw_prefetch"};
+static_assert(names.size() == static_cast<std::size_t>(Call::prefetch) + 1);
+
 constexpr std::int64_t knew_failure = 1, refuses = 2, leaves = 4;
 
 }  // namespace
 
-const char* name_of(Call call) {
-    switch (call) {
-        case Call::decompose: return "tw_decompose";
-        case Call::decompose_list: return "tw_decompose_list";
-        case Call::fill_halo: return "tw_fill_halo";
-        case Call::pad: return "tw_pad";
-        case Call::wait: return "tw_wait";
-        case Call::create: return "tw_create";
-        case Call::open: return "tw_open";
-        case Call::summary: return "tw_summary";
-        case Call::restart_new: return "tw_restart_new";
-        case Call::restart_write: return "tw_restart_write";
-        case Call::restart_read: return "tw_restart_read";
-        case Call::history_open: return "tw_history_open";
-        case Call::history_ready: return "tw_history_ready";
-        case Call::history_end_step: return "tw_history_end_step";
-        case Call::history_save: return "tw_history_save";
-        case Call::history_load: return "tw_history_load";
-        case Call::history_close: return "tw_history_close";
-        case Call::finalize: return "tw_finalize";
-        case Call::cancel: return "tw_cancel";
-        case Call::mpi_finalize: return "MPI_Finalize before tw_finalize";
-        case Call::enddef: return "tw_enddef";
-        case Call::put: return "tw_put";
-        case Call::end_step: return "tw_end_step";
-        case Call::sync: return "tw_sync";
-        case Call::close: return "tw_close";
-        case Call::get: return "tw_get";
-        case Call::get_box: return "tw_get_box";
-        case Call::read: return "tw_read";
-        case Call::prefetch: return "tw_prefetch";
-    }
-    return "";
-}
+const char* name_of(Call call) { return names[static_cast<std::size_t>(call)]; }
 
 bool is_collective(const char* function) {
-    for (auto call = static_cast<int>(Call::decompose); call <= static_cast<int>(Call::prefetch);
-         ++call)
-        if (static_cast<Call>(call) != Call::put &&
-            std::strcmp(name_of(static_cast<Call>(call)), function) == 0)
-            return true;
-    return false;
+    return std::ranges::any_of(names, [&](std::string_view name) {
+        return name == function && name != name_of(Call::put);
+    });
 }
 
 Status thread_failure(const char* call, int rank) {
