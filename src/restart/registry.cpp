@@ -1,63 +1,52 @@
+// Registers the arrays of a restart.
 // SPDX-License-Identifier: Apache-2.0
-#include "restart/registry.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 
+#include "exchange/copy.hpp"
+#include "restart/restart.hpp"
 #include "service/deferred.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-/// Returns byte strides of a dense array.
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extent,
-                                        std::int64_t element) {
-    std::vector<std::int64_t> strides(extent.size());
-    std::int64_t step = element;
-    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d]) strides[d] = step;
-    return strides;
-}
-
 /// Copies a model's array to a dense array of the same extents.
 void copy_array(const Decomposition& d, RegisteredArray& a) {
-    const tw_array array = a.array;
+    tw_array array = a.array;
     if (array.data == nullptr || !d.has_part()) return;  // this rank has no part of the array
-    const bool dense = array.rank == TW_DENSE;
-    const std::vector<std::int64_t> extent(array.extent, array.extent + (dense ? 0 : array.rank));
-    const std::size_t size = size_of(a.view.type);
-    const std::size_t n = dense ? array.n : volume(extent);
-    a.copy.resize(n * size);
     const auto* from = static_cast<const char*>(array.data);
-    const std::vector<std::int64_t> strides = dense_strides(extent, size);
-    if (dense) {
-        if (n > 0) std::memcpy(a.copy.data(), from, a.copy.size());
+    const std::int64_t size = size_of(a.view.type);
+    const bool strided = array.rank > 0;
+    std::vector<std::int64_t> strides(strided ? array.rank : 0);
+    std::int64_t bytes = array.rank == TW_DENSE ? array.n * size : size;
+    for (std::size_t k = strides.size(); k-- > 0; bytes *= array.extent[k]) strides[k] = bytes;
+    a.copy.resize(bytes);
+    if (!strided) {
+        if (bytes > 0) std::memcpy(a.copy.data(), from, bytes);
     } else {
-        const std::size_t rows = extent.empty() ? 0 : extent.size() - 1;
-        const std::size_t row = extent.empty() ? 1 : extent.back();
-        const std::int64_t step = extent.empty() ? 0 : array.byte_stride[rows];
-        std::vector<std::int64_t> at(rows, 0);
-        char* to = a.copy.data();
-        for (std::size_t done = 0; done < n; done += row) {
-            std::ptrdiff_t offset = 0;
-            for (std::size_t k = 0; k < rows; ++k) offset += at[k] * array.byte_stride[k];
-            for (std::size_t i = 0; i < row; ++i, to += size, offset += step)
-                std::memcpy(to, from + offset, size);
-            for (std::size_t k = rows; k-- > 0 && ++at[k] == extent[k];) at[k] = 0;
-        }
+        // The first dimension may count boxes, in addition to those of the decomposition.
+        const int nd = array.rank - 1;
+        Index count{}, to{}, given{};
+        std::copy_n(array.extent + 1, nd, count.begin());
+        std::copy_n(strides.begin() + 1, nd, to.begin());
+        std::copy_n(array.byte_stride + 1, nd, given.begin());
+        for (std::int64_t i = 0; i < array.extent[0]; ++i)
+            copy_box(nd, count, a.copy.data() + i * strides[0], to, from + i * array.byte_stride[0],
+                     given, move_kernel(size), nullptr);
     }
-    tw_array copy = array;
-    copy.data = a.copy.data();
-    copy.byte_stride = strides.data();
-    a.array = KeptArray(copy);
+    array.data = a.copy.data();
+    array.byte_stride = strides.data();
+    a.array = KeptArray(array);
     // This cannot fail: the copy has the same extents as the array, which was checked.
     (void)check_array(d, a.array, a.view);
 }
 
 }  // namespace
 
-Status Registry::define_dimension(const std::string& name, std::int64_t length) {
+Status Restart::define_dimension(const std::string& name, std::int64_t length) {
     if (length == TW_UNLIMITED)
         return failure(TW_ESHAPE,
                        "restart: dimension '{}' has length 0; a restart has no record dimension",
@@ -65,7 +54,9 @@ Status Registry::define_dimension(const std::string& name, std::int64_t length) 
     return detail::define_dimension(definitions_, "restart", name, length);
 }
 
-Status Registry::check(const Registration& r, Definitions& made, RegisteredArray& array) const {
+/// Makes a variable and its array from the arguments of a call.
+/// @param made  receives definitions with only this variable
+Status Restart::check(const Registration& r, Definitions& made, RegisteredArray& array) const {
     const std::shared_ptr<const Decomposition> held_as =
         r.declared ? r.declared->decomposition : nullptr;
     // Without a length, a dimension would become the file's record dimension.
@@ -84,8 +75,8 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
         if (known != nullptr) made.dims.set(*known);
     }
     Holdings holdings;
-    Status status = define_held_variable(made, holdings, "restart", rank_, r.name, r.array.type,
-                                         r.dims, held_as, wording_);
+    Status status = define_held_variable(made, holdings, "restart", team_.rank(), r.name,
+                                         r.array.type, r.dims, held_as, wording_);
     if (!status.ok()) return status;
 
     array.holding = holdings.front();
@@ -102,7 +93,7 @@ Status Registry::check(const Registration& r, Definitions& made, RegisteredArray
     return {};
 }
 
-Status Registry::add(const Registration& r) {
+Status Restart::add(const Registration& r) {
     Definitions made;
     RegisteredArray array;
     if (Status status = check(r, made, array); !status.ok()) return status;
@@ -138,7 +129,9 @@ Status Registry::add(const Registration& r) {
     return {};
 }
 
-Status Registry::check_copies() const {
+/// Checks that each variable has data to write: copies that were written must have been registered
+/// again.
+Status Restart::check_copies() const {
     for (std::size_t i = 0; i < arrays_.size(); ++i)
         if (arrays_[i].written)
             return failure(TW_EMISSING,
@@ -148,7 +141,7 @@ Status Registry::check_copies() const {
     return {};
 }
 
-Status Registry::set_variable(const std::string& variable, const std::string& settings) {
+Status Restart::set_variable(const std::string& variable, const std::string& settings) {
     const int at = definitions_.find_variable(variable);
     if (at < 0) return no_variable(definitions_, "restart", variable);
     const Variable before = definitions_.variables[at];
@@ -164,7 +157,7 @@ Status Registry::set_variable(const std::string& variable, const std::string& se
     return status;
 }
 
-Status Registry::put_attribute(const std::string& variable, Attribute attribute) {
+Status Restart::put_attribute(const std::string& variable, Attribute attribute) {
     int at = -1;
     Status status = check_attribute(definitions_, "restart", variable, attribute, at);
     if (!status.ok()) return status;
@@ -173,7 +166,9 @@ Status Registry::put_attribute(const std::string& variable, Attribute attribute)
     return {};
 }
 
-Status Registry::use_decompositions() {
+/// Applies changes that tw_fill_halo and tw_pad have made after arrays were registered, and checks
+/// that these arrays still fit.
+Status Restart::use_decompositions() {
     std::deque<Fingerprint> seen;
     std::vector<SeenArray> fingerprints;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
@@ -189,29 +184,14 @@ Status Registry::use_decompositions() {
         fingerprints.push_back({&v.name, &seen.back()});
     }
     Status status = compare_fingerprints(std::move(fingerprints));
-    if (!status.ok()) reword(status, "restart: {} (rank {})", status.text, OfRank{rank_});
+    if (!status.ok()) reword(status, "restart: {} (rank {})", status.text, OfRank{team_.rank()});
     return status;
 }
 
-Holdings Registry::holdings() const {
-    Holdings all;
-    for (const RegisteredArray& a : arrays_) all.push_back(a.holding);
-    return all;
-}
-
-void Registry::drop_copies() {
-    for (RegisteredArray& a : arrays_) {
-        if (!a.copied) continue;
-        a.written = true;
-        std::vector<char>().swap(a.copy);
-        a.array.data = nullptr;
-        a.view.data = nullptr;
-    }
-}
-
 /// Adds to an error which array it is about.
-Status Registry::refused(const std::string& name, Status why) const {
-    reword(why, "restart: variable '{}': {} (rank {})", OfVariable{name}, why.text, OfRank{rank_});
+Status Restart::refused(const std::string& name, Status why) const {
+    reword(why, "restart: variable '{}': {} (rank {})", OfVariable{name}, why.text,
+           OfRank{team_.rank()});
     return why;
 }
 

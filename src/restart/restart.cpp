@@ -6,40 +6,42 @@
 #include "base/text.hpp"
 #include "definitions/first_attributes.hpp"
 #include "publish/sums.hpp"
-#include "restart/read_arguments.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-/// Puts all registered arrays to a file. Local.
-Status put_all(const Registry& registry, File& file) {
-    for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
-        const RegisteredArray& a = registry.arrays()[i];
-        const Variable& v = registry.definitions().variables[i];
-        const auto put = [&](DataMode& d) { return d.put(v.name, a.array, true); };
-        if (Status s = file.in_data_mode(put); !s.ok()) return s;
-    }
-    return {};
+/// Tests if one type can represent every value of another exactly.
+bool holds_exactly(tw_type to, tw_type from) {
+    struct Range {
+        int digits;  ///< number of bits up to which all integers are exact
+        bool is_signed, floating;
+    };
+    const auto range = [](tw_type type) -> Range {
+        const int bits = size_of(type) * 8;
+        switch (type) {
+            case TW_FLOAT: return {24, true, true};
+            case TW_DOUBLE: return {53, true, true};
+            case TW_UBYTE:
+            case TW_USHORT:
+            case TW_UINT:
+            case TW_UINT64: return {bits, false, false};
+            default: return {bits - 1, true, false};
+        }
+    };
+    if (to == from) return true;
+    if (to == TW_CHAR || from == TW_CHAR) return false;
+    const Range a = range(to), b = range(from);
+    return a.digits >= b.digits && (a.is_signed || !b.is_signed) && (a.floating || !b.floating);
 }
 
-/// Requests all registered arrays from a reader. Local.
-/// @param asked  receives the names of the arrays
-Status ask(Registry& registry, const Wording& wording, Reader& reader, const std::string& path,
-           std::vector<std::string>& asked) {
-    const Source& source = reader.contents();
-    for (std::size_t i = 0; i < registry.arrays().size(); ++i) {
-        RegisteredArray& a = registry.arrays()[i];
-        const Variable& own = registry.definitions().variables[i];
-        if (a.copied) continue;
-        if (a.optional && source.definitions().find_variable(own.name) < 0) continue;
-        GetArguments arguments;
-        Status status = ask_for(source, path, registry.definitions(), own, wording, a, arguments);
-        asked.push_back(own.name);
-        if (status.ok()) status = reader.get_deferred(arguments);
-        if (!status.ok()) return status;
-    }
-    return {};
+/// Checks that a type can represent every value of a variable in a file.
+Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
+    const bool any_sign =
+        type == TW_UBYTE && theirs.type == TW_BYTE && !has_new_types(source.format());
+    if (any_sign || !valid_type(theirs.type) || holds_exactly(type, theirs.type)) return {};
+    return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
+                   name_of(theirs.type), name_of(type));
 }
 
 /// Compares variables with the checksums of their file, if it has any.
@@ -72,15 +74,76 @@ Status verify_checksums(Team& team, const std::string& path, std::span<const std
 
 }  // namespace
 
+/// Puts all registered arrays to a file. Local.
+Status Restart::put_all(File& file) const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const auto put = [&](DataMode& d) {
+            return d.put(definitions_.variables[i].name, arrays_[i].array, true);
+        };
+        if (Status s = file.in_data_mode(put); !s.ok()) return s;
+    }
+    return {};
+}
+
+/// Checks that a variable in a file can be read into the array of variable `at` without loss.
+Status Restart::match(const Source& source, std::size_t at, const Variable& theirs) const {
+    const Variable& own = definitions_.variables[at];
+    if (theirs.record && source.records() != 1)
+        return failure(TW_ESHAPE, "it has {} records; a restart reads only variables with one",
+                       source.records());
+    const std::vector<std::string> here = definitions_.fixed_dims(own);
+    const std::vector<std::string> there = source.definitions().fixed_dims(theirs);
+    if (own.shape != theirs.shape || (!arrays_[at].by_position && here != there)) {
+        const auto describe = [&](const std::vector<std::string>& names, const Variable& v) {
+            std::vector<std::string> dims;
+            for (std::size_t i = 0; i < names.size(); ++i)
+                dims.push_back(fmt::format("{}={}", names[i], v.shape[i]));
+            return fmt::format("({})", wording_.list(dims));
+        };
+        return failure(TW_ESHAPE, "it is {} in the file, but {} in the model{}",
+                       describe(there, theirs), describe(here, own),
+                       own.shape == theirs.shape
+                           ? "; to ignore the names of dimensions, use TW_BY_POSITION"
+                           : "");
+    }
+    return check_exact(source, own.type, theirs);
+}
+
+/// Requests all registered arrays from a reader. Local.
+/// @param asked  receives the names of the arrays
+Status Restart::ask(Reader& reader, const std::string& path,
+                    std::vector<std::string>& asked) const {
+    const Source& source = reader.contents();
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const RegisteredArray& a = arrays_[i];
+        const std::string& name = definitions_.variables[i].name;
+        const int at = source.definitions().find_variable(name);
+        if (a.copied || (a.optional && at < 0)) continue;
+        if (at < 0) return no_variable(source.definitions(), path, name);
+        GetArguments arguments;
+        arguments.wrong = match(source, i, source.definitions().variables[at]);
+        arguments.name = name;
+        if (!a.holding->decomposition->replicated) {
+            arguments.decomposition = a.holding->decomposition;
+            // Match dimensions by position, as their names may differ.
+            arguments.order = a.holding->order;
+        }
+        arguments.array = a.array;
+        asked.push_back(name);
+        if (Status status = reader.get_deferred(arguments); !status.ok()) return status;
+    }
+    return {};
+}
+
 Status Restart::write(File& file, const std::string& path, bool first_attributes) {
     Definitions definitions;
     Holdings holdings;
     std::vector<std::string> lines;
     Status status = alone([&]() -> Status {
-        Status usable = registry_.use_decompositions();
-        definitions = registry_.definitions();
-        holdings = registry_.holdings();
-        return usable.ok() ? registry_.check_copies() : usable;
+        Status usable = use_decompositions();
+        definitions = definitions_;
+        for (const RegisteredArray& a : arrays_) holdings.push_back(a.holding);
+        return usable.ok() ? check_copies() : usable;
     });
     if (status = team_.agree(status); !status.ok()) return status;
     if (first_attributes)
@@ -94,9 +157,16 @@ Status Restart::write(File& file, const std::string& path, bool first_attributes
         [&] { return file.definitions().define(std::move(definitions), std::move(holdings)); }));
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
-        status = team_.agree(alone([&] { return put_all(registry_, file); }));
+        status = team_.agree(alone([&] { return put_all(file); }));
     status = status.ok() ? file.close() : file.abandon(std::move(status));
-    if (status.ok()) registry_.drop_copies();
+    if (!status.ok()) return status;
+    for (RegisteredArray& a : arrays_) {
+        if (!a.copied) continue;
+        a.written = true;
+        std::vector<char>().swap(a.copy);
+        a.array.data = nullptr;
+        a.view.data = nullptr;
+    }
     return status;
 }
 
@@ -105,8 +175,8 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     if (!status.ok()) return status;
     std::vector<std::string> asked;
     status = team_.agree(alone([&] {
-        Status usable = registry_.use_decompositions();
-        return usable.ok() ? ask(registry_, wording_, reader, path, asked) : usable;
+        Status usable = use_decompositions();
+        return usable.ok() ? ask(reader, path, asked) : usable;
     }));
     if (status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify_checksums(team_, path, asked);

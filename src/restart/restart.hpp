@@ -4,32 +4,49 @@
 
 #include <memory>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "comm/team.hpp"
 #include "dataset/file.hpp"
+#include "exchange/holding.hpp"
 #include "reading/reader.hpp"
-#include "restart/registry.hpp"
 
 namespace thalweg::detail {
 
+/// The arguments of tw_restart_add and related functions.
+struct Registration {
+    std::string name;
+    std::string dims;
+    /// Decomposition, shared with its handle, so that later changes of its halos apply; null if the
+    /// array is replicated.
+    std::shared_ptr<const Declared> declared;
+    tw_array array{};
+    bool optional = false, copied = false, by_position = false;
+};
+
+/// The array of a variable.
+struct RegisteredArray {
+    std::shared_ptr<const Declared> declared;
+    std::shared_ptr<const Holding> holding;
+    KeptArray array;
+    ArrayView view;
+    bool optional = false, by_position = false;
+    bool copied = false;     ///< `array` points to `copy`
+    std::vector<char> copy;  ///< copy of the values until they are written
+    bool written = false;    ///< the copy was written, so the variable must be registered again
+};
+
+/// Arrays that a model has registered, with their definitions.
 class Restart {
 public:
-    explicit Restart(Team& team, Wording wording = {})
-        : team_(team), wording_(wording), registry_(team.rank(), wording) {}
+    explicit Restart(Team& team, Wording wording = {}) : team_(team), wording_(wording) {}
 
     // The following functions are local. They implement tw_restart_..., and also tw_def_dim,
     // tw_set_var and tw_put_att for the handle that tw_restart_file returns; see thalweg.h.
-    Status define_dimension(const std::string& name, std::int64_t length) {
-        return registry_.define_dimension(name, length);
-    }
-    Status add(const Registration& registration) { return registry_.add(registration); }
-    Status set_variable(const std::string& variable, const std::string& settings) {
-        return registry_.set_variable(variable, settings);
-    }
-    Status put_attribute(const std::string& variable, Attribute attribute) {
-        return registry_.put_attribute(variable, std::move(attribute));
-    }
+    Status define_dimension(const std::string& name, std::int64_t length);
+    Status add(const Registration& registration);
+    Status set_variable(const std::string& variable, const std::string& settings);
+    Status put_attribute(const std::string& variable, Attribute attribute);
     /// Creates, fills and closes a file.
     /// @param first_attributes  write rank 0's attributes; otherwise they must be the same on all
     ///                          ranks
@@ -39,9 +56,18 @@ public:
     Status read(Reader& reader, const std::string& path, bool checksums);
 
 private:
+    Status check(const Registration& registration, Definitions& made, RegisteredArray& array) const;
+    Status use_decompositions();
+    Status check_copies() const;
+    Status refused(const std::string& name, Status why) const;
+    Status put_all(File& file) const;
+    Status match(const Source& source, std::size_t at, const Variable& theirs) const;
+    Status ask(Reader& reader, const std::string& path, std::vector<std::string>& asked) const;
+
     Team& team_;
     Wording wording_;
-    Registry registry_;
+    Definitions definitions_;
+    std::vector<RegisteredArray> arrays_;  ///< array of each variable in the definitions
 };
 
 /// Reads one variable of a restart's file into an array, whose type must hold all its values
