@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/packers.hpp"
 
-#include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <system_error>
 
 #include "base/processors.hpp"
+#include "base/thread.hpp"
 
 namespace thalweg::detail {
 
@@ -21,22 +18,17 @@ constexpr std::int64_t smallest = 1 << 15;
 }  // namespace
 
 Packers::Packers(int threads) {
-    // Block signals in this thread, except those that it raises itself, so that the model's threads
-    // get them.
-    sigset_t all, before;
-    sigfillset(&all);
-    for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     const std::lock_guard lock(lock_);  // wait until the number of threads is known
-    try {
-        for (int i = 1; i < threads; ++i) {
-            helpers_.emplace_back([this, i] { help(i); });
-            pthread_setname_np(helpers_.back().native_handle(), "thalweg-pack");
-        }
-    } catch (const std::system_error&) {
-        // The threads that have started share the copies.
+    helpers_.reserve(std::max(0, threads - 1));
+    for (int i = 1; i < threads; ++i) {
+        std::thread& helper = helpers_.emplace_back();
+        if (start_thread(
+                helper, [this, i] { help(i); }, "packs")
+                .ok())
+            continue;
+        helpers_.pop_back();  // the threads that have started share the copies
+        return;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Packers::~Packers() {
@@ -104,11 +96,8 @@ std::int64_t Packers::copy_box(int nd, const Index& count, char* to, const Index
 
 int allowed_threads(int asked, int sharers) {
     if (asked == 0) asked = model_threads();
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    int processors = 1024;
     const int all = sysconf(_SC_NPROCESSORS_ONLN);
-    if (sched_getaffinity(0, sizeof mask, &mask) == 0) processors = CPU_COUNT(&mask);
+    int processors = count(own_processors());
     if (processors >= all) processors = all / std::max(1, sharers);
     return std::clamp(asked, 1, std::max(1, processors));
 }

@@ -3,11 +3,8 @@
 
 #include <fmt/core.h>
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -16,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/thread.hpp"
+
 namespace thalweg::detail {
 
 // The watchdog's thread must not call MPI, which the library's own clock uses.
@@ -23,17 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 class WatchdogThread {
 public:
+    /// Starts the thread. Without it, the model runs without a watchdog.
     WatchdogThread() {
-        // Block signals in this thread, so that the model's threads handle them.
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        try {
-            thread_ = std::thread([this] { run(); });
-        } catch (const std::system_error&) {
-            // Ignore the failure: without this thread, the model runs without a watchdog.
-        }
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        (void)start_thread(
+            thread_, [this] { run(); }, "watches calls");
     }
     ~WatchdogThread() {
         {
