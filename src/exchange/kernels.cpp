@@ -11,30 +11,19 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace thalweg::detail {
 
 namespace {
 
-template <std::size_t N>
-struct Bits;
-template <>
-struct Bits<1> {
-    using type = std::uint8_t;
-};
-template <>
-struct Bits<2> {
-    using type = std::uint16_t;
-};
-template <>
-struct Bits<4> {
-    using type = std::uint32_t;
-};
-template <>
-struct Bits<8> {
-    using type = std::uint64_t;
-};
+/// The unsigned integer with as many bytes as a type.
+template <class T>
+using Bits =
+    std::tuple_element_t<std::bit_width(sizeof(T)) - 1,
+                         std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;
 
 inline std::uint8_t swapped(std::uint8_t v) { return v; }
 inline std::uint16_t swapped(std::uint16_t v) { return __builtin_bswap16(v); }
@@ -43,7 +32,7 @@ inline std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
 
 template <class T, bool swap>
 inline T load(const char* from) {
-    typename Bits<sizeof(T)>::type bits;
+    Bits<T> bits;
     std::memcpy(&bits, from, sizeof bits);
     if constexpr (swap) bits = swapped(bits);
     return std::bit_cast<T>(bits);
@@ -51,7 +40,7 @@ inline T load(const char* from) {
 
 template <class T, bool swap>
 inline void store(char* to, T value) {
-    auto bits = std::bit_cast<typename Bits<sizeof(T)>::type>(value);
+    auto bits = std::bit_cast<Bits<T>>(value);
     if constexpr (swap) bits = swapped(bits);
     std::memcpy(to, &bits, sizeof bits);
 }
@@ -75,14 +64,7 @@ inline bool fits(From v) {
         const bool below = exact ? v <= static_cast<From>(Limits::max()) : v < limit;
         return below && v >= (std::is_signed_v<To> ? -limit : From(0));
     } else {
-        if constexpr (std::is_signed_v<From> && !std::is_signed_v<To>) {
-            return v >= 0 &&
-                   static_cast<std::make_unsigned_t<From>>(v) <= std::numeric_limits<To>::max();
-        } else if constexpr (!std::is_signed_v<From> && std::is_signed_v<To>) {
-            return v <= static_cast<std::make_unsigned_t<To>>(std::numeric_limits<To>::max());
-        } else {
-            return v >= std::numeric_limits<To>::min() && v <= std::numeric_limits<To>::max();
-        }
+        return std::in_range<To>(v);
     }
 }
 
@@ -153,7 +135,8 @@ std::int64_t convert_row(char* to, std::ptrdiff_t to_stride, const char* from,
 }
 
 template <class Word, bool swap>
-inline void move_dense(char* __restrict to, const char* __restrict from, std::int64_t n) {
+[[gnu::always_inline]] inline void move_dense(char* __restrict to, const char* __restrict from,
+                                              std::int64_t n) {
     constexpr std::int64_t size = sizeof(Word);
     for (std::int64_t i = 0; i < n; ++i)
         store<Word, swap>(to + i * size, load<Word, false>(from + i * size));
@@ -163,15 +146,7 @@ inline void move_dense(char* __restrict to, const char* __restrict from, std::in
 template <class Word, bool swap>
 __attribute__((target("avx2"))) void move_dense_avx2(char* __restrict to,
                                                      const char* __restrict from, std::int64_t n) {
-    constexpr std::int64_t size = sizeof(Word);
-    for (std::int64_t i = 0; i < n; ++i) {
-        Word bits;
-        std::memcpy(&bits, from + i * size, sizeof bits);
-        if constexpr (sizeof(Word) == 2 && swap) bits = __builtin_bswap16(bits);
-        if constexpr (sizeof(Word) == 4 && swap) bits = __builtin_bswap32(bits);
-        if constexpr (sizeof(Word) == 8 && swap) bits = __builtin_bswap64(bits);
-        std::memcpy(to + i * size, &bits, sizeof bits);
-    }
+    move_dense<Word, swap>(to, from, n);
 }
 #endif
 
@@ -293,23 +268,20 @@ std::int64_t stream_row(char* to, std::ptrdiff_t to_stride, const char* from,
     return move_row<Word, swap>(to, to_stride, from, from_stride, n, fill);
 }
 
+/// Returns the kernel that moves values of 1, 2, 4 or 8 bytes.
+/// @param streams  write long rows without the caches
 template <bool swap>
-RowKernel stream_kernel_of(std::size_t size) {
+RowKernel move_kernel_of(std::size_t size, bool streams = false) {
+    const auto kernel = [&](auto word) -> RowKernel {
+        using Word = decltype(word);
+        constexpr bool swaps = swap && sizeof(Word) > 1;
+        return streams ? stream_row<Word, swaps> : move_row<Word, swaps>;
+    };
     switch (size) {
-        case 1: return stream_row<std::uint8_t, false>;
-        case 2: return stream_row<std::uint16_t, swap>;
-        case 4: return stream_row<std::uint32_t, swap>;
-        default: return stream_row<std::uint64_t, swap>;
-    }
-}
-
-template <bool swap>
-RowKernel move_kernel_of(std::size_t size) {
-    switch (size) {
-        case 1: return move_row<std::uint8_t, false>;
-        case 2: return move_row<std::uint16_t, swap>;
-        case 4: return move_row<std::uint32_t, swap>;
-        default: return move_row<std::uint64_t, swap>;
+        case 1: return kernel(std::uint8_t{});
+        case 2: return kernel(std::uint16_t{});
+        case 4: return kernel(std::uint32_t{});
+        default: return kernel(std::uint64_t{});
     }
 }
 
@@ -348,17 +320,15 @@ bool must_swap(Order order) {
 }  // namespace
 
 RowKernel pack_kernel(tw_type memory, tw_type file, Order order) {
-    if (memory == file)
-        return must_swap(order) ? move_kernel_of<true>(size_of(file)) : move_kernel(size_of(file));
+    if (memory == file) return unpack_kernel(file, memory, order);
     return must_swap(order) ? convert_kernel<false, true>(memory, file)
                             : convert_kernel<false, false>(memory, file);
 }
 
 RowKernel unpack_kernel(tw_type file, tw_type memory, Order order, bool streams) {
-    if (memory == file && streams)
-        return must_swap(order) ? stream_kernel_of<true>(size_of(file))
-                                : stream_kernel_of<false>(size_of(file));
-    if (memory == file) return pack_kernel(memory, file, order);
+    if (memory == file)
+        return must_swap(order) ? move_kernel_of<true>(size_of(file), streams)
+                                : move_kernel_of<false>(size_of(file), streams);
     return must_swap(order) ? convert_kernel<true, false>(file, memory)
                             : convert_kernel<false, false>(file, memory);
 }
