@@ -177,17 +177,25 @@ inline Status check_open(const tw_file_impl& file) {
                                  : file.about->left;
 }
 
+/// Calls body() if the handle belongs to an open file.
+template <class F>
+tw_status with_open(tw_file file, F&& body, const char* call) {
+    if (file == nullptr) return no_handle(call);
+    const auto checked = [&]() -> Status {
+        Status open = check_open(*file);
+        return open.ok() ? body() : open;
+    };
+    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+}
+
 /// Calls body(file) if the handle belongs to a file that is being written.
 template <class F>
 tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (Status open = check_open(*file); !open.ok()) return open;
-        if (!file->file)
-            return failure(TW_ESTATE, "{}: the file is open for reading", file->path());
-        return body(*file->file);
+        if (file->file) return body(*file->file);
+        return failure(TW_ESTATE, "{}: the file is open for reading", file->path());
     };
-    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+    return with_open(file, checked, call);
 }
 
 /// Calls body(definitions) if the handle belongs to a file that is being written, or to a restart.
@@ -206,9 +214,7 @@ tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_
 template <class F, class New>
 tw_status with_contents(tw_file file, F&& body, New&& of_new,
                         const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (Status open = check_open(*file); !open.ok()) return open;
         if (file->readback && file->readback->contents() != nullptr)
             return body(*file->readback->contents());
         const Source* source =
@@ -216,7 +222,7 @@ tw_status with_contents(tw_file file, F&& body, New&& of_new,
         if (source == nullptr) return of_new(*file->file);
         return body(Contents(*source));
     };
-    return guarded(file->session, file->path().c_str(), checked, 0, call);
+    return with_open(file, checked, call);
 }
 
 /// The same, but TW_ESTATE for a new file before the first tw_sync.
@@ -240,27 +246,21 @@ inline Status not_stored_yet(const tw_file_impl& file) {
 /// being written, calls body(contents, readback) after tw_sync.
 template <class F>
 tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (Status open = check_open(*file); !open.ok()) return open;
         if (file->reader) return body(Contents(file->reader->contents()), file->reader->contents());
         if (file->readback && file->readback->contents() != nullptr)
             return body(*file->readback->contents(), *file->readback);
         return not_stored_yet(*file);
     };
-    return guarded(file->session, file->path().c_str(), checked, 0, call);
+    return with_open(file, checked, call);
 }
 
 /// Calls body(reader) for a file that was opened for reading, or with the readback of a file that
 /// is being written.
 template <class F>
 tw_status with_reader(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    if (file == nullptr) return no_handle(call);
-    const auto checked = [&]() -> Status {
-        if (Status open = check_open(*file); !open.ok()) return open;
-        return file->reader ? body(*file->reader) : body(*file->readback);
-    };
-    return guarded(file->session, file->path().c_str(), checked, 0, call);
+    const auto checked = [&] { return file->reader ? body(*file->reader) : body(*file->readback); };
+    return with_open(file, checked, call);
 }
 
 /// Finds the decomposition of a handle, which must belong to `session`. The result is null for a
