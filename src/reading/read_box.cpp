@@ -171,9 +171,9 @@ Status BoxRead::check(const GetBoxArguments& arguments) {
     set_section(arguments, empty);
     if (empty && v.record && file_.source->records() == 0) return {};
     if (empty) return file_.source->check(variable_, 0);
-    Status status = file_.readable(variable_, first_);
+    Status status = file_.source->check(variable_, first_);
     if (!status.ok() || records_ == 1) return status;
-    return file_.readable(variable_, record(records_ - 1));
+    return file_.source->check(variable_, record(records_ - 1));
 }
 
 void BoxRead::set_section(const GetBoxArguments& arguments, bool empty) {

@@ -18,14 +18,6 @@ constexpr std::int64_t straight_piece = std::int64_t(512) << 10;
 
 }  // namespace
 
-ReadContext::ReadContext(Team& its_team, SessionResources& its_session, std::string its_path,
-                         int its_serial, FileOptions its_options)
-    : team(its_team),
-      session(its_session),
-      path(std::move(its_path)),
-      serial(its_serial),
-      options(std::move(its_options)) {}
-
 bool ReadContext::reads() const {
     return std::find(readers.begin(), readers.end(), team.rank()) != readers.end();
 }
@@ -53,10 +45,6 @@ tw_type ReadContext::type_of_array(int number, int type) const {
     return same && !has_new_types(source->format()) ? TW_BYTE : static_cast<tw_type>(type);
 }
 
-Status ReadContext::readable(int number, std::int64_t record) const {
-    return source->check(number, record);
-}
-
 Status ReadContext::with_place(Status status, int number) const {
     if (!status.ok())
         reword(status, "{}: variable '{}': {} (rank {})", OfFile{path},
@@ -76,11 +64,11 @@ std::int64_t ReadContext::shortest_run() const {
 }
 
 std::span<char> ReadContext::straight_buffer() {
-    if (buffer_.empty()) {
+    if (buffer.empty()) {
         const std::int64_t piece = options.piece > 0 ? options.piece : straight_piece;
-        buffer_.resize(std::clamp<std::int64_t>(piece, 8, options.buffer));
+        buffer.resize(std::clamp<std::int64_t>(piece, 8, options.buffer));
     }
-    return buffer_;
+    return buffer;
 }
 
 Place place_of(const Box& box, std::int64_t element, std::int64_t grain) {

@@ -19,18 +19,15 @@ namespace thalweg::detail {
 constexpr std::int64_t bytes_in_cache = std::int64_t(8) << 20;
 
 struct ReadContext {
-    ReadContext(Team& team, SessionResources& session, std::string path, int serial,
-                FileOptions options);
-
     Team& team;
     SessionResources& session;
     std::string path;
     int serial;  ///< number of the file in its session, the same on every rank
     FileOptions options;
-    std::vector<int> readers;  ///< ranks
-    std::unique_ptr<Source> source;
+    std::vector<int> readers{};  ///< ranks
+    std::unique_ptr<Source> source{};
     Memory* arena = nullptr;
-    ReadFigures figures;
+    ReadFigures figures{};
 
     const Variable& variable(int number) const { return source->definitions().variables[number]; }
     /// Tests if this rank is a reader.
@@ -42,8 +39,6 @@ struct ReadContext {
     /// Returns the type to use for an array. As in writing, values of type byte in CDF-1 and CDF-2
     /// can be interpreted as signed or unsigned.
     tw_type type_of_array(int variable, int type) const;
-    /// Checks that a record is completely in the file.
-    Status readable(int variable, std::int64_t record) const;
     /// Adds the file, the variable and the rank to an error.
     Status with_place(Status status, int variable) const;
 
@@ -54,8 +49,7 @@ struct ReadContext {
     /// Returns a buffer for data that a rank reads without an exchange.
     std::span<char> straight_buffer();
 
-private:
-    std::vector<char> buffer_;
+    std::vector<char> buffer{};  ///< see straight_buffer()
 };
 
 /// Makes a place of a box of elements.

@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 Reader::Reader(Team& team, SessionResources& session, std::string path, int serial,
                FileOptions options)
-    : file_(team, session, std::move(path), serial, std::move(options)),
+    : file_{team, session, std::move(path), serial, std::move(options)},
       plans_(file_),
       read_caches_(file_) {}
 
@@ -89,10 +89,6 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
 
 Status Reader::get(const GetArguments& arguments) {
     ReadRequest request;
-    return get(arguments, request);
-}
-
-Status Reader::get(const GetArguments& arguments, ReadRequest& request) {
     Status mine = alone([&] { return check_arguments(file_, arguments, request); });
     return perform(Call::get, {&request, 1}, std::move(mine));
 }

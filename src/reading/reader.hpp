@@ -33,9 +33,6 @@ public:
     /// @note Collective, as are all functions below except get_deferred()
     Status open();
     Status get(const GetArguments& arguments);
-    Status get(const GetArguments& arguments,
-               /// Checks the arguments of a deferred read and translates them to `request`. Local.
-               ReadRequest& request);
     Status get_deferred(const GetArguments& arguments);  ///< local
     Status get_box(const GetBoxArguments& arguments);
     /// @param mine  error of this rank so far

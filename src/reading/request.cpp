@@ -50,7 +50,7 @@ Status check_arguments(const ReadContext& file, const GetArguments& arguments,
         request.view.type = file.type_of_array(request.variable, arguments.array.type);
         if (arguments.array.data == nullptr && d.held > 0)
             return failure(TW_EARG, "the array is missing (null pointer)");
-        return file.readable(request.variable, request.record);
+        return file.source->check(request.variable, request.record);
     };
     return file.with_place(checked(), request.variable);
 }
