@@ -1,11 +1,11 @@
+// Chooses a file's layout and writers when its definitions end.
 // SPDX-License-Identifier: Apache-2.0
-#include "choose/choose_layout.hpp"
-
 #include <algorithm>
 #include <optional>
 
 #include "base/log.hpp"
 #include "base/reserve.hpp"
+#include "choose/choose_all.hpp"
 #include "decomposition/starts.hpp"
 #include "exchange/parts.hpp"
 #include "layout/writers.hpp"

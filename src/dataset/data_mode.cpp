@@ -8,7 +8,6 @@
 #include "base/log.hpp"
 #include "base/reserve.hpp"
 #include "base/trace.hpp"
-#include "choose/choose_layout.hpp"
 #include "dataset/open_target.hpp"
 #include "storage/classic/header_reader.hpp"
 

@@ -7,7 +7,6 @@
 #include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "definitions/adopt.hpp"
-#include "definitions/first_attributes.hpp"
 #include "storage/netcdf4/undo.hpp"
 #include "storage/tiles/tiles.hpp"
 

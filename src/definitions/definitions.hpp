@@ -146,6 +146,13 @@ Status check_attribute(const Definitions& definitions, const std::string& path,
 /// @note Collective
 Status check_alike(Team& team, const std::string& path, const std::vector<std::string>& lines);
 
+/// Replaces the attributes of every rank by those of rank 0: the attributes of the file, and those
+/// of all variables that rank 0 also has.
+/// @param late  attributes that were put after define mode, when variables have the same numbers on
+///              all ranks; null in define mode
+/// @note Collective
+Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late);
+
 /// File formats, with netCDF's numbers for them (NC_FORMAT_...).
 enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };
 const char* name_of(Format format);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "definitions/first_attributes.hpp"
 #include "publish/sums.hpp"
 
 namespace thalweg::detail {

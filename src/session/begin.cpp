@@ -2,9 +2,9 @@
 #include "session/begin.hpp"
 
 #include "base/log.hpp"
+#include "choose/choose_servers.hpp"
 #include "choose/room.hpp"
 #include "session/outputs.hpp"
-#include "session/server_number.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 
 namespace thalweg::detail {
@@ -48,6 +48,42 @@ Status use_settings(tw_session session, int rank) {
     if (rank != 0) return {};
     for (const std::string& name : session->settings.ignored())
         log::warn("ignoring {} in the environment: not a setting", name);
+    return {};
+}
+
+/// Finds the number of servers from the setting. With "auto", rank 0 chooses the number, and logs
+/// the reason.
+/// @param world  all ranks of the session
+/// @note Collective; the status is the same on every rank
+Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
+    number = session.settings.number("servers");
+    if (number >= 0) return {};
+    int nodes = 1;
+    {
+        Status status;
+        const auto team =
+            Team::make(world.split(0, world.rank()), session.settings.number("node_size"), status);
+        if (!status.ok()) return status;
+        nodes = team->topology().nodes;
+    }
+    // Rank 0 inspects the model's working folder for all ranks, so that all make the same choice.
+    std::int64_t asked[2] = {};
+    const Status looked = alone([&] {
+        if (world.rank() != 0) return;
+        const FileSystem system = file_system_at(".");
+        asked[0] = system.magic;
+        asked[1] = system.block;
+    });
+    world.broadcast(asked, sizeof asked, 0);
+    ServerChoice choice;
+    const Status chosen = alone([&]() -> Status {
+        choice = choose_servers(file_system_of(asked[0], asked[1]), world.size(), nodes);
+        if (world.rank() == 0) log::info("servers={}: {}", choice.number, choice.why);
+        return looked;
+    });
+    if (Status status = agree(world, chosen); !status.ok()) return status;
+    number = choice.number;
+    session.servers_reason = std::move(choice.why);
     return {};
 }
 

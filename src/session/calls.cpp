@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "comm/communicator.hpp"
 
@@ -102,6 +103,21 @@ Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,
         return failure(TW_EHANDLE, "the decomposition has been freed (rank {})",
                        OfRank{session->rank});
     found = handle->declared->decomposition;
+    return {};
+}
+
+std::string canonical(const std::string& path) {
+    std::error_code ignored;
+    const auto result = std::filesystem::weakly_canonical(path, ignored);
+    return ignored ? path : result.string();
+}
+
+Status check_unused(tw_session session, const std::string& path) {
+    if (session->rank != 0) return {};
+    const std::string mine = canonical(path);
+    for (const tw_file_impl* f : session->files)
+        if (!f->closed && canonical(f->path()) == mine)
+            return failure(TW_EINUSE, "{}: the file is already open in this session", path);
     return {};
 }
 
