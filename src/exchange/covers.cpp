@@ -38,8 +38,8 @@ void subtract(Box box, const Box& hole, std::vector<Box>& to) {
 
 /// Returns boxes that share no element and together contain all the given ones, sorted by position.
 /// Halos and replicated variables make boxes overlap, but a node needs each element once. Lists of
-/// the same dimensions are united as well. Elements that a list shares with a box, or with a list
-/// of other dimensions, are not removed: the result may have more elements than the variable.
+/// the same dimensions are united as well. A list can share elements with boxes, and with lists of
+/// other dimensions; if there are such, the result is the whole variable.
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape) {
     std::vector<HeldBox> result;
     std::map<std::vector<int>, std::vector<std::shared_ptr<const Listing>>> lists;
@@ -63,6 +63,8 @@ std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::
         }
         for (const Box& box : left) result.push_back(held_box(box, shape));
     }
+    if (lists.size() > 1 || (!lists.empty() && !result.empty()))
+        return {held_box(whole_box(shape), shape)};
     for (const auto& [dims, same] : lists) result.push_back(held_list(unite(same), shape));
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
@@ -104,14 +106,9 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
     if (team.topology().node_rank == 0 && status.ok()) status = alone(unite_all);
     team.node().broadcast(together, 0);
     if (!status.ok()) return status;
-    return alone([&]() -> Status {
+    return alone([&] {
         own_.resize(space_.places.size());
         add_boxes(together, space_, own_);
-        for (const std::vector<HeldBox>& boxes : own_)
-            overlaps_ |= boxes.size() > 1 &&
-                         std::any_of(boxes.begin(), boxes.end(),
-                                     [](const HeldBox& held) { return held.list != nullptr; });
-        return {};
     });
 }
 
@@ -177,17 +174,6 @@ bool Covers::meets(const PlaceBoxes& boxes, Extent piece) const {
     return any;
 }
 
-bool Covers::exceeds(Extent piece) const {
-    if (!overlaps_ || piece.size() <= 0) return false;
-    std::int64_t bytes = 0;
-    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
-        const Place& p = space_.places[place];
-        for_parts(p.shape, range, own_[place],
-                  [&](const HeldBox&, const Box& part) { bytes += part.volume() * p.element; });
-    });
-    return bytes > piece.size();
-}
-
 void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& message) const {
     message.clear();
     for_places(space_, piece, [&](std::size_t place, ElementRange range) {
@@ -205,7 +191,6 @@ void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& m
                      nullptr);
         });
     });
-    if (std::ssize(message) > piece.size()) message.assign(from, from + piece.size());
 }
 
 }  // namespace thalweg::detail

@@ -36,9 +36,6 @@ public:
     const std::vector<HeldBox>& own(std::size_t place) const { return own_[place]; }
     /// Tests if this node wants any element of a piece.
     bool meets(Extent piece) const { return meets(own_, piece); }
-    /// Tests if the parts of a piece that this node wants would be larger than the piece, because
-    /// some elements occur several times.
-    bool exceeds(Extent piece) const;
 
     /// Tests if other nodes want any element of this reader's share.
     bool any_remote() const { return !remote_.empty(); }
@@ -46,7 +43,7 @@ public:
         return !remote_[node].empty() && meets(remote_[node], piece);
     }
     /// Packs the parts of a piece that another node wants, densely, in the order of for_places and
-    /// for_parts. If the whole piece is smaller than these parts, copies it instead.
+    /// for_parts.
     /// @param from  address of the piece
     void pack(int node, Extent piece, const char* from, std::vector<char>& message) const;
 
@@ -58,7 +55,6 @@ private:
 
     const Space& space_;
     PlaceBoxes own_;
-    bool overlaps_ = false;  ///< elements may occur more than once in the cover
     /// For each other node, the boxes that it wants of this reader's share; empty on ranks that are
     /// not readers.
     std::vector<PlaceBoxes> remote_;

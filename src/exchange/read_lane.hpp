@@ -47,7 +47,6 @@ struct ReadLane {
     Slots slots{};
     PieceCursor cursor{};
     Extent piece{};      ///< piece at the current position
-    bool whole = false;  ///< the other node sends the whole piece
     bool later = false;  ///< the piece had not arrived when others were taken, and is taken later
 
     /// Returns the word that counts the positions whose pieces have arrived.

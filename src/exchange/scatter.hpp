@@ -4,8 +4,7 @@
 // pieces on their way. The reader reads a piece into its slot, and all ranks of its node take their
 // elements from there. Another node gets one message with the elements of the piece that its ranks
 // want, each once. The message is received into a slot of that node, from which its ranks take
-// their elements. If this message would be larger than the piece, because lists and boxes overlap,
-// the whole piece is sent.
+// their elements.
 //
 // Pieces that were read ahead, from the beginning of the stream on, are taken from memory of their
 // reader that its node shares.

@@ -87,7 +87,6 @@ bool ScatterPass::advance() {
     bool any = false;
     for (ReadLane& lane : lanes_.all) {
         if (!lane.cursor.next(lane.piece)) lane.piece = {};
-        lane.whole = !lane.local && covers_.exceeds(lane.piece);
         any |= lane.piece.size() > 0;
     }
     return any;
@@ -197,7 +196,7 @@ void ScatterPass::take_pieces(std::int64_t k) {
 void ScatterPass::take(const ReadLane& lane, std::int64_t k) {
     if (lane.piece.size() <= 0) return;
     const double begin = now(), waited = counts_.wait;
-    if (lane.local || lane.whole)
+    if (lane.local)
         take_whole(lane, k);
     else
         take_parts(lane, k);
