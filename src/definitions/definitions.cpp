@@ -66,23 +66,10 @@ std::string describe(const std::string& owner, const Attribute& a) {
     const std::size_t size = size_of(a.type);
     for (std::int64_t i = 0; i < a.n; ++i) {
         const char* at = a.values.data() + i * size;
-        auto print = [&](auto v) {
+        with_number(a.type, [&](auto v) {
             std::memcpy(&v, at, sizeof v);
             values += fmt::format(" {}", v);
-        };
-        switch (a.type) {
-            case TW_BYTE: print(std::int8_t{}); break;
-            case TW_SHORT: print(std::int16_t{}); break;
-            case TW_INT: print(std::int32_t{}); break;
-            case TW_FLOAT: print(float{}); break;
-            case TW_DOUBLE: print(double{}); break;
-            case TW_UBYTE: print(std::uint8_t{}); break;
-            case TW_USHORT: print(std::uint16_t{}); break;
-            case TW_UINT: print(std::uint32_t{}); break;
-            case TW_INT64: print(std::int64_t{}); break;
-            case TW_UINT64: print(std::uint64_t{}); break;
-            case TW_CHAR: break;
-        }
+        });
     }
     return fmt::format("{} '{}' = {}{}", where, a.name, name_of(a.type), values);
 }

@@ -58,20 +58,9 @@ bool same(tw_type type, const char* a, const char* b) {
 
 Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
     value = {};
-    switch (type) {
-        case TW_CHAR: return parse_character(text, value);
-        case TW_BYTE: return parse_number<std::int8_t>(text, value);
-        case TW_SHORT: return parse_number<std::int16_t>(text, value);
-        case TW_INT: return parse_number<std::int32_t>(text, value);
-        case TW_FLOAT: return parse_number<float>(text, value);
-        case TW_DOUBLE: return parse_number<double>(text, value);
-        case TW_UBYTE: return parse_number<std::uint8_t>(text, value);
-        case TW_USHORT: return parse_number<std::uint16_t>(text, value);
-        case TW_UINT: return parse_number<std::uint32_t>(text, value);
-        case TW_INT64: return parse_number<std::int64_t>(text, value);
-        case TW_UINT64: return parse_number<std::uint64_t>(text, value);
-    }
-    return failure(TW_ESETTING, "its type has no fill value");
+    if (type == TW_CHAR) return parse_character(text, value);
+    return with_number(type,
+                       [&](auto number) { return parse_number<decltype(number)>(text, value); });
 }
 
 Status choose_fill(Variable& v) {

@@ -285,29 +285,10 @@ RowKernel move_kernel_of(std::size_t size, bool streams = false) {
     }
 }
 
-/// Calls f with a value of the C type that corresponds to a netCDF type.
-template <class F>
-RowKernel with_type(tw_type type, F&& f) {
-    switch (type) {
-        case TW_BYTE: return f(std::int8_t{});
-        case TW_SHORT: return f(std::int16_t{});
-        case TW_INT: return f(std::int32_t{});
-        case TW_FLOAT: return f(float{});
-        case TW_DOUBLE: return f(double{});
-        case TW_UBYTE: return f(std::uint8_t{});
-        case TW_USHORT: return f(std::uint16_t{});
-        case TW_UINT: return f(std::uint32_t{});
-        case TW_INT64: return f(std::int64_t{});
-        case TW_UINT64: return f(std::uint64_t{});
-        case TW_CHAR: break;
-    }
-    return nullptr;
-}
-
 template <bool swap_from, bool swap_to>
 RowKernel convert_kernel(tw_type from, tw_type to) {
-    return with_type(from, [to](auto f) {
-        return with_type(to, [](auto t) -> RowKernel {
+    return with_number(from, [to](auto f) {
+        return with_number(to, [](auto t) -> RowKernel {
             return convert_row<decltype(f), decltype(t), swap_from, swap_to>;
         });
     });

@@ -27,17 +27,11 @@ std::vector<std::int64_t> values_as(const Attribute& a) {
 
 /// Returns the values of an attribute of any integer type; empty if the attribute has another type.
 std::vector<std::int64_t> integers(const Attribute& a) {
-    switch (a.type) {
-        case TW_BYTE: return values_as<std::int8_t>(a);
-        case TW_UBYTE: return values_as<std::uint8_t>(a);
-        case TW_SHORT: return values_as<std::int16_t>(a);
-        case TW_USHORT: return values_as<std::uint16_t>(a);
-        case TW_INT: return values_as<std::int32_t>(a);
-        case TW_UINT: return values_as<std::uint32_t>(a);
-        case TW_INT64: return values_as<std::int64_t>(a);
-        case TW_UINT64: return values_as<std::uint64_t>(a);
-        default: return {};
-    }
+    return with_number(a.type, [&](auto number) -> std::vector<std::int64_t> {
+        using T = decltype(number);
+        if constexpr (std::is_integral_v<T>) return values_as<T>(a);
+        return {};
+    });
 }
 
 void remove_attribute(NamedList<Attribute>& from, const std::string& name) {
