@@ -267,6 +267,7 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
 Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
               const Surroundings& around) {
     Choice choice;
+    choice.free_processors = around.room.processors;
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
     const bool packs = packs_chunks(options, definitions, format, choice);

@@ -49,6 +49,7 @@ struct Choice {
     bool writers_asked = false;  ///< the user has set the number of writers
     std::string why_service;     ///< reason for the service; empty if the user has requested it
     bool may_change = false;     ///< the service can change to background when that saves time
+    int free_processors = 0;     ///< free processors on a node; set if service=auto
     std::vector<Remark> remarks;
 };
 

@@ -28,8 +28,8 @@ RankResources own_resources(const FileContext& file) {
     return {file.team, queue_bytes(file), file.session.outputs, file.session.processors};
 }
 
-void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
-                Target& target, ChosenAll& chosen) {
+Choice choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
+                  Target& target) {
     Surroundings around;
     around.nodes = file.team.topology().nodes;
     around.ranks = file.team.size();
@@ -53,13 +53,13 @@ void choose_all(FileContext& file, const RankResources& resources, const FileOpt
         options.alignment = choice.alignment;
         options.method = file.figures.method = choice.method;
         options.service = file.figures.service = choice.service;
-        chosen = {choice.writers_asked, choice.may_change, around.room.processors};
         file.figures.why_service = choice.why_service;
         file.figures.storage = target.storage->traits().name;
         file.figures.format = name_of(file.format);
     };
     with_reserve(take);
     if (file.team.rank() == 0) report(choice.remarks, file.path);
+    return choice;
 }
 
 }  // namespace thalweg::detail

@@ -7,13 +7,6 @@
 
 namespace thalweg::detail {
 
-struct ChosenAll {
-    bool writers_asked = false;  ///< the user has set the number of writers
-    /// With service=auto: the service can change to background when that saves time.
-    bool may_change = false;
-    int free_processors = 0;  ///< number of free processors on a node; set if service=auto
-};
-
 /// Returns this rank's contribution to the choices. Local.
 RankResources own_resources(const FileContext& file);
 
@@ -23,8 +16,8 @@ RankResources own_resources(const FileContext& file);
  * @param asked   the options before anything was chosen
  * @param target  receives the storage, not opened yet
  */
-void choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
-                Target& target, ChosenAll& chosen);
+Choice choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
+                  Target& target);
 
 /// Sets the layout and the writers of a file whose other options are chosen.
 /// @param writers_asked  the user has set the number of writers

@@ -215,14 +215,14 @@ std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
     return names;
 }
 
-Status share_segments(Comm& node, std::size_t bytes, bool touch,
+Status share_segments(Comm& node, std::size_t bytes,
                       std::vector<std::unique_ptr<Segment>>& segments) {
     std::unique_ptr<Segment> own;
     segments.clear();
     Status status = alone([&]() -> Status {
         Status made;
         segments.reserve(node.size());
-        if (bytes > 0) own = Segment::make(bytes, touch, made);
+        if (bytes > 0) own = Segment::make(bytes, false, made);
         return made;
     });
     SegmentName mine;

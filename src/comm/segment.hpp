@@ -67,7 +67,7 @@ std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine);
 /// for a rank that passes 0 bytes.
 /// @return this rank's own status; the caller lets the ranks agree
 /// @note Collective over the node
-Status share_segments(Comm& node, std::size_t bytes, bool touch,
+Status share_segments(Comm& node, std::size_t bytes,
                       std::vector<std::unique_ptr<Segment>>& segments);
 
 }  // namespace thalweg::detail

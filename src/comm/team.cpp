@@ -75,8 +75,8 @@ bool has_processor_of_its_own(int ranks) {
 
 }  // namespace
 
-std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status mine,
-                                 Status& status) {
+std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status& status,
+                                 Status mine) {
     auto team = with_reserve([] { return std::make_unique<Team>(); });
     Comm& all = *world;
     Status shared = share_node(all, node_size, sizeof(Control), team->node_, team->memory_);

@@ -21,11 +21,8 @@ public:
      * @return null with an error, the same on every rank
      * @note Collective
      */
-    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status mine,
-                                      Status& status);
-    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status) {
-        return make(std::move(world), node_size, {}, status);
-    }
+    static std::unique_ptr<Team> make(std::unique_ptr<Comm> world, int node_size, Status& status,
+                                      Status mine = {});
 
     Comm& world() { return *world_; }
     Comm& node() { return node_ ? *node_ : *world_; }

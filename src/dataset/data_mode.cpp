@@ -22,7 +22,7 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 /// @note Collective
 Status DataMode::choose(const RankResources& resources, const FileOptions& asked,
                         FileNames& names) {
-    choose_all(file_, resources, asked, target_, chosen_);
+    chosen_ = choose_all(file_, resources, asked, target_);
     computing_ = file_.session.computing();
     const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
     if (Status s = choose_layout(file_, chosen_.writers_asked, tiles, target_); !s.ok()) return s;

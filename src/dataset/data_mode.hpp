@@ -80,7 +80,7 @@ private:
     Batch batch_;
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
-    ChosenAll chosen_;
+    Choice chosen_;
     double computing_ = 0;       ///< computing time of the session when data mode began, in seconds
     bool storage_open_ = false;  ///< the storage is open, on the model's ranks or on the servers
     bool begun_ = false;

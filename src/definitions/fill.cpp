@@ -42,6 +42,16 @@ Status parse_character(const std::string& text, FillValue& value) {
     return {};
 }
 
+/// Parses a value of a type: an integer, a floating-point number (1e30, nan, inf), or one character
+/// with or without quotes.
+/// @return TW_OK, TW_ESETTING with the allowed forms
+Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
+    value = {};
+    if (type == TW_CHAR) return parse_character(text, value);
+    return with_number(type,
+                       [&](auto number) { return parse_number<decltype(number)>(text, value); });
+}
+
 /// Tests if two values have the same bits, or are both NaN.
 bool same(tw_type type, const char* a, const char* b) {
     const auto both_nan = [&](auto x) {
@@ -55,13 +65,6 @@ bool same(tw_type type, const char* a, const char* b) {
 }
 
 }  // namespace
-
-Status parse_fill(const std::string& text, tw_type type, FillValue& value) {
-    value = {};
-    if (type == TW_CHAR) return parse_character(text, value);
-    return with_number(type,
-                       [&](auto number) { return parse_number<decltype(number)>(text, value); });
-}
 
 Status choose_fill(Variable& v) {
     const auto arguments = v.settings.find("fill");

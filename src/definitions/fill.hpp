@@ -9,11 +9,6 @@
 
 namespace thalweg::detail {
 
-/// Parses a value of a type: an integer, a floating-point number (1e30, nan, inf), or one character
-/// with or without quotes.
-/// @return TW_OK, TW_ESETTING with the allowed forms
-Status parse_fill(const std::string& text, tw_type type, FillValue& value);
-
 /// Sets the variable's fill value from its setting `fill`, if there is one.
 /// @return TW_OK, TW_ESETTING
 Status choose_fill(Variable& variable);

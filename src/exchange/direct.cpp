@@ -91,15 +91,13 @@ void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& p
     Span span("pack");
     span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
     misfits[p.variable] += detail::pack(packers_, v, order_, part, piece.at, box, to);
-    Chunk chunk;
-    chunk.variable = p.variable;
-    chunk.record = round.record;
-    chunk.elements = box.volume();
-    chunk.offset = round.base + p.offset;
-    chunk.data = to;
-    chunk.bytes = bytes;
-    chunk.box = &round.boxes.emplace_back(box);
-    round.chunks.push_back(chunk);
+    round.chunks.push_back({.variable = p.variable,
+                            .record = round.record,
+                            .elements = box.volume(),
+                            .offset = round.base + p.offset,
+                            .data = to,
+                            .bytes = bytes,
+                            .box = &round.boxes.emplace_back(box)});
 }
 
 Status Direct::write(Round& round, Storage& storage) {

@@ -9,7 +9,7 @@ Status ReadCaches::make() {
     if (read_cache() != nullptr) return {};
     const std::int64_t staging = file_.options.staging;
     const std::size_t bytes = ReadCache::data_at + staging;
-    Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, false, segments_);
+    Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, segments_);
     const auto fill = [&]() -> Status {
         for (const auto& segment : segments_)
             read_cache_.memory.push_back(segment ? segment->data() : nullptr);

@@ -129,7 +129,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
         if (!status.ok() || !world) return status;
     }
     if (mine.ok()) mine = alone([&] { return find_output_paths(*session, world->rank()); });
-    session->team = Team::make(std::move(world), node_size, std::move(mine), status);
+    session->team = Team::make(std::move(world), node_size, status, std::move(mine));
     if (!status.ok()) return status;
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
