@@ -243,11 +243,10 @@ void Claim::restore_permissions(bool while_written) const {
 
 Status Claim::check_begun() const {
     // Open the file instead of calling stat(), which NFS answers from its cache.
-    const int fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const Descriptor fd = ::open(data_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return system_failure(data_, "cannot open");
     struct stat info {};
     const bool empty = fstat(fd, &info) == 0 && info.st_size == 0;
-    ::close(fd);
     if (!empty) return {};
     return failure(TW_EIO,
                    "{}: host {} does not see what another host has written to it, so its directory "

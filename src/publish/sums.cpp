@@ -39,10 +39,6 @@ Status sums_of(const std::string& data, std::string& path) {
 /// A data file together with its table of checksums.
 class SummedFile {
 public:
-    ~SummedFile() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-
     Status open_table(const std::string& data, int flags) {
         data_ = data;
         if (Status s = sums_of(data, path_); !s.ok()) return s;
@@ -69,7 +65,7 @@ public:
 
     /// Closes the file of checksums after writing to it.
     Status close() {
-        if (close_file(std::exchange(fd_, -1)) == 0) return {};
+        if (close_file(fd_.release()) == 0) return {};
         return system_failure(path_, "cannot close");
     }
 
@@ -147,7 +143,7 @@ private:
     }
 
     std::string data_, path_;
-    int fd_ = -1;
+    Descriptor fd_;
     SumsTable table_;
     std::int64_t pieces_ = 0;
     std::unique_ptr<Comm> comm_;

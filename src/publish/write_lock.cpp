@@ -156,10 +156,9 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
 Status WriteLock::check_held(const std::string& own) const {
     if (fd_ < 0 || host_.empty()) return {};
     // Open the lock file again: on network file systems, contents read earlier may be out of date.
-    const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const Descriptor fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return {};  // the user has removed the lock file
     const Owner owner = read_owner(fd);
-    ::close(fd);
     if (owner.process == 0 || (owner.host == host_ && owner.process == getpid())) return {};
     return failure(
         TW_EINUSE,
@@ -169,12 +168,12 @@ Status WriteLock::check_held(const std::string& own) const {
 }
 
 LockHolder WriteLock::holder(const std::string& own) {
-    const int fd = ::open(lock_path(own).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const Descriptor fd =
+        ::open(lock_path(own).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return {};
     struct flock lock = whole(F_WRLCK);
     const bool known = fcntl(fd, F_OFD_GETLK, &lock) == 0;
     const Owner owner = read_owner(fd);
-    ::close(fd);
     LockHolder holder{false, owner.host, owner.process};
     if (known || owner.foreign || owner.process <= 0)
         holder.there = known && lock.l_type != F_UNLCK;

@@ -1,11 +1,11 @@
 // Selects the driver that writes a file, and the source that reads one.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/reserve.hpp"
 #include "storage/netcdf4/superblock.hpp"
 #include "storage/places.hpp"
+#include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -20,7 +20,7 @@ enum class Kind { classic, netcdf4, tiles, variables };
 /// Finds the kind of a file from its first bytes. Only opening the file shows if it is valid.
 Status find_kind(const std::string& path, Kind& kind) {
     // O_NONBLOCK makes open() of a pipe without a writer return at once.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const Descriptor fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         if (is_tile_set(path)) kind = Kind::tiles;
         return {};
@@ -28,7 +28,6 @@ Status find_kind(const std::string& path, Kind& kind) {
     if (is_variable_folder(fd, path)) kind = Kind::variables;
     Superblock superblock;
     Status status = find_superblock(fd, path, superblock);
-    ::close(fd);
     if (superblock.at >= 0) kind = Kind::netcdf4;
     return status;
 }

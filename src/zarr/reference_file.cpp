@@ -21,11 +21,10 @@ Status ReferenceFile::check() const {
     if (stat(path_.c_str(), &info) != 0)
         return errno == ENOENT ? Status{} : system_failure(path_, "cannot write references");
     char first = 0;
-    const int fd =
+    const Descriptor fd =
         S_ISREG(info.st_mode) ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     const bool json =
         info.st_size == 0 || (fd >= 0 && pread(fd, &first, 1, 0) == 1 && first == '{');
-    if (fd >= 0) ::close(fd);
     if (fd >= 0 && json) return {};
     return failure(TW_EEXISTS, "{}: exists, and is not a JSON file: references do not replace it",
                    path_);

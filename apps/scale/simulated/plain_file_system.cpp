@@ -24,10 +24,6 @@ std::map<const PlainFile*, scale::Batch>& batches() {
 
 }  // namespace
 
-PlainFile::~PlainFile() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Status PlainFile::open_file() {
     scale::ask_metadata();
     fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
@@ -35,10 +31,7 @@ Status PlainFile::open_file() {
 }
 
 Status PlainFile::close_file() {
-    if (fd_ >= 0) {
-        scale::ask_metadata();
-        ::close(fd_);
-    }
+    if (fd_ >= 0) scale::ask_metadata();
     fd_ = -1;
     return {};
 }

@@ -21,10 +21,6 @@ UnpackedBands::UnpackedBands(std::string path, const Definitions& definitions,
       most_memory_(memory),
       free_(grids.size()) {}
 
-UnpackedBands::~UnpackedBands() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Status UnpackedBands::make_file() {
     if (fd_ >= 0) return {};
     const std::size_t slash = path_.rfind('/');

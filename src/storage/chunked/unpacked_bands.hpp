@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/chunked/chunk_grid.hpp"
+#include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -36,9 +37,6 @@ public:
     /// @param memory  bytes of bands that are kept in memory
     UnpackedBands(std::string path, const Definitions& definitions,
                   std::span<const ChunkGrid> grids, Load load, std::int64_t memory);
-    ~UnpackedBands();
-    UnpackedBands(const UnpackedBands&) = delete;
-    UnpackedBands& operator=(const UnpackedBands&) = delete;
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
@@ -73,7 +71,7 @@ private:
     Load load_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
     std::vector<char> memory_;
-    int fd_ = -1;                      ///< unnamed file, whose first bytes are not used
+    Descriptor fd_;                    ///< unnamed file, whose first bytes are not used
     std::int64_t end_ = 0;             ///< end of the last band
     std::map<Band, std::int64_t> at_;  ///< place of each band: offset in memory or in the file
     std::vector<std::vector<std::int64_t>> free_;  ///< places for reuse, for each variable

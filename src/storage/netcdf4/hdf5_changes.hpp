@@ -17,7 +17,8 @@ namespace thalweg::detail {
 class Hdf5Changes {
 public:
     /// @param fd  descriptor of the file, once it is open. Both arguments must outlive this object
-    Hdf5Changes(const std::string& path, const int& fd) : path_(path), fd_(fd), redo_(path) {}
+    Hdf5Changes(const std::string& path, const Descriptor& fd)
+        : path_(path), fd_(fd), redo_(path) {}
 
     /// Adds a change, which replaces the overlapping parts of older changes: HDF5 may have freed
     /// space and allocated it again with other boundaries.
@@ -57,7 +58,7 @@ private:
     void clear();
 
     const std::string& path_;
-    const int& fd_;
+    const Descriptor& fd_;
     std::map<std::int64_t, Change> changes_;  ///< sorted by address, without overlaps
     std::map<std::int64_t, std::int64_t>
         fresh_;  ///< end of each range of add_fresh(), by its begin

@@ -41,11 +41,6 @@ std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_
     return file;
 }
 
-Hdf5File::~Hdf5File() {
-    (void)driver_.close();
-    if (fd_ >= 0) ::close(fd_);
-}
-
 std::int64_t Hdf5File::size() const {
     struct stat info {};
     return fstat(fd_, &info) == 0 ? std::max<std::int64_t>(info.st_size, driver_.end()) : -1;
@@ -118,7 +113,7 @@ Status Hdf5File::close(bool durable) {
     if (status.ok()) status = alone([&] { return changes_.write(driver_.end(), durable); });
     // Remove the bytes that a failed step has left after the end.
     if (status.ok()) status = set_file_size(fd_, path_, driver_.end());
-    if (close_file(std::exchange(fd_, -1)) != 0 && status.ok())
+    if (close_file(fd_.release()) != 0 && status.ok())
         status = system_failure(path_, "cannot close");
     return status;
 }

@@ -35,7 +35,7 @@ public:
     static std::unique_ptr<Hdf5File> open(const std::string& path, NextRoom next_room,
                                           Status& status);
     /// Discards all changes since the last commit().
-    ~Hdf5File();
+    ~Hdf5File() { (void)driver_.close(); }
     Hdf5File(const Hdf5File&) = delete;
     Hdf5File& operator=(const Hdf5File&) = delete;
 
@@ -97,7 +97,7 @@ private:
 
     std::string path_;
     NextRoom next_room_;
-    int fd_ = -1;
+    Descriptor fd_;
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
     std::int64_t replaced_end_ = -1;  ///< end of the data that HDF5 is about to free

@@ -64,7 +64,6 @@ Hdf5View::~Hdf5View() {
     (void)driver_.close();
     const QuietHdf5 quiet;
     if (access_ != H5P_DEFAULT) H5Pclose(access_);
-    if (fd_ >= 0) ::close(fd_);
 }
 
 std::int64_t Hdf5View::size() const {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -53,7 +54,7 @@ private:
     std::int64_t allocate(H5FD_mem_t, std::int64_t) override { return -1; }
 
     std::string path_;
-    int fd_ = -1;
+    Descriptor fd_;
     struct stat opened_ {};  ///< state of the file at the time of opening
     /// The file was written so shortly before it was opened that its modification time may not show
     /// a later write.

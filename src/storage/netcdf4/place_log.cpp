@@ -43,10 +43,6 @@ PlaceLog::PlaceLog(const std::string& path, const Definitions& definitions)
     begin_ = end_;
 }
 
-PlaceLog::~PlaceLog() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 void PlaceLog::append(std::span<const char> bytes) {
     if (fd_ < 0) return;
     const NoSizeSignal guard;
@@ -58,7 +54,7 @@ void PlaceLog::append(std::span<const char> bytes) {
     if (write_fully(fd_, path_, bytes.data(), std::ssize(bytes), end_).ok())
         end_ += std::ssize(bytes);
     else
-        ::close(std::exchange(fd_, -1));
+        fd_ = -1;
 }
 
 void PlaceLog::add(const LoggedChunks& logged, bool durable) {
@@ -77,20 +73,19 @@ void PlaceLog::clear() {
 
 void PlaceLog::remove() {
     (void)unlink(path_.c_str());
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    fd_ = -1;
 }
 
 bool read_place_log(const std::string& path, std::vector<std::string>& names,
                     std::vector<LoggedChunks>& logged) {
     const std::string log = place_log_path(path);
-    const int fd = ::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const Descriptor fd = ::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return false;
     struct stat info {};
     std::vector<char> all;
     bool good = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     if (good) all.resize(info.st_size);
     good = good && read_fully(fd, log, all.data(), std::ssize(all), 0).ok();
-    ::close(fd);
     std::span<const char> rest(all);
     if (!good || !take_log_mark(rest, places_mark) || !take_log_entry(rest, names)) return false;
     for (LoggedChunks one; take_log_entry(rest, one);) logged.push_back(one);

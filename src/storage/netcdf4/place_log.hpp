@@ -11,6 +11,7 @@
 
 #include "definitions/definitions.hpp"
 #include "storage/netcdf4/index.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -24,9 +25,6 @@ class PlaceLog {
 public:
     /// Creates the log of a file. If this fails, nothing is logged, and all functions do nothing.
     PlaceLog(const std::string& path, const Definitions& definitions);
-    ~PlaceLog();
-    PlaceLog(const PlaceLog&) = delete;
-    PlaceLog& operator=(const PlaceLog&) = delete;
 
     /// Adds chunks to the log. After a failure nothing more is logged.
     /// @param durable  sync the log
@@ -40,7 +38,7 @@ private:
     void append(std::span<const char> bytes);
 
     std::string path_;
-    int fd_ = -1;
+    Descriptor fd_;
     bool named_ = false;      ///< the folder was synced, so that the log survives a power failure
     std::int64_t begin_ = 0;  ///< offset in the log after the names of the variables
     std::int64_t end_ = 0;

@@ -30,9 +30,6 @@ Status pnetcdf_status(int code, const std::string& path, const std::string& what
 
 class PnetcdfStorage final : public Storage {
 public:
-    ~PnetcdfStorage() override {
-        if (fd_ >= 0) ::close(fd_);
-    }
     StorageTraits traits() const override {
         return {.name = "pnetcdf", .order = Order::native, .takes_boxes = false};
     }
@@ -134,7 +131,6 @@ public:
             if (!closed.ok()) status = std::move(closed);
         }
         open_ = false;
-        if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
         if (!first_) return status;
         if (status.ok())
@@ -358,7 +354,7 @@ private:
     Format format_ = Format::cdf2;
     Existing existing_;
     int ncid_ = -1;
-    int fd_ = -1;  ///< file descriptor on rank 0, to reserve space
+    Descriptor fd_;  ///< on rank 0, to reserve space
     SumsWriter sums_;
     bool open_ = false, blocking_ = false, first_ = false, durable_ = false;
 };

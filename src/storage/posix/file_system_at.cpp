@@ -64,7 +64,7 @@ std::uint64_t this_kernel() {
 
 FileIdentity identity_at(const std::string& path) {
     // Open the file instead of calling stat(), which NFS answers from its cache.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const Descriptor fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FileIdentity identity;
     struct stat info {};
     struct statfs system {};
@@ -75,7 +75,6 @@ FileIdentity identity_at(const std::string& path) {
         if (sharing != Sharing::unknown) identity.inode = info.st_ino;
         if (sharing == Sharing::local) identity.device = info.st_dev;
     }
-    if (fd >= 0) ::close(fd);
     if (identity.device != 0) identity.kernel = this_kernel();
     return identity;
 }

@@ -22,11 +22,6 @@ public:
     MemoryFile() : fd_(memfd_create("thalweg", MFD_CLOEXEC)) {
         path_ = "/proc/self/fd/" + std::to_string(fd_);
     }
-    ~MemoryFile() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
 
     bool good() const { return fd_ >= 0; }
     const std::string& path() const { return path_; }
@@ -60,7 +55,7 @@ public:
     }
 
 private:
-    int fd_;
+    Descriptor fd_;
     std::string path_;
 };
 

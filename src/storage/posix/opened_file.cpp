@@ -86,8 +86,4 @@ Status ReadFile::open_again(const OpenedFile& expected) {
     return status;
 }
 
-void ReadFile::close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
 }  // namespace thalweg::detail

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -32,21 +33,18 @@ Status check_opened(int fd, const std::string& path, const OpenedFile& expected)
 class ReadFile {
 public:
     explicit ReadFile(const std::string& path) : path_(path) {}
-    ~ReadFile() { close(); }
-    ReadFile(const ReadFile&) = delete;
-    ReadFile& operator=(const ReadFile&) = delete;
 
     int fd() const { return fd_; }
     /// Opens the file if it is not open. @return TW_OK, TW_EIO
     Status open();
     /// Does the same, and checks that it is the expected file; see check_opened().
     Status open_again(const OpenedFile& expected);
-    void close();
+    void close() { fd_ = -1; }
     void swap(ReadFile& other) { std::swap(fd_, other.fd_); }
 
 private:
     const std::string& path_;  ///< must outlive this object
-    int fd_ = -1;
+    Descriptor fd_;
 };
 
 }  // namespace thalweg::detail

@@ -148,15 +148,13 @@ Status find_data_path(const std::string& path, bool live, std::string& data) {
 
 Status sync_folder_of(const std::string& path) {
     const std::string folder = folder_of(path);
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const Descriptor fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return system_failure(path, "cannot open its directory to sync it");
-    Status status;
-    while (status.ok() && fsync(fd) != 0) {
+    while (fsync(fd) != 0) {
         if (errno == EINVAL) break;  // some file systems cannot sync a folder
-        if (errno != EINTR) status = system_failure(path, "cannot sync its directory");
+        if (errno != EINTR) return system_failure(path, "cannot sync its directory");
     }
-    ::close(fd);
-    return status;
+    return {};
 }
 
 }  // namespace thalweg::detail

@@ -5,13 +5,13 @@
 
 #include <string>
 
+#include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
 class PlainFile : public Storage {
 public:
-    ~PlainFile() override;
     bool collective() const override { return false; }
     Status write(std::span<const Chunk> chunks) override;
     Status read(const Chunk& chunk, char* to) override;
@@ -42,7 +42,7 @@ protected:
     std::string path_;
     const Definitions* definitions_ = nullptr;
     StorageOptions options_;
-    int fd_ = -1;
+    Descriptor fd_;
 
 private:
     Status write_chunks(std::span<const Chunk> chunks);

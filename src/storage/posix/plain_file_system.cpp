@@ -12,10 +12,6 @@
 
 namespace thalweg::detail {
 
-PlainFile::~PlainFile() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Status PlainFile::open_file() {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
     return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
@@ -24,8 +20,8 @@ Status PlainFile::open_file() {
 Status PlainFile::close_file() {
     NoSizeSignal guard;
     Status status;
-    if (fd_ >= 0 && detail::close_file(fd_) != 0) status = system_failure(path_, "cannot close");
-    fd_ = -1;
+    if (fd_ >= 0 && detail::close_file(fd_.release()) != 0)
+        status = system_failure(path_, "cannot close");
     return status;
 }
 

@@ -66,10 +66,6 @@ Status change_again(int fd, const std::string& path, const std::vector<ChangedBy
 
 }  // namespace
 
-RedoLog::~RedoLog() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Status RedoLog::write(const std::vector<ChangedBytes>& changes) {
     const std::string path = redo_path(path_);
     std::vector<char> log(redo_mark.begin(), redo_mark.end());
@@ -87,7 +83,7 @@ Status RedoLog::write(const std::vector<ChangedBytes>& changes) {
 Status RedoLog::drop(bool durable) {
     const std::string path = redo_path(path_);
     if (fd_ < 0 && !durable) return {};  // logs of earlier runs were already removed
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    fd_ = -1;
     if (unlink(path.c_str()) != 0)
         return errno == ENOENT ? Status{} : system_failure(path_, "cannot remove " + path);
     return durable ? sync_folder_of(path) : Status{};

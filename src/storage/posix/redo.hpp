@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -21,9 +22,6 @@ class RedoLog {
 public:
     /// @param path  path of the file that changes
     explicit RedoLog(std::string path) : path_(std::move(path)) {}
-    ~RedoLog();
-    RedoLog(const RedoLog&) = delete;
-    RedoLog& operator=(const RedoLog&) = delete;
 
     /// Replaces the logged changes and syncs the log. The file must already have the previous
     /// changes on the device.
@@ -34,7 +32,7 @@ public:
 
 private:
     std::string path_;
-    int fd_ = -1;
+    Descriptor fd_;
 };
 
 /// Makes the logged changes of a file again. Does nothing if there is no log, or if some range of

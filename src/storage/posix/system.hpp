@@ -3,16 +3,38 @@
 #pragma once
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/size_signal.hpp"
 #include "base/status.hpp"
 
 namespace thalweg::detail {
+
+/// A file descriptor that is closed with this object; -1: none.
+class Descriptor {
+public:
+    Descriptor(int fd = -1) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    operator int() const { return fd_; }
+    /// Returns the descriptor, which the caller must close.
+    int release() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
 
 /// Returns the system's text for an error. If too many files are open, the text contains the limit.
 std::string system_words(int error);

@@ -12,10 +12,6 @@
 
 namespace thalweg::detail {
 
-SumsWriter::~SumsWriter() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Status SumsWriter::begin(const std::string& data, const Definitions& definitions,
                          std::span<const std::int64_t> chunks, const StorageOptions& options,
                          bool first) {
@@ -221,8 +217,8 @@ Status SumsWriter::sync() {
 Status SumsWriter::close() {
     if (!on()) return {};
     Status status = flush();
-    if (close_file(fd_) != 0 && status.ok()) status = system_failure(path_, "cannot close");
-    fd_ = -1;
+    if (close_file(fd_.release()) != 0 && status.ok())
+        status = system_failure(path_, "cannot close");
     return status;
 }
 

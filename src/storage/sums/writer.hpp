@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
 #include "storage/sums/table.hpp"
 
@@ -18,11 +19,6 @@ namespace thalweg::detail {
 /// begin() was not called.
 class SumsWriter {
 public:
-    SumsWriter() = default;
-    ~SumsWriter();
-    SumsWriter(const SumsWriter&) = delete;
-    SumsWriter& operator=(const SumsWriter&) = delete;
-
     /**
      * Begins the checksums of a new file, or continues those of an existing one. Called on each
      * writer.
@@ -72,7 +68,7 @@ private:
     Status flush();
 
     std::string path_;
-    int fd_ = -1;
+    Descriptor fd_;
     SumsTable table_;
     const Definitions* definitions_ = nullptr;
     std::vector<int> of_;  ///< number of each variable in the table; -1 if the table lacks it
