@@ -100,7 +100,7 @@ public:
                 for_boxes_of_range(v.shape, c.first, c.first + c.elements,
                                    [&](const Box& box) { r.boxes.push_back(box); });
         }
-        Status status = sums_.note_open(chunks);
+        Status status = sums_.note_open(chunks, false);
         Status written = blocking_ ? write_blocking(requests) : write_posted(requests);
         return status.ok() ? written : status;
     }

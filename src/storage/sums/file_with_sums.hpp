@@ -11,7 +11,7 @@ class FileWithSums : public PlainFile {
 public:
     void begin_boxes() override { sums_.leave_piece(); }
     Status write(std::span<const Chunk> chunks) override {
-        Status status = sums_.before(chunks);
+        Status status = sums_.note_open(chunks, true);
         if (status.ok()) status = PlainFile::write(chunks);
         return status.ok() ? sums_.note(chunks) : status;
     }

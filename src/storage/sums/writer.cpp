@@ -79,10 +79,10 @@ void SumsWriter::for_ranges(const Chunk& c, Visit&& visit) const {
     });
 }
 
-Status SumsWriter::before(std::span<const Chunk> chunks) {
+Status SumsWriter::note_open(std::span<const Chunk> chunks, bool only_ended) {
     if (!on()) return {};
     for (const Chunk& c : chunks)
-        if (has_ended(c.variable, c.record))
+        if (!only_ended || has_ended(c.variable, c.record))
             for_ranges(c, [&](std::int64_t at, std::int64_t, std::int64_t bytes) {
                 add_open(c.variable, c.record, at, bytes);
             });
@@ -97,15 +97,6 @@ Status SumsWriter::note(std::span<const Chunk> chunks) {
             add(c.variable, c.record, at, c.data + from, bytes, c.box == nullptr);
         });
     }
-    return flush();
-}
-
-Status SumsWriter::note_open(std::span<const Chunk> chunks) {
-    if (!on()) return {};
-    for (const Chunk& c : chunks)
-        for_ranges(c, [&](std::int64_t at, std::int64_t, std::int64_t bytes) {
-            add_open(c.variable, c.record, at, bytes);
-        });
     return flush();
 }
 
@@ -177,8 +168,6 @@ void SumsWriter::add(int variable, std::int64_t record, std::int64_t at, const c
         bytes -= n;
     }
 }
-
-void SumsWriter::leave_piece() { begun_ = {}; }
 
 /// Writes the noted checksums to the file, adjacent ones by one call.
 Status SumsWriter::flush() {

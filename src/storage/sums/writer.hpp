@@ -31,19 +31,18 @@ public:
                  std::span<const std::int64_t> chunks, const StorageOptions& options, bool first);
     bool on() const { return fd_ >= 0; }
 
-    /// Prepares to write chunks: marks their pieces as open if the records have already ended.
-    Status before(std::span<const Chunk> chunks);
+    /// Marks all pieces of chunks as open, because they are written in another byte order or, with
+    /// `only_ended`, because chunks whose records have already ended are about to change.
+    Status note_open(std::span<const Chunk> chunks, bool only_ended);
     /// Computes checksums of chunks that were written.
     Status note(std::span<const Chunk> chunks);
     /// Computes the checksum of a stored (filtered) chunk that is about to be written.
     Status note_stored(int variable, std::int64_t record, std::int64_t number, const char* data,
                        std::int64_t bytes);
-    /// Marks all pieces of chunks as open, because they were written in another byte order.
-    Status note_open(std::span<const Chunk> chunks);
     /// Forgets the piece of which only the beginning was written, because parts may come in any
     /// order from now on.
-    void leave_piece();
-    /// Ends a step. The step's data may change later only after a call of before().
+    void leave_piece() { begun_ = {}; }
+    /// Ends a step. The step's data may change later only after a call of note_open().
     Status end_step();
     Status sync();
     Status close();
