@@ -49,7 +49,7 @@ void Netcdf4Layout::take(const Definitions& definitions, const Netcdf4Contents& 
         chunks.fills.push_back(s.fill);
         addresses.push_back(s.address);
     }
-    map = existing_map(definitions, chunks.grids, addresses);
+    map = file_map(definitions, chunks.grids, chunks.whole, 0, addresses);
 }
 
 VariableStorage Netcdf4Layout::stored(const Variable& variable, std::size_t number) const {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "storage/netcdf4/page.hpp"
-
 namespace thalweg::detail {
 
 namespace {
@@ -44,14 +42,23 @@ Netcdf4Map::Netcdf4Map(const Definitions& d, std::span<const ChunkGrid> grids,
     first_room_ = rounded(first_room_, page);
 }
 
-FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> grids,
-                             std::span<const char> packed, std::int64_t definitions_bytes) const {
+FileMap file_map(const Definitions& d, std::span<const ChunkGrid> grids,
+                 std::span<const char> packed, std::int64_t begin,
+                 std::span<const std::int64_t> addresses) {
     FileMap map;
     const std::size_t n = grids.size();
     map.offset.assign(n, 0);
     map.padded.assign(n, 0);
     map.grain.assign(n, 0);
-    std::int64_t at = rounded(definitions_bytes, page) + first_room_;
+    std::int64_t at = begin;
+    const auto is_placed = [&](std::size_t i) { return !addresses.empty() && !grids[i].chunked; };
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!is_placed(i)) continue;
+        map.offset[i] = std::max<std::int64_t>(0, addresses[i]);
+        map.padded[i] = grids[i].bytes();
+        map.grain[i] = grids[i].element;
+        at = std::max(at, map.offset[i] + map.padded[i]);
+    }
     const auto add = [&](std::size_t i) {
         const ChunkGrid& g = grids[i];
         map.offset[i] = at;
@@ -59,52 +66,17 @@ FileMap Netcdf4Map::file_map(const Definitions& d, std::span<const ChunkGrid> gr
         map.grain[i] = packed[i] ? g.band * g.element : g.element;
         at += packed[i] ? map.padded[i] : rounded(g.bytes(), aligned);
     };
+    at = rounded(at, page);
     // Variables whose chunks have known addresses (late = false) come first.
     for (const bool late : {false, true})
         for (std::size_t i = 0; i < n; ++i)
-            if (!d.variables[i].record && (packed[i] != 0) == late) add(i);
+            if (!d.variables[i].record && !is_placed(i) && (packed[i] != 0) == late) add(i);
     map.fixed_end = at;
-    at = rounded(at, page);
+    at = rounded(std::max(at, page), page);
     map.record_begin = at;
     for (std::size_t i = 0; i < n; ++i)
-        if (d.variables[i].record) add(i);
+        if (d.variables[i].record && !is_placed(i)) add(i);
     map.record_bytes = rounded(at - map.record_begin, aligned);
-    if (map.record_bytes == 0) map.record_begin = 0;
-    return map;
-}
-
-FileMap existing_map(const Definitions& d, std::span<const ChunkGrid> grids,
-                     std::span<const std::int64_t> addresses) {
-    FileMap map;
-    const std::size_t n = grids.size();
-    map.offset.assign(n, 0);
-    map.padded.assign(n, 0);
-    map.grain.assign(n, 0);
-    std::int64_t at = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const ChunkGrid& g = grids[i];
-        if (g.chunked) continue;
-        map.offset[i] = std::max<std::int64_t>(0, addresses[i]);
-        map.padded[i] = g.elements() * g.element;
-        map.grain[i] = g.element;
-        at = std::max(at, map.offset[i] + map.padded[i]);
-    }
-    const auto add = [&](bool record) {
-        at = rounded(at, page);
-        for (std::size_t i = 0; i < n; ++i) {
-            if (!grids[i].chunked || d.variables[i].record != record) continue;
-            map.offset[i] = at;
-            map.padded[i] = rounded(grids[i].elements() * grids[i].element, aligned);
-            map.grain[i] = grids[i].band * grids[i].element;
-            at += map.padded[i];
-        }
-    };
-    add(false);
-    map.fixed_end = at;
-    at = std::max(at, page);
-    map.record_begin = rounded(at, page);
-    add(true);
-    map.record_bytes = at - map.record_begin;
     if (map.record_bytes == 0) map.record_begin = 0;
     return map;
 }

@@ -10,6 +10,7 @@
 
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/netcdf4/hdf5_file.hpp"
+#include "storage/netcdf4/page.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -22,10 +23,10 @@ public:
     Netcdf4Map(const Definitions& definitions, std::span<const ChunkGrid> grids,
                std::span<const char> packed);
 
-    /// Returns the map that divides the data into spaces and shares. Offsets of packed variables
-    /// serve only this purpose and are not addresses in the file.
-    FileMap file_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
-                     std::span<const char> packed, std::int64_t definitions_bytes) const;
+    /// Returns the address after the first range for the index, where the data begin.
+    std::int64_t data_begin(std::int64_t definitions_bytes) const {
+        return rounded(definitions_bytes, page) + first_room_;
+    }
     /// Converts an offset in a FileMap to an address in the file.
     std::int64_t in_file(const FileMap& map, std::int64_t offset) const {
         if (map.record_begin == 0 || offset < map.record_begin) return offset;
@@ -40,10 +41,14 @@ private:
     std::int64_t room_ = 0;        ///< size in bytes of each further range for the index
 };
 
-/// Returns the map of an existing file. Variables without chunks keep their addresses as offsets.
-/// Offsets of chunked variables follow; they serve only to divide the data into spaces and shares.
-/// @param addresses  address of each variable; ignored if the variable is chunked
-FileMap existing_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
-                     std::span<const std::int64_t> addresses);
+/// Returns the map that divides the data into spaces and shares. Offsets of packed variables serve
+/// only this purpose and are not addresses in the file.
+/// @param packed     see Netcdf4Map; in an existing file, all variables with chunks are packed
+/// @param begin      address from which on data are placed
+/// @param addresses  addresses of the variables without chunks in an existing file; empty for a new
+///                   file
+FileMap file_map(const Definitions& definitions, std::span<const ChunkGrid> grids,
+                 std::span<const char> packed, std::int64_t begin,
+                 std::span<const std::int64_t> addresses = {});
 
 }  // namespace thalweg::detail

@@ -59,8 +59,8 @@ public:
         if (told[0] != 0) return agree(comm, made);
         layout_.definitions_bytes = told[1];
         Status opened = alone([&]() -> Status {
-            map = layout_.map = layout_.rooms.file_map(
-                definitions, layout_.chunks.grids, layout_.chunks.whole, layout_.definitions_bytes);
+            map = layout_.map = file_map(definitions, layout_.chunks.grids, layout_.chunks.whole,
+                                         layout_.rooms.data_begin(layout_.definitions_bytes));
             placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
             return {};
         });
