@@ -15,9 +15,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
-#include "storage/netcdf4/chunk_writers.hpp"
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/keeper_index.hpp"
 #include "storage/posix/system.hpp"
@@ -37,19 +37,19 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
-    bool collective() const override { return writers_.are_collective() && !store_->boxes(); }
+    bool collective() const override { return in_rounds() && !store_->boxes(); }
     bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        writers_.choose(comm.rank(), options, writer, needs_whole_chunks(definitions));
+        choose_writers(comm.rank(), options, writer, needs_whole_chunks(definitions));
         const auto make = [&]() -> Status {
             if (options.inspects)
                 if (Status s = check_identity(path, options.claimed); !s.ok()) return s;
             begin(path, definitions, options);
             layout_.choose(definitions, options.writers);
             make_store();
-            if (!writers_.keeper()) return {};
+            if (!keeper_) return {};
             NoSizeSignal guard;
             return make_file();
         };
@@ -64,7 +64,7 @@ public:
             placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
             return {};
         });
-        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
+        if (Status status = join(comm); !status.ok()) return status;
         if (opened.ok() && (writer || index_))
             opened = alone([&]() -> Status {
                 Status status = open_both();
@@ -95,7 +95,7 @@ public:
             return {};
         };
         if (Status status = agree(comm, alone(take)); !status.ok()) return status;
-        writers_.choose(comm.rank(), options, writer, layout_.chunks.any_whole());
+        choose_writers(comm.rank(), options, writer, layout_.chunks.any_whole());
         std::vector<PlacedChunk> chunks;
         const auto open_all = [&]() -> Status {
             make_store();
@@ -108,7 +108,7 @@ public:
             return index_->open_existing(options.existing.kept, unwritten, contents.size, chunks);
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        if (Status status = writers_.join(comm, *placer_, *store_); !status.ok()) return status;
+        if (Status status = join(comm); !status.ok()) return status;
         const Status known = writer || index_ ? store_->know(std::move(chunks)) : Status{};
         return options.alone ? known : agree(comm, known);
     }
@@ -144,10 +144,18 @@ public:
     }
 
     Placement* placement() override {
-        return writers_.apart() && layout_.chunks.any_whole() ? &*placer_ : nullptr;
+        return apart_ && layout_.chunks.any_whole() ? &*placer_ : nullptr;
     }
-    Status separate(Comm& comm) override { return writers_.separate(comm, *placer_, *store_); }
-    void rejoin(Comm& comm) override { writers_.rejoin(comm, *placer_, *store_); }
+    Status separate(Comm& comm) override {
+        apart_ = true;
+        store_->leave();
+        return join(comm);
+    }
+    void rejoin(Comm& comm) override {
+        if (!std::exchange(apart_, false)) return;
+        placer_->leave_table();
+        (void)join(comm);
+    }
 
     Status set_records(std::int64_t records, bool durable) override {
         if (Status status = place(records); !status.ok()) return status;
@@ -172,19 +180,63 @@ public:
 private:
     std::int64_t in_file(std::int64_t offset) const override { return layout_.in_file(offset); }
 
+    /// @param whole  some variables are written in whole chunks
+    void choose_writers(int rank, const StorageOptions& options, bool writer, bool whole) {
+        keeper_ = rank == options.keeper;
+        writer_ = options.writers > 1 ? writer : keeper_;
+        several_ = whole && options.writers > 1;
+        apart_ = options.apart;
+    }
+
+    /// Tests if the writers wait for each other, and request space in collective calls.
+    bool in_rounds() const { return several_ && !apart_; }
+
+    /// Connects the writers, so that they can get space in the file. Writers that wait for each
+    /// other request it in collective calls. Otherwise the writers on the keeper's node share a
+    /// table in memory, which contains the end of the file; a writer that cannot map this table
+    /// requests space from the keeper.
+    /// @return the same on every rank
+    /// @note Collective
+    Status join(Comm& comm) {
+        if (in_rounds()) {
+            auto writers = comm.split(writer_ ? 0 : -1, keeper_ ? -1 : comm.rank());
+            if (writers) store_->join(std::move(writers));
+        }
+        if (!several_ || !apart_ || options_.all_beside == 0) return {};
+        SegmentName name;
+        Status status =
+            agree(comm, alone([&] {
+                      Status made;
+                      if (!keeper_) return made;
+                      placer_->use(PlaceTable::make(options_.all_beside, placer_->end(), made));
+                      if (made.ok()) name = placer_->table()->name();
+                      return made;
+                  }));
+        if (!status.ok()) return status;
+        comm.broadcast(&name, sizeof name, options_.keeper);
+        const bool beside = writer_ && !keeper_ && options_.beside_keeper;
+        const int place = comm.sum_before(beside ? 1 : 0);
+        if (!beside) return {};
+        (void)alone([&] {
+            placer_->use(PlaceTable::map(name, place, status));
+            return status;
+        });
+        return {};
+    }
+
     void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
                                   const PlacedChunk& first) {
             return write_range(first.variable, first.record, data, bytes, address);
         };
-        placer_.emplace(layout_.chunks.grids, writers_.keeper(), write, counts_.seconds);
+        placer_.emplace(layout_.chunks.grids, keeper_, write, counts_.seconds);
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(fd_, path_, to, bytes, address);
         };
         store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording,
                        options_.threads, options_.waiting_chunks);
         store_->note_to(sums_);
-        if (writers_.keeper())
+        if (keeper_)
             index_.emplace(path_, *definitions_, layout_, *placer_, *store_, options_.behind,
                            options_.durable);
     }
@@ -205,7 +257,7 @@ private:
         std::vector<std::int64_t> chunks;
         for (std::size_t i = 0; i < layout_.chunks.grids.size(); ++i)
             chunks.push_back(layout_.chunks.whole[i] != 0 ? layout_.chunks.grids[i].chunks() : 0);
-        return sums_.begin(path_, *definitions_, chunks, options_, writers_.keeper());
+        return sums_.begin(path_, *definitions_, chunks, options_, keeper_);
     }
 
     /// Writes fill values to a variable of an existing file that had no address, so that it reads
@@ -240,12 +292,14 @@ private:
     /// Packs and writes the chunks of the records that are about to be counted. Does nothing if
     /// complete() or end_unit() has written them already.
     Status place(std::int64_t records) {
-        if (writers_.apart() || collective()) return {};
+        if (apart_ || collective()) return {};
         Stopwatch watch(counts_.seconds);
         return store_->place(std::max(records, options_.existing.kept));
     }
 
-    ChunkWriters writers_;
+    bool keeper_ = false, writer_ = false;
+    bool several_ = false;  ///< several writers write whole chunks
+    bool apart_ = false;    ///< the writers do not wait for each other
     Netcdf4Layout layout_;
     std::optional<ChunkPlacer> placer_;
     std::optional<ChunkStore> store_;
