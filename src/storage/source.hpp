@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/reserve.hpp"
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 #include "storage/throttle.hpp"
@@ -217,5 +218,15 @@ std::unique_ptr<Source> open_netcdf4_source(Comm& comm, const std::string& path,
 std::unique_ptr<Source> open_tile_source(Comm& comm, const std::string& path, Status& status);
 /// Opens a folder with a netCDF file for each variable, read as if they were one file.
 std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path, Status& status);
+
+/// Makes a source of type `Made` and opens it. Returns null after a failure.
+/// @note Collective; the same status on every rank
+template <class Made, class... Args>
+std::unique_ptr<Source> opened_source(Comm& comm, Status& status, const Args&... args) {
+    auto source = with_reserve([&] { return std::make_unique<Made>(args...); });
+    status = source->open(comm);
+    if (!status.ok()) return nullptr;
+    return source;
+}
 
 }  // namespace thalweg::detail

@@ -11,7 +11,6 @@
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "storage/classic/header_reader.hpp"
-#include "storage/opened_source.hpp"
 #include "storage/places.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"

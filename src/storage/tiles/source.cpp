@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/reserve.hpp"
-#include "storage/opened_source.hpp"
 #include "storage/several_files.hpp"
 #include "storage/tiles/set.hpp"
 

@@ -10,7 +10,6 @@
 
 #include "base/reserve.hpp"
 #include "base/text.hpp"
-#include "storage/opened_source.hpp"
 #include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
 
