@@ -99,7 +99,7 @@ std::int64_t JoinedArray::chunks_of(const JoinedFile& file) const {
 
 // ---- parsing ------------------------------------------------------------------------------------
 
-Status JoinedReferences::parse(const std::string& path, const std::string& text,
+Status JoinedReferences::parse(const std::string& path, std::string_view text,
                                JoinedReferences& stream) try {
     const ParsedJson parsed{nlohmann::json::parse(text)};
     const nlohmann::json& about = parsed.value.at("stream");

@@ -68,7 +68,7 @@ struct JoinedReferences {
     /// Parses the references of a stream, which text(true) has returned.
     /// @param path  path of the references, for messages
     /// @return TW_OK, TW_EFORMAT
-    static Status parse(const std::string& path, const std::string& text, JoinedReferences& stream);
+    static Status parse(const std::string& path, std::string_view text, JoinedReferences& stream);
 
     std::int64_t records() const;
     bool has(const std::string& name) const;

@@ -14,20 +14,19 @@ namespace thalweg::detail {
 
 std::string ReferenceFile::temporary() const { return temporary_path(path_); }
 
-Status ReferenceFile::check() const {
+Status ReferenceFile::check(std::string_view begin, const char* kind) const {
     struct stat info {};
     if (stat(folder_of(path_).c_str(), &info) != 0)
         return system_failure(path_, "cannot write references");
     if (stat(path_.c_str(), &info) != 0)
         return errno == ENOENT ? Status{} : system_failure(path_, "cannot write references");
-    char first = 0;
+    std::string first(begin.size(), '\0');
     const Descriptor fd =
         S_ISREG(info.st_mode) ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    const bool json =
-        info.st_size == 0 || (fd >= 0 && pread(fd, &first, 1, 0) == 1 && first == '{');
-    if (fd >= 0 && json) return {};
-    return failure(TW_EEXISTS, "{}: exists, and is not a JSON file: references do not replace it",
-                   path_);
+    if (fd >= 0 && info.st_size > 0) (void)read_some(fd, first.data(), std::ssize(first), 0);
+    if (fd >= 0 && (info.st_size == 0 || first == begin)) return {};
+    return failure(TW_EEXISTS, "{}: exists, and is not {}: references do not replace it", path_,
+                   kind);
 }
 
 Status ReferenceFile::remove() const {

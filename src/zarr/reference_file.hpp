@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "publish/stale_references.hpp"
@@ -18,9 +19,10 @@ public:
     const std::string& path() const { return path_; }
 
     /// Checks that the file can be written: its folder exists, and an existing file of this name is
-    /// empty or JSON.
+    /// empty or begins as references do.
+    /// @param kind  kind of files that begin so, for messages
     /// @return TW_OK, TW_EIO, TW_EEXISTS
-    Status check() const;
+    Status check(std::string_view begin = "{", const char* kind = "a JSON file") const;
     /// Removes existing references. Must be called before the data change to which they refer.
     Status remove() const;
     /// Writes the references under a temporary name.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zarr/stream_file.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "storage/posix/paths.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
 
@@ -19,35 +16,12 @@ namespace {
 /// not while it writes a data file.
 constexpr double longest_wait = 60;
 
-Status read_text(const std::string& path, std::string& text) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in && errno == ENOENT) return {};
-    std::ostringstream content;
-    if (in && in.peek() != std::ifstream::traits_type::eof()) content << in.rdbuf();
-    if (!in || in.bad() || !content)
-        return failure(TW_EIO, "{}: cannot read: {}", path, std::strerror(errno));
-    text = content.str();
-    return {};
-}
-
 }  // namespace
-
-Status StreamFile::check() const {
-    if (Status status = file_.check(); !status.ok()) return status;
-    std::string begin(stream_begin.size(), '\0');
-    std::ifstream in(path(), std::ios::binary);
-    if (!in || in.peek() == std::ifstream::traits_type::eof()) return {};
-    in.read(begin.data(), std::ssize(begin));
-    if (in && begin == stream_begin) return {};
-    return failure(TW_EEXISTS,
-                   "{}: exists, and is not the references of a stream (zarr_stream): they do not "
-                   "replace it",
-                   path());
-}
 
 /// Takes the lock, and reads the references.
 Status StreamFile::begin(JoinedReferences& stream) {
-    std::string own, said, text;
+    std::string own, said;
+    std::vector<char> text;
     Status status = follow_links(path(), own);
     const double until = now() + longest_wait;
     while (status.ok()) {
@@ -56,8 +30,10 @@ Status StreamFile::begin(JoinedReferences& stream) {
         status = {};
         sleep_seconds(0.01);
     }
-    if (status.ok()) status = read_text(path(), text);
-    if (status.ok() && !text.empty()) status = JoinedReferences::parse(path(), text, stream);
+    if (status.ok() && (access(path().c_str(), F_OK) == 0 || errno != ENOENT))
+        status = read_file(path(), text);
+    if (status.ok() && !text.empty())
+        status = JoinedReferences::parse(path(), {text.data(), text.size()}, stream);
     return status;
 }
 

@@ -21,7 +21,9 @@ public:
     /// Checks that the references can be written, as ReferenceFile::check() does. An existing file
     /// of this name must contain references of a stream.
     /// @return TW_OK, TW_EIO, TW_EEXISTS
-    Status check() const;
+    Status check() const {
+        return file_.check(stream_begin, "the references of a stream (zarr_stream)");
+    }
 
     /// Removes a file from the references. Must be called before the file's data change.
     /// @param path  path of the data file
