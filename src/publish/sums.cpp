@@ -225,7 +225,7 @@ void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& 
         if (file.in_file(i) < 0 && is_wanted(only, table.variables()[i].name))
             report.faults.push_back({std::int64_t(i), -1, SumsFault::missing});
     for (const Variable& v : d.variables)
-        if (table.find(v.name) < 0 && is_wanted(only, v.name)) {
+        if (table.variables().find(v.name) < 0 && is_wanted(only, v.name)) {
             report.faults.push_back({std::ssize(report.variables), -1, SumsFault::unknown});
             report.variables.push_back(v.name);
         }

@@ -15,12 +15,6 @@ constexpr const char* decisive[] = {"units",        "calendar",  "scale_factor",
                                     "valid_min",    "valid_max", "flag_values",   "flag_masks",
                                     "flag_meanings"};
 
-const Attribute* find_attribute(const Variable& v, const std::string& name) {
-    for (const Attribute& a : v.attributes)
-        if (a.name == name) return &a;
-    return nullptr;
-}
-
 std::string shape_text(const Places& places, const Variable& v) {
     std::string text = std::string(valid_type(v.type) ? name_of(v.type) : "unknown") + "(";
     for (std::size_t d = 0; d < v.dims.size(); ++d) {
@@ -80,7 +74,7 @@ Decisive decisive_of(const Places& places, int variable) {
     if (v.element() > 1 && places.source().order(variable) == Order::big_endian)
         all[""] += " in big-endian byte order";
     for (const char* name : decisive)
-        if (const Attribute* a = find_attribute(v, name)) all[name] = describe(v.name, *a);
+        if (const Attribute* a = v.attributes.get(name)) all[name] = describe(v.name, *a);
     return all;
 }
 

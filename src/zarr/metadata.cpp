@@ -142,9 +142,8 @@ std::string filters_text(const std::vector<StoredFilter>& filters) {
 }
 
 const Attribute* fill_attribute(const Variable& v) {
-    for (const Attribute& a : v.attributes)
-        if (a.name == "_FillValue" && a.type == v.type && a.n == 1) return &a;
-    return nullptr;
+    const Attribute* const a = v.attributes.get("_FillValue");
+    return a != nullptr && a->type == v.type && a->n == 1 ? a : nullptr;
 }
 
 std::vector<std::string> attribute_members(const Definitions& d, const Variable* v) {

@@ -118,15 +118,15 @@ Packing packing_of(const Variable& v, const StoredVariable& s) {
     // Quantize if the file has netCDF-C's attribute of quantization, as netCDF-C does.
     using Quantize = Packing::Quantize;
     if (v.type != TW_FLOAT && v.type != TW_DOUBLE) return p;
-    for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround})
-        for (const Attribute& a : v.attributes) {
-            if (a.name != quantize_attribute(kind) || a.type != TW_INT || a.n != 1) continue;
-            int digits = 0;
-            std::memcpy(&digits, a.values.data(), sizeof digits);
-            if (digits < 1 || digits > most_digits(kind, v.type)) continue;
-            p.quantize = kind;
-            p.digits = digits;
-        }
+    for (const Quantize kind : {Quantize::bitgroom, Quantize::granularbr, Quantize::bitround}) {
+        const Attribute* const a = v.attributes.get(quantize_attribute(kind));
+        if (a == nullptr || a->type != TW_INT || a->n != 1) continue;
+        int digits = 0;
+        std::memcpy(&digits, a->values.data(), sizeof digits);
+        if (digits < 1 || digits > most_digits(kind, v.type)) continue;
+        p.quantize = kind;
+        p.digits = digits;
+    }
     return p;
 }
 

@@ -84,15 +84,12 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         if (status.ok())
             status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");
     }
-    bool has_attribute = false;
-    for (const Attribute& a : v.attributes) {
+    for (const Attribute& a : v.attributes)
         if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
-        has_attribute |= a.name == "_FillValue";
-    }
     // HDF5 stores a fill value with each variable. netCDF-C sets this value only when the attribute
     // _FillValue is written, and keeps it when the attribute is deleted. So write the attribute and
     // delete it.
-    if (status.ok() && v.fill && !has_attribute) {
+    if (status.ok() && v.fill && v.attributes.get("_FillValue") == nullptr) {
         status = check(
             nc_put_att(ncid, id, "_FillValue", static_cast<nc_type>(v.type), 1, v.fill->data()),
             ": fill value");

@@ -82,7 +82,7 @@ void SumsTable::make_header() {
     std::string text = fmt::format(R"({{"piece":{},"variables":[)", piece);
     for (const SummedVariable& v : variables_)
         text += fmt::format(R"({}{{"name":{},"record":{},"chunks":{},"bytes":{},"pieces":{}}})",
-                            &v == variables_.data() ? "" : ",", quoted(v.name), v.record, v.chunks,
+                            &v == &variables_[0] ? "" : ",", quoted(v.name), v.record, v.chunks,
                             v.bytes, v.pieces);
     text += "]}";
     text.append((sizeof(Sum) - text.size() % sizeof(Sum)) % sizeof(Sum), ' ');
@@ -125,12 +125,6 @@ Status SumsTable::read(int fd, const std::string& path) {
         return damaged(path);
     }
     return {};
-}
-
-int SumsTable::find(const std::string& name) const {
-    for (std::size_t i = 0; i < variables_.size(); ++i)
-        if (variables_[i].name == name) return static_cast<int>(i);
-    return -1;
 }
 
 SumsTable::Place SumsTable::place(std::int64_t index) const {

@@ -46,9 +46,7 @@ public:
     /// Writes the header.
     Status write(int fd, const std::string& path) const;
 
-    const std::vector<SummedVariable>& variables() const { return variables_; }
-    /// Returns the number of a variable in the table; -1 if the table lacks it.
-    int find(const std::string& name) const;
+    const NamedList<SummedVariable>& variables() const { return variables_; }
 
     /// Returns the number of a piece among all pieces of the file.
     std::int64_t index(const SummedVariable& v, std::int64_t record, std::int64_t number) const {
@@ -77,7 +75,7 @@ private:
     void add(SummedVariable variable);
     void make_header();
 
-    std::vector<SummedVariable> variables_;
+    NamedList<SummedVariable> variables_;
     /// Numbers of the fixed-size variables and of the record variables, sorted by first piece.
     std::vector<int> fixed_ones_, record_ones_;
     /// Number of pieces of the fixed-size variables, and of one record.

@@ -30,7 +30,7 @@ Status SumsWriter::begin(const std::string& data, const Definitions& definitions
     const bool has = options.existing.is;
     ended_ = ending_ = options.existing.kept;
     for (const SummedVariable& v : expected.variables()) {
-        const int at = table_.find(v.name);
+        const int at = table_.variables().find(v.name);
         of_.push_back(at);
         fixed_ended_.push_back(has);
         fixed_ending_.push_back(has);

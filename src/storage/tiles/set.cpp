@@ -12,25 +12,13 @@ namespace thalweg::detail {
 
 namespace {
 
-const Attribute* find_attribute(const std::vector<Attribute>& attributes, const std::string& name) {
-    const auto at = std::find_if(attributes.begin(), attributes.end(),
-                                 [&](const Attribute& a) { return a.name == name; });
-    return at == attributes.end() ? nullptr : &*at;
-}
-
-template <class T>
-std::vector<std::int64_t> values_as(const Attribute& a) {
-    std::vector<T> values(a.n);
-    std::memcpy(values.data(), a.values.data(), values.size() * sizeof(T));
-    return {values.begin(), values.end()};
-}
-
 /// Returns the values of an attribute of any integer type; empty if the attribute has another type.
 std::vector<std::int64_t> integers(const Attribute& a) {
     return with_number(a.type, [&](auto number) -> std::vector<std::int64_t> {
-        using T = decltype(number);
-        if constexpr (std::is_integral_v<T>) return values_as<T>(a);
-        return {};
+        if constexpr (!std::is_integral_v<decltype(number)>) return {};
+        std::vector<decltype(number)> values(a.n);
+        std::memcpy(values.data(), a.values.data(), values.size() * sizeof number);
+        return {values.begin(), values.end()};
     });
 }
 
@@ -59,7 +47,7 @@ std::string first_difference(const std::vector<std::string>& a, const std::vecto
 }  // namespace
 
 int TileSet::files(const Definitions& tile) {
-    const Attribute* const a = find_attribute(tile.attributes, files_attribute);
+    const Attribute* const a = tile.attributes.get(files_attribute);
     const auto n = a == nullptr ? std::vector<std::int64_t>{} : integers(*a);
     return n.size() == 1 && n[0] > 0 && n[0] <= INT32_MAX ? static_cast<int>(n[0]) : 0;
 }
@@ -74,7 +62,7 @@ Status TileSet::divide(const std::string& path, const Definitions& tile, int dim
     division.attribute = at.attribute;
     place.begin.push_back(0);
     place.length.push_back(part.length);
-    const Attribute* const a = find_attribute(attributes, at.attribute);
+    const Attribute* const a = attributes.get(at.attribute);
     if (a == nullptr) return {};
     const std::vector<std::int64_t> is = integers(*a);
     std::int64_t span = 0;
