@@ -13,6 +13,7 @@
 #include "base/reserve.hpp"
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/throttle.hpp"
 
 namespace thalweg::detail {
@@ -61,12 +62,8 @@ struct PlaceSource {
 
 /// The storage of a variable's elements.
 struct VariableStorage {
-    struct Filter {
-        int id = 0;     ///< identifier of the filter in HDF5
-        int level = 0;  ///< level, for deflate or zstd
-    };
-    std::vector<std::int64_t> chunk;  ///< chunk length in each dimension; empty: not chunked
-    std::vector<Filter> filters;      ///< filters in the order in which they were applied
+    std::vector<std::int64_t> chunk;    ///< chunk length in each dimension; empty: not chunked
+    std::vector<StoredFilter> filters;  ///< filters in the order in which they were applied
 };
 
 struct ReadCounts {

@@ -47,7 +47,7 @@ Status find_paths(const std::string& path, FileFacts& facts) {
     return {};
 }
 
-std::string filter_text(const VariableStorage::Filter& filter) {
+std::string filter_text(const StoredFilter& filter) {
     constexpr std::array<std::pair<int, const char*>, 7> names{{{1, "deflate"},
                                                                 {2, "shuffle"},
                                                                 {3, "fletcher32"},
@@ -90,8 +90,7 @@ void add_variable(const Source& source, int number, std::int64_t records, FileFa
         of.bytes = v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? records : 1);
     const VariableStorage stored = source.storage(number);
     of.chunks = stored.chunk;
-    for (const VariableStorage::Filter& filter : stored.filters)
-        of.filters.push_back(filter_text(filter));
+    for (const StoredFilter& filter : stored.filters) of.filters.push_back(filter_text(filter));
     Status status;
     if (!v.record || records > 0) status = source.check(number, v.record ? records - 1 : 0);
     if (status.code == TW_EUNSUPPORTED)

@@ -56,7 +56,7 @@ private:
 /// @param shape  shape of the variable, record dimension included
 VariablePlaces places_of(const StoredVariable& stored, const Variable& variable,
                          const std::vector<std::int64_t>& shape);
-Status find_chunks(Hdf5Places& index, int variable, const StoredVariable& stored,
-                   const std::vector<std::int64_t>& shape, VariablePlaces& places);
+Status find_chunks(Hdf5Places& index, int number, const Variable& variable,
+                   const StoredVariable& stored, std::int64_t records, VariablePlaces& places);
 
 }  // namespace thalweg::detail

@@ -59,7 +59,7 @@ VariableStorage Netcdf4Layout::stored(const Variable& variable, std::size_t numb
         if (variable.record) found.chunk.push_back(g.records);
         found.chunk.insert(found.chunk.end(), g.chunk.begin(), g.chunk.end());
     }
-    for (const StoredFilter& f : chunks.filters[number]) found.filters.push_back({f.id, f.level});
+    found.filters = chunks.filters[number];
     return found;
 }
 

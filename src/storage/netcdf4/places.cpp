@@ -58,22 +58,17 @@ VariablePlaces places_of(const StoredVariable& s, const Variable& v,
     return places;
 }
 
-Status find_chunks(Hdf5Places& index, int variable, const StoredVariable& s,
-                   const std::vector<std::int64_t>& shape, VariablePlaces& places) {
-    if (volume(shape) == 0) return {};
+Status find_chunks(Hdf5Places& index, int variable, const Variable& v, const StoredVariable& s,
+                   std::int64_t records, VariablePlaces& places) {
+    if (v.elements() == 0) return {};
     index.begin();
-    Cell cell;
-    cell.corner.assign(shape.size(), 0);
-    for (std::size_t d = shape.size(); d > 0;) {
-        Status status = find_chunk(index, variable, s, cell, places);
-        if (!status.ok()) return status;
-        for (d = shape.size(); d > 0; --d) {
-            cell.corner[d - 1] += places.chunk[d - 1];
-            if (static_cast<std::int64_t>(cell.corner[d - 1]) < shape[d - 1]) break;
-            cell.corner[d - 1] = 0;
-        }
-    }
-    return {};
+    Status status;
+    for (std::int64_t r = 0; r < (v.record ? records : 1) && status.ok();
+         r += v.record ? s.chunk.front() : 1)
+        status = for_cells(v, s, variable, r, whole_box(v.shape), [&](const Cell& cell) {
+            return find_chunk(index, variable, s, cell, places);
+        });
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -95,10 +95,7 @@ public:
 
     VariableStorage storage(int variable) const override {
         const StoredVariable& s = stored(variable);
-        VariableStorage found;
-        if (s.chunked) found.chunk = s.chunk;
-        for (const StoredFilter& f : s.filters) found.filters.push_back({f.id, f.level});
-        return found;
+        return {s.chunked ? s.chunk : std::vector<std::int64_t>{}, s.filters};
     }
 
     Status find_writable(Definitions& writable) const override {
@@ -219,7 +216,7 @@ public:
         return places_of(stored(variable), of(variable), shape_of(*this, variable));
     }
     Status find_chunks(int variable, VariablePlaces& places) override {
-        return detail::find_chunks(places_, variable, stored(variable), shape_of(*this, variable),
+        return detail::find_chunks(places_, variable, of(variable), stored(variable), records_,
                                    places);
     }
 
