@@ -80,6 +80,10 @@ Status Planner::describe(ReferencedArray& a) {
     a.zarr.shape = v.shape;
     if (v.record) a.zarr.shape.insert(a.zarr.shape.begin(), records_);
     const VariablePlaces& its = places(files_.front(), a);
+    if (std::ssize(v.shape) > max_dims)
+        return failure(TW_EUNSUPPORTED,
+                       "{}: variable '{}': it has more than {} dimensions; leave it out (--skip)",
+                       files_.front().file->path, OfVariable{v.name}, max_dims);
     if (!its.readable)
         return failure(TW_EUNSUPPORTED, "{}: variable '{}': {}; leave it out (--skip)",
                        files_.front().file->path, OfVariable{v.name}, its.why);

@@ -260,6 +260,18 @@ def test_what_is_there_is_not_replaced(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.nc", "a.nc.json"]
 
 
+def test_variables_with_too_many_dimensions(tmp_path):
+    for form in FORMATS:
+        path = tmp_path / f"{form}.nc"
+        with netCDF4.Dataset(path, "w", format=form) as f:
+            for k in range(24):
+                f.createDimension(f"d{k}", 1)
+            f.createVariable("many", "f8", [f"d{k}" for k in range(24)])[:] = 1
+            f.createVariable("few", "f8", [f"d{k}" for k in range(16)])[:] = 2
+        fails("variable 'many': it has more than 16 dimensions", path)
+        refer(path, "--skip", "many")
+
+
 def test_an_order_that_is_not_that_of_the_times(tmp_path):
     files = []
     for form in ["NETCDF3_64BIT_DATA", "NETCDF4"]:
