@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/netcdf4/contents.hpp"
+#include "storage/netcdf4/layout.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/netcdf4/place_log.hpp"
 #include "storage/netcdf4/whole.hpp"
@@ -19,17 +20,13 @@ namespace {
 /// Finds the logged variables in the file.
 /// @return false if the file lacks one of them, so that the log belongs to another file
 bool find_variables(const std::vector<std::string>& names, const Netcdf4Contents& contents,
-                    Definitions& definitions, std::vector<ChunkGrid>& grids) {
+                    Definitions& definitions) {
     definitions = contents.definitions;
     definitions.variables.clear();
     for (const std::string& name : names) {
-        const int at = contents.definitions.find_variable(name);
-        if (at < 0) return false;
-        const Variable& v = contents.definitions.variables[at];
-        const StoredVariable& s = contents.stored[at];
-        const bool chunked = s.way == StoredVariable::Way::chunks;
-        grids.push_back(grid_of(v, chunked ? std::span(s.chunk) : std::span<const std::int64_t>()));
-        definitions.variables.push_back(v);
+        const Variable* const v = contents.definitions.variables.get(name);
+        if (v == nullptr) return false;
+        definitions.variables.push_back(*v);
     }
     return true;
 }
@@ -85,9 +82,11 @@ Status enter_logged(const std::string& path) {
     Netcdf4Contents contents;
     if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
     Definitions definitions;
-    std::vector<ChunkGrid> grids;
     struct stat info {};
-    if (!find_variables(names, contents, definitions, grids)) return {};
+    if (!find_variables(names, contents, definitions)) return {};
+    Netcdf4Layout layout;
+    layout.take(definitions, contents);
+    const std::vector<ChunkGrid>& grids = layout.chunks.grids;
     if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
     const auto bad = std::find_if(logged.begin(), logged.end(), [&](const LoggedChunks& one) {
         return !std::all_of(one.chunks.begin(), one.chunks.end(),
