@@ -2,8 +2,10 @@
 #include "service/inline/inline_service.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "definitions/fill.hpp"
 #include "exchange/pack.hpp"
@@ -61,6 +63,60 @@ Status write_box(FileContext& file, Target& target, const Part& part, std::int64
         return target.storage->write({&chunk, 1});
     };
     return for_slabs(box, limit, write);
+}
+
+/// Value of `records` that leaves the record count unchanged.
+constexpr std::int64_t records_as_before = -1;
+
+Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
+    Status status = alone([&] { return storage.set_records(records, durable); });
+    if (status.ok()) status = alone([&] { return storage.catch_up(); });
+    return status.ok() && closes ? alone([&] { return storage.close_early(); }) : status;
+}
+
+/**
+ * Agrees on the outcome of a write. If no rank failed, counts the records first, so that errors in
+ * counting are part of the outcome.
+ * @param mine     this rank's own failure
+ * @param misfit   the error for values of this rank that did not fit
+ * @param records  number in the file, or records_as_before
+ * @param closes   every rank also calls Storage::close_early()
+ * @return the same on every rank: a failure, which the file keeps, or the error for values that did
+ *     not fit
+ * @note Collective
+ */
+Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,
+                    std::int64_t records, bool durable, bool closes = false) {
+    Storage& storage = *target.storage;
+    if (mine.ok() || storage.collective()) {
+        Status complete = alone([&] { return storage.complete(); });
+        if (mine.ok()) mine = std::move(complete);
+    }
+    if (durable) {  // Some drivers sync collectively, so a rank that failed must take part.
+        Status synced = storage.sync();
+        if (mine.ok()) mine = std::move(synced);
+    }
+    if (mine.ok() && closes) mine = alone([&] { return storage.close_early(); });
+    std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
+    const auto count = [&](std::span<std::int64_t> all) {
+        if (all[0] != 0) return;
+        mine = publish_records(storage, records, durable, closes);
+        all[0] = mine.ok() ? 0 : 1;
+    };
+    const bool counts = records != records_as_before;
+    const bool by_keeper = counts && storage.keeper_counts();
+    {
+        Stopwatch watch(file.figures.wait);
+        if (by_keeper)
+            file.team.all_reduce(words, Reduce::max, target.writers.front(), std::ref(count));
+        else
+            file.team.all_reduce(words, Reduce::max);
+    }
+    if (words[0] != 0) return file.keep(agree(file.team.world(), mine));
+    if (counts && !by_keeper)
+        if (Status s = file.team.agree(publish_records(storage, records, durable, closes)); !s.ok())
+            return file.keep(std::move(s));
+    return words[1] != 0 ? agree(file.team.world(), misfit) : Status{};
 }
 
 }  // namespace

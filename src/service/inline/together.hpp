@@ -4,10 +4,15 @@
 
 #include <vector>
 
-#include "service/inline/finish_write.hpp"
 #include "service/inline/space_writer.hpp"
 
 namespace thalweg::detail {
+
+/// The state of the file's contents: what has been written completely.
+struct Progress {
+    std::vector<char> filled;  ///< fixed-size variables that were written, or had values before
+    std::int64_t records = 0;
+};
 
 /// The unit of writing that a collective call ends.
 enum class Ends { step, sync, file };
