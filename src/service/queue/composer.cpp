@@ -2,9 +2,13 @@
 #include "service/queue/composer.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
+#include "base/trace.hpp"
 #include "definitions/fill.hpp"
+#include "exchange/copy_runs.hpp"
+#include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
 #include "index/runs.hpp"
 #include "service/bits.hpp"
@@ -50,6 +54,35 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     return stretches;
 }
 
+/// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
+/// few of them.
+class Sweep {
+public:
+    explicit Sweep(std::span<const UnitPart::Entry* const> boxes) : boxes_(boxes) {
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
+        if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
+    }
+
+    /// Calls visit(box) for the boxes that may overlap a range, in the order in which they were
+    /// put. Ranges must ascend from call to call.
+    template <class Visit>
+    void for_overlapping(ElementRange range, Visit&& visit) {
+        const auto ended = [&](int box) { return boxes_[box]->held.last < range.begin; };
+        std::erase_if(near_, ended);
+        for (; next_ < order_.size() && order_[next_].first < range.end; ++next_)
+            if (const int box = order_[next_].second; !ended(box)) near_.push_back(box);
+        std::sort(near_.begin(), near_.end());
+        for (const int box : near_) visit(*boxes_[box]);
+    }
+
+private:
+    std::span<const UnitPart::Entry* const> boxes_;
+    std::vector<std::pair<std::int64_t, int>> order_;  ///< first element and number of each box
+    std::size_t next_ = 0;
+    std::vector<int> near_;
+};
+
 }  // namespace
 
 Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
@@ -58,10 +91,15 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
     : definitions_(definitions),
       whole_(std::move(whole)),
       spaces_(spaces),
+      layout_(layout),
+      writer_(writer),
       storage_(storage),
       piece_(piece),
-      writer_(definitions, spaces, layout, writer, storage, piece, pause),
-      written_(definitions, spaces, existing) {}
+      pause_(pause),
+      written_(definitions, spaces, existing) {
+    for (const Variable& v : definitions.variables)
+        fill_.push_back(v.fill_value(storage.traits().order));
+}
 
 // ---- progress -----------------------------------------------------------------------------------
 
@@ -159,11 +197,11 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
     std::vector<ElementRange> stretches;
     for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
     stretches = joined(std::move(stretches));
-    ShareWriter::Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
-    ShareWriter::Work known = fresh;
+    Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
+    Work known = fresh;
     if (written_.is_complete(group)) {
         known.ranges = std::move(stretches);
-        return writer_.write(v.record, record, {&known, 1}, false);
+        return write_ranges(v.record, record, {&known, 1}, false);
     }
     Ranges& written = written_.elements(group);
     for (const ElementRange& stretch : stretches)
@@ -177,8 +215,8 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
                               (inside ? known.ranges : ranges).push_back({begin, end});
                       });
     for (const ElementRange& f : fresh.ranges) written.add(f.begin, f.end);
-    Status status = writer_.write(v.record, record, {&fresh, 1}, true);
-    return status.ok() ? writer_.write(v.record, record, {&known, 1}, false) : status;
+    Status status = write_ranges(v.record, record, {&fresh, 1}, true);
+    return status.ok() ? write_ranges(v.record, record, {&known, 1}, false) : status;
 }
 
 /// Writes a range of a variable, which replaces its data.
@@ -186,18 +224,18 @@ Status Composer::write_range(const UnitHead& head, const Groups& groups) {
     const bool records = definitions_.variables[head.variable].record;
     const VariableRecord group{head.variable, records ? this->records() : 0};
     const auto boxes = groups.find(group);
-    ShareWriter::Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
+    Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
     if (boxes != groups.end()) work.boxes = boxes->second;
     work.covered = whole_[head.variable] != 0;
     written_.elements(group).add(head.begin, head.end);
-    return writer_.write(records, group.record, {&work, 1}, true);
+    return write_ranges(records, group.record, {&work, 1}, true);
 }
 
 /// Writes the fixed-size variables, or the open record.
 Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
     const std::int64_t record = records ? this->records() : 0;
     const std::span<const Place> places = spaces_.of(records).places;
-    std::vector<ShareWriter::Work> work;
+    std::vector<Work> work;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int variable = places[i].variable;
         const VariableRecord group{variable, record};
@@ -209,7 +247,7 @@ Status Composer::write_space(bool records, std::span<const Action> actions, cons
         if (const auto boxes = groups.find(group); boxes != groups.end())
             work.back().boxes = boxes->second;
     }
-    return writer_.write(records, record, work, true);
+    return write_ranges(records, record, work, true);
 }
 
 Status Composer::end_records(std::int64_t records, std::span<const Action> actions,
@@ -222,6 +260,80 @@ Status Composer::end_records(std::int64_t records, std::span<const Action> actio
 Status Composer::end_records(std::int64_t records) {
     begin_boxes();
     return end_records(records, std::vector(definitions_.variables.size(), Action::fill), {});
+}
+
+// ---- ranges -------------------------------------------------------------------------------------
+
+/// Writes ranges of some variables of one space, which boxes need not cover. Later boxes overwrite
+/// earlier ones.
+/// @param fresh  the rest of the ranges is filled; otherwise it stays as it is in the file
+Status Composer::write_ranges(bool records, std::int64_t record, std::span<const Work> work,
+                              bool fresh) {
+    if (std::all_of(work.begin(), work.end(), [](const Work& w) { return w.ranges.empty(); }))
+        return {};
+    const Space& space = spaces_.of(records);
+    const std::int64_t base = spaces_.base(records, record);
+    const Share share = layout_.share(writer_, space, base);
+    std::vector<char> covered(space.places.size(), 0);
+    std::map<std::size_t, Sweep> sweeps;
+    std::vector<Extent> wanted;
+    for (const Work& w : work) {
+        add_wanted(share, w.place, w.ranges, wanted);
+        if (!w.boxes.empty()) sweeps.emplace(w.place, w.boxes);
+        covered[w.place] = w.covered;
+    }
+    PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
+    for (Extent piece; cursor.next(piece);) {
+        const std::size_t bytes = piece.size();
+        buffer_.resize(std::max(buffer_.size(), bytes));
+        char* const to = buffer_.data();
+        std::deque<Box> boxes;
+        const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);
+        if (!fresh)
+            if (Status s = read_before(chunks); !s.ok()) return s;
+        {
+            Span span("pack");
+            span.record(records ? record : -1).bytes(piece.size());
+            if (fresh)
+                prefill_piece(share.space(), piece, to, fill_,
+                              [&](std::size_t place) { return covered[place] != 0; });
+            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+                const auto sweep = sweeps.find(place);
+                if (sweep == sweeps.end()) return;
+                sweep->second.for_overlapping(
+                    share.reach(place, range),
+                    [&](const UnitPart::Entry& e) { copy(share, piece, place, range, e); });
+            });
+        }
+        if (Status s = storage_.write(chunks); !s.ok()) return s;
+        if (pause_ != nullptr) pause_->between_pieces();
+    }
+    return {};
+}
+
+/// Reads the present data of a piece from the file into the buffer.
+Status Composer::read_before(std::span<const Chunk> chunks) {
+    for (const Chunk& chunk : chunks)
+        if (Status s = storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
+            !s.ok())
+            return s;
+    return {};
+}
+
+/// Copies into the buffer the elements of a box that lie in a range of a place.
+void Composer::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
+                    const UnitPart::Entry& entry) {
+    const Place& p = share.space().places[place];
+    const Index to_stride = byte_strides(p);
+    const RowKernel kernel = move_kernel(p.element);
+    for_frames(share, place, range, {&entry.held, 1}, [&](const HeldBox& h, const Box& part) {
+        const Index stride = dense_strides(h, p.element);
+        const char* const from = entry.data + offset_in(h, part, stride);
+        char* const into =
+            buffer_.data() + (p.offset + share.position(place, part.low) * p.element - piece.begin);
+        copy_held(h, part, {RunOrder::indices, into, to_stride},
+                  {RunOrder::positions, from, stride}, kernel, nullptr);
+    });
 }
 
 }  // namespace thalweg::detail

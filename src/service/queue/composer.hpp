@@ -10,10 +10,19 @@
 #include <span>
 #include <vector>
 
-#include "service/queue/share_writer.hpp"
+#include "exchange/pieces.hpp"
+#include "service/queue/unit_part.hpp"
 #include "service/queue/written_elements.hpp"
+#include "storage/spaces.hpp"
 
 namespace thalweg::detail {
+
+/// A callback that writers call between two pieces.
+class BetweenPieces {
+public:
+    virtual ~BetweenPieces() = default;
+    virtual void between_pieces() {}
+};
 
 class Composer {
 public:
@@ -45,6 +54,13 @@ public:
 private:
     using Boxes = std::vector<const UnitPart::Entry*>;
     using Groups = std::map<VariableRecord, Boxes>;
+    /// The part of the work that concerns one place of a space.
+    struct Work {
+        std::size_t place = 0;
+        std::vector<ElementRange> ranges;                    ///< elements to write, ascending
+        std::span<const UnitPart::Entry* const> boxes = {};  ///< data, in the order of the puts
+        bool covered = false;                                ///< the boxes cover all elements
+    };
 
     void begin_boxes();
     Groups group(std::span<const UnitPart> unit_parts) const;
@@ -54,14 +70,22 @@ private:
     Status write_range(const UnitHead& head, const Groups& groups);
     Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
     Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
+    Status write_ranges(bool records, std::int64_t record, std::span<const Work> work, bool fresh);
+    Status read_before(std::span<const Chunk> chunks);
+    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
+              const UnitPart::Entry& entry);
 
     const Definitions& definitions_;
     std::vector<char> whole_;
     const Spaces& spaces_;
+    const Layout& layout_;
+    int writer_;
     Storage& storage_;
     std::int64_t piece_;
-    ShareWriter writer_;
+    BetweenPieces* pause_;
     WrittenElements written_;
+    std::vector<FillValue> fill_;  ///< fill value of each variable
+    std::vector<char> buffer_;     ///< the piece that is written
     bool boxed_ = false;
 };
 
