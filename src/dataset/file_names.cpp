@@ -120,12 +120,6 @@ Status FileNames::tell(Take&& take) {
     return {};
 }
 
-Status FileNames::check_begun() const {
-    for (const auto& claim : claims_)
-        if (Status s = claim->check_begun(); !s.ok()) return s;
-    return {};
-}
-
 Status FileNames::claim_tiles(int parts) {
     Status status;
     for (int k = file_.team.rank(); k < parts && status.ok(); k += file_.team.size())
@@ -155,19 +149,6 @@ Status FileNames::claim(const std::string& path, const std::function<Status()>& 
     const std::string& data = claims_.back()->data_path();
     const bool there = access(data.c_str(), F_OK) == 0;  // if it is missing, define mode reports it
     return there && file_.options.durable ? claims_.back()->sync_name() : status;
-}
-
-Status FileNames::sync() const {
-    for (const auto& claim : claims_)
-        if (Status status = claim->sync_name(); !status.ok()) return status;
-    return {};
-}
-
-Status FileNames::publish() {
-    Status status;
-    for (const auto& claim : claims_)
-        if (status.ok()) status = claim->publish(file_.options.durable);
-    return status;
 }
 
 void FileNames::discard() {

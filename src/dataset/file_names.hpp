@@ -50,11 +50,17 @@ public:
         return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
     }
     /// Checks that this rank sees the files of a set that other ranks have created. Local.
-    Status check_begun() const;
+    Status check_begun() const {
+        return for_claims([](const Claim& claim) { return claim.check_begun(); });
+    }
     /// Syncs the names under which the files of this rank are written. Local.
-    Status sync() const;
+    Status sync() const {
+        return for_claims([](const Claim& claim) { return claim.sync_name(); });
+    }
     /// Renames the files of this rank to their final names. Local.
-    Status publish();
+    Status publish() {
+        return for_claims([this](Claim& claim) { return claim.publish(file_.options.durable); });
+    }
     /// Removes the files that this rank has created, and releases their names. Local.
     void discard();
     void release() { claims_.clear(); }
@@ -64,6 +70,13 @@ private:
     FileIdentity identity_of(const std::string& path) const;
     template <class Take>
     Status tell(Take&& take);
+    /// Calls act(claim) for each claim, until a call fails.
+    template <class Act>
+    Status for_claims(Act&& act) const {
+        for (const auto& claim : claims_)
+            if (Status s = act(*claim); !s.ok()) return s;
+        return {};
+    }
 
     FileContext& file_;
     /// Claim of the file on rank 0; for a set, claims of the files that this rank writes.
