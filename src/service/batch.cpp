@@ -83,8 +83,10 @@ bool Batch::step_is_open(const Agreed& agreed) const {
 }
 
 void Batch::forget_puts(bool records) {
-    for (std::size_t i = 0; i < puts.size(); ++i)
+    for (std::size_t i = 0; i < puts.size(); ++i) {
         if (records || !is_record(i)) puts[i].put = puts[i].written = false;
+        puts[i].boxed = false;
+    }
     std::erase_if(parts, [&](const auto& entry) {
         return entry.second.front().by_put && (records || !is_record(entry.first.first));
     });

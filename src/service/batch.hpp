@@ -92,7 +92,7 @@ public:
     /// Tests if the ranks have put data into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;
     /// Forgets the parts put by tw_put that have been written or queued: those of all variables, or
-    /// only of fixed-size ones.
+    /// only of fixed-size ones. Also forgets which variables were put by other calls.
     void forget_puts(bool records);
     void note_records(std::int64_t n) { file_records = std::max(file_records, n); }
     /// Calls act(part) for the part of each record, after the put was checked.

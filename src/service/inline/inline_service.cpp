@@ -399,7 +399,6 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     if (!file_.failed.ok()) return status;
     progress_.records = records;
     batch_.note_records(records);
-    for (Batch::Put& p : batch_.puts) p.boxed = false;
     if (ends == Ends::step) {
         if (!writer_.spaces().record.places.empty()) ++batch_.record;
         ++file_.figures.steps;

@@ -266,7 +266,6 @@ bool OpenUnit::publish(UnitKind kind) {
     for (std::size_t i = 0; i < queued_.size(); ++i)
         if (step || !batch_.is_record(i)) queued_[i] = {};
     batch_.forget_puts(step);
-    for (Batch::Put& p : batch_.puts) p.boxed = false;
     return true;
 }
 
