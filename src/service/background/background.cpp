@@ -196,12 +196,8 @@ private:
         plan_.agent = agent;
         plan_.node_agents = agents;
         unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, writer, storage_, *this);
-        for (const SegmentName& name : names) {
-            Status status;
-            auto segment = Segment::map(name, status);
-            if (!status.ok()) return status;
-            if (status = unit_writer_->add_region(std::move(segment)); !status.ok()) return status;
-        }
+        for (const SegmentName& name : names)
+            if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
         if (team_.topology().nodes > 1) {
             unit_writer_->sources().add_feeder(others);
             unit_writer_->rounds().others_have(0);

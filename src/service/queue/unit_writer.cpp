@@ -99,12 +99,13 @@ UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Stora
               composer_.records()),
       state_(plan_.rank, sources_, host) {}
 
-Status UnitWriter::add_region(std::unique_ptr<Segment> memory) try {
-    sources_.add_region(std::move(memory));
-    return {};
-} catch (const std::bad_alloc&) {
-    return failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})", OfFile{plan_.path},
-                   OfRank{plan_.rank});
+Status UnitWriter::add_region(const SegmentName& name) {
+    Status status;
+    auto memory = Segment::map(name, status);
+    if (status.ok() && !alone([&] { sources_.add_region(std::move(memory)); }).ok())
+        status = failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
+                         OfFile{plan_.path}, OfRank{plan_.rank});
+    return status;
 }
 
 void UnitWriter::take(UnitSource& source) {

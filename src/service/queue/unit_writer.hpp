@@ -19,9 +19,8 @@ public:
     UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
                UnitWriterHost& host);
 
-    /// Adds a rank of this node, before the first work(); fails if there is no memory for its
-    /// holdings.
-    Status add_region(std::unique_ptr<Segment> memory);
+    /// Adds a rank of this node by the name of its queue's memory, before the first work().
+    Status add_region(const SegmentName& name);
     /// Returns the sources. Any feeder must be added to them before the first work().
     UnitWriterSources& sources() { return sources_; }
     FileRounds& rounds() { return rounds_; }

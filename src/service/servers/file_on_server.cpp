@@ -83,10 +83,7 @@ Status FileOnServer::add_regions() {
         if (!place_.node_table.read(server_roles.place_of(address), serial_, name))
             return failure(TW_EINTERNAL, "{}: the queue of rank {} is not known", path(),
                            OfRank{server_roles.number_of(address)});
-        Status status;
-        auto segment = Segment::map(name, status);
-        if (status.ok()) status = unit_writer_->add_region(std::move(segment));
-        if (!status.ok()) return status;
+        if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
     }
     return {};
 }

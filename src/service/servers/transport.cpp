@@ -29,7 +29,9 @@ public:
     int address() const override { return rank_; }
 
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
-        Sent& s = with_reserve([&]() -> Sent& { return make_room(body.size()); });
+        Sent& s = with_reserve([&]() -> Sent& {
+            return sent_.emplace_back(message_head_words + (body.size() + 7) / 8);
+        });
         s.words[0] = static_cast<std::int64_t>(kind);
         s.words[1] = file;
         s.words[2] = body.size();
@@ -95,16 +97,10 @@ private:
     }
 
     struct Sent {
+        explicit Sent(std::size_t n) : words(n) {}
         std::vector<std::int64_t> words;
         MPI_Request request = MPI_REQUEST_NULL;
     };
-    /// Makes room for a message of `bytes` bytes. Throws if there is no memory.
-    Sent& make_room(std::size_t bytes) {
-        std::vector<std::int64_t> words(message_head_words + (bytes + 7) / 8);
-        sent_.emplace_back();
-        sent_.back().words = std::move(words);
-        return sent_.back();
-    }
     MPI_Comm comm_;
     int rank_ = 0;
     std::list<Sent> sent_;
