@@ -73,17 +73,15 @@ Status DataMode::put(const std::string& name, const tw_array& array, bool deferr
 }
 
 Status DataMode::check(int variable, const tw_array& array, ArrayView& view) const {
-    const Variable& v = file_.variable(variable);
     const Decomposition& d = *file_.holdings[variable]->decomposition;
+    Status status;
     if (batch_[variable].boxed)
-        return failure(TW_ESTATE,
-                       "{}: variable '{}': tw_put_box or tw_put_record has written this record in "
-                       "this step; call tw_end_step before tw_put (rank {})",
-                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
-    if (lacks_data(d, array))
-        return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
-    return file_.in_variable(check_array(d, array, view), variable);
+        status = failure(TW_ESTATE,
+                         "tw_put_box or tw_put_record has written this record in this step; call "
+                         "tw_end_step before tw_put");
+    else
+        status = lacks_data(d, array) ? data_missing() : check_array(d, array, view);
+    return file_.in_variable(std::move(status), variable);
 }
 
 Status DataMode::put_box(const std::string& name, const BoxToPut& put) {

@@ -125,12 +125,9 @@ Status read_section(const FileContext& file, const Variable& v, const BoxToPut& 
     return {};
 }
 
-Status data_missing(const FileContext& file, const std::string& variable) {
-    return failure(TW_EARG, "{}: variable '{}': the data are missing (null pointer) (rank {})",
-                   file.path, OfVariable{variable}, OfRank{file.team.rank()});
-}
-
 }  // namespace
+
+Status data_missing() { return failure(TW_EARG, "the data are missing (null pointer)"); }
 
 // ---- holdings of a variable ---------------------------------------------------------------------
 
@@ -180,7 +177,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
         return status;
     }
     if (put.data == nullptr)
-        return v.dims.empty() ? file_.in_variable(no_section(v), at) : data_missing(file_, name);
+        return file_.in_variable(v.dims.empty() ? no_section(v) : data_missing(), at);
     if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
     return alone([&]() -> Status {
         Part& part = puts.part;
@@ -204,9 +201,9 @@ Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
     if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
     const Wording& wording = file_.options.wording;
     if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
-        return failure(TW_EBOUNDS, "{}: variable '{}': record is {}; the first one is {} (rank {})",
-                       file_.path, OfVariable{name}, wording.index(put.record), wording.index(0),
-                       OfRank{file_.team.rank()});
+        return file_.in_variable(failure(TW_EBOUNDS, "record is {}; the first one is {}",
+                                         wording.index(put.record), wording.index(0)),
+                                 at);
     return alone([&] { return put_record_of(at, put); });
 }
 
@@ -222,7 +219,7 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     const Decomposition& d = put.decomposition ? *put.decomposition : *part.holding->decomposition;
     if (Status s = check_array(d, put.array, part.array); !s.ok())
         return file_.in_variable(std::move(s), at);
-    if (lacks_data(d, put.array)) return data_missing(file_, v.name);
+    if (lacks_data(d, put.array)) return file_.in_variable(data_missing(), at);
     if (put.decomposition)
         if (Status s = find_holding(at, put.decomposition, part.holding); !s.ok())
             return file_.in_variable(std::move(s), at);
@@ -233,10 +230,11 @@ Status PartPuts::put_parts(PartsToPut& puts) {
     const Variable& v = file_.variable(puts.part.variable);
     const Batch::Put& put = batch_[puts.part.variable];
     if (!puts.alone && batch_.is_open(puts) && (put.put || (put.written && v.record)))
-        return failure(TW_ESTATE,
-                       "{}: variable '{}': tw_put has written this record in this step; call "
-                       "tw_end_step before tw_put_box or tw_put_record (rank {})",
-                       file_.path, OfVariable{v.name}, OfRank{file_.team.rank()});
+        return file_.in_variable(
+            failure(TW_ESTATE,
+                    "tw_put has written this record in this step; call tw_end_step before "
+                    "tw_put_box or tw_put_record"),
+            puts.part.variable);
     file_.use_netcdf_byte_rule(puts.part.variable, puts.part.array.type);
     return service_.put({}, puts);
 }

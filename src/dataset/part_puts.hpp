@@ -30,6 +30,9 @@ struct RecordToPut {
     bool deferred = false;  ///< the array will not change before it is written
 };
 
+/// Returns the error for a missing array.
+Status data_missing();
+
 class PartPuts {
 public:
     PartPuts(FileContext& file, Batch& batch, Service& service)

@@ -5,13 +5,12 @@
 
 namespace thalweg::detail {
 
-Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
-                    std::int64_t bytes) {
-    return failure(TW_ENOMEM,
-                   "{}: variable '{}': this rank has put more in this step than setting {} allows "
-                   "({} bytes): increase it, or call tw_end_step more often (rank {})",
-                   OfFile{file.path}, OfVariable{variable.name}, setting, bytes,
-                   OfRank{file.team.rank()});
+Status too_much_put(const char* setting, std::int64_t bytes) {
+    return failure(
+        TW_ENOMEM,
+        "this rank has put more in this step than setting {} allows ({} bytes): increase "
+        "it, or call tw_end_step more often",
+        setting, bytes);
 }
 
 Batch::Batch(const FileContext& file)

@@ -135,8 +135,7 @@ private:
 };
 
 /// Returns the error for puts that exceed the limit of a setting in one step.
-Status too_much_put(const FileContext& file, const Variable& variable, const char* setting,
-                    std::int64_t bytes);
+Status too_much_put(const char* setting, std::int64_t bytes);
 
 /**
  * Agrees with all ranks before they write together: on the call, earlier errors, and the puts of

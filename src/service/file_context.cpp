@@ -52,9 +52,7 @@ Status FileContext::find_variable(const std::string& name, int type, int& found)
     found = definitions.find_variable(name);
     if (found < 0) return no_variable(definitions, path, name, team.rank());
     const tw_type its = variable(found).type;
-    if (!valid_type(type))
-        return failure(TW_ETYPE, "{}: variable '{}': {} (rank {})", path, OfVariable{name},
-                       no_type(type), OfRank{team.rank()});
+    if (!valid_type(type)) return in_variable(failure(TW_ETYPE, "{}", no_type(type)), found);
     if ((type == TW_CHAR) != (its == TW_CHAR))
         return failure(TW_ETYPE,
                        "{}: variable '{}' has type {}, and {} cannot be converted to it (rank {})",

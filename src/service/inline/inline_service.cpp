@@ -239,11 +239,11 @@ Status InlineService::merge_now(const Part& part) {
 
 Status InlineService::put_parts(const PartsToPut& put) {
     if (!target_.storage->traits().takes_boxes)
-        return failure(TW_ESTATE,
-                       "{}: variable '{}': tw_put_box and tw_put_record do not work with "
-                       "storage={}; use posix (rank {})",
-                       file_.path, OfVariable{file_.variable(put.part.variable).name},
-                       target_.storage->traits().name, OfRank{file_.team.rank()});
+        return file_.in_variable(
+            failure(TW_ESTATE,
+                    "tw_put_box and tw_put_record do not work with storage={}; use posix",
+                    target_.storage->traits().name),
+            put.part.variable);
     if (put.records == 0) return {};
     if (Status s = staged_.check_room(put.part, put.records); !s.ok()) return s;
     Status status =

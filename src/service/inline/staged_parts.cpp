@@ -30,9 +30,8 @@ Status StagedParts::stage(const Part& part, bool deferred, StagingMemory& memory
         const std::int64_t bytes = h.elements * v.element();
         if (copy == nullptr) copy = memory.take(bytes);
         if (copy == nullptr)
-            return failure(
-                TW_ENOMEM, "{}: variable '{}': out of memory: {} bytes for copies (rank {})",
-                OfFile{file_.path}, OfVariable{v.name}, bytes, OfRank{file_.team.rank()});
+            return file_.in_variable(
+                failure(TW_ENOMEM, "out of memory: {} bytes for copies", bytes), part.variable);
         Span span("pack");
         span.variable(v.name).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, copy);
@@ -81,7 +80,7 @@ Status StagedParts::check_room(const Part& part, std::int64_t records) {
     if (records == 1 && replaced_by(part) != nullptr) return {};
     const std::int64_t needed = needed_for(part), limit = file_.options.staging;
     if (needed == 0 || (limit - batch_.waiting) / needed >= records) return {};
-    return too_much_put(file_, file_.variable(part.variable), "staging", limit);
+    return file_.in_variable(too_much_put("staging", limit), part.variable);
 }
 
 Status StagedParts::add(const Part& part, bool deferred) {

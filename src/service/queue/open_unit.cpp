@@ -54,25 +54,21 @@ char* OpenUnit::room_for(int variable, std::int64_t bytes) {
 }
 
 /// Fails the file on all ranks, as the queue cannot have room for a variable.
-Status OpenUnit::no_room(const Variable& v) {
-    const int rank = file_.team.rank();
+Status OpenUnit::no_room(int variable) {
     Status status =
-        queue().memory().out_of_memory()
-            ? failure(TW_ENOMEM, "{}: variable '{}': out of memory for the queue (rank {})",
-                      OfFile{file_.path}, OfVariable{v.name}, OfRank{rank})
-        : !boxes_.empty() ? no_room_for_boxes(v)
-                          : failure(TW_EINTERNAL,
-                                    "{}: variable '{}': the queue is too small; increase the "
-                                    "setting 'queue' (rank {})",
-                                    file_.path, OfVariable{v.name}, OfRank{rank});
+        queue().memory().out_of_memory() ? failure(TW_ENOMEM, "out of memory for the queue")
+        : !boxes_.empty()
+            ? too_much_put("queue", queue().memory().capacity())
+            : failure(TW_EINTERNAL, "the queue is too small; increase the setting 'queue'");
+    status = file_.in_variable(std::move(status), variable);
     publisher_.fail(status);
     return file_.keep(std::move(status));
 }
 
 /// Returns the error for boxes that do not fit. The file has not failed: queued data are kept, and
 /// there will be room after a collective call of all ranks.
-Status OpenUnit::no_room_for_boxes(const Variable& v) const {
-    return too_much_put(file_, v, "queue", queue().memory().capacity());
+Status OpenUnit::no_room_for_boxes(int variable) const {
+    return file_.in_variable(too_much_put("queue", queue().memory().capacity()), variable);
 }
 
 Status OpenUnit::put_whole(const Part& part) {
@@ -87,7 +83,7 @@ Status OpenUnit::put_whole(const Part& part) {
         to = room_for(variable, bytes);
     }
     if (to == nullptr && queue().stuck()) return mismatch_(variable);
-    if (to == nullptr) return no_room(v);
+    if (to == nullptr) return no_room(variable);
     Span span("pack");
     span.variable(v.name).bytes(bytes);
     batch_.misfits[variable] = pack(file_.packers, v, order_, part, to);
@@ -109,7 +105,7 @@ Status OpenUnit::put_range(int variable, ElementRange range, const Part* part) {
             boxes_.empty() ? 0 : plain_descriptor_bytes() + descriptor_bytes();
         char* const to = queue().take(bytes, after);
         if (to == nullptr) {
-            status = no_room(v);
+            status = no_room(variable);
         } else if (bytes > 0) {
             Span span("pack");
             span.variable(v.name).bytes(bytes);
@@ -126,10 +122,10 @@ Status OpenUnit::check_room(const Part& part, std::int64_t records) {
     const Variable& v = file_.variable(part.variable);
     const std::int64_t capacity = queue().memory().capacity();
     const std::int64_t needed = room_for_boxes(v, part.holding->held, capacity);
-    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(v);
+    if (needed > 0 && records > INT64_MAX / 2 / needed) return no_room_for_boxes(part.variable);
     const std::int64_t open = box_bytes_ + needed * records;
     const bool fits = open <= file_.options.staging && open <= capacity / 8 * 7;
-    return fits ? Status{} : no_room_for_boxes(v);
+    return fits ? Status{} : no_room_for_boxes(part.variable);
 }
 
 Status OpenUnit::put_boxes(const Part& part) {
@@ -179,13 +175,12 @@ Status OpenUnit::put_box(const Part& part, std::size_t number, const Box& box) {
 Status OpenUnit::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
                               char*& to) {
     const std::int64_t needed = QueueMemory::rounded(bytes) + description;
-    const Variable& v = file_.variable(variable);
     if (!publisher_.collective() && box_bytes_ + needed > queue().memory().capacity() / 2)
         if (Status s = make_room(); !s.ok()) return s;
     const std::int64_t open = box_bytes_ + needed;
     if (publisher_.collective() &&
         (open > queue().memory().capacity() / 8 * 7 || open > file_.options.staging))
-        return no_room_for_boxes(v);
+        return no_room_for_boxes(variable);
     const auto take = [&] { return queue().take(bytes, descriptor_bytes() + description); };
     to = take();
     if (to == nullptr && !publisher_.collective() && !queue().stuck()) {
@@ -194,7 +189,7 @@ Status OpenUnit::room_for_box(int variable, std::int64_t bytes, std::int64_t des
     }
     if (to != nullptr) return {};
     if (queue().stuck()) return mismatch_(variable);
-    return queue().memory().out_of_memory() ? no_room(v) : no_room_for_boxes(v);
+    return queue().memory().out_of_memory() ? no_room(variable) : no_room_for_boxes(variable);
 }
 
 // ---- publishing ---------------------------------------------------------------------------------

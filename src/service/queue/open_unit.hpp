@@ -65,8 +65,8 @@ private:
     char* room_for(int variable, std::int64_t bytes);
     Status put_box(const Part& part, std::size_t number, const Box& box);
     Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
-    Status no_room(const Variable& v);
-    Status no_room_for_boxes(const Variable& v) const;
+    Status no_room(int variable);
+    Status no_room_for_boxes(int variable) const;
     std::int64_t plain_descriptor_bytes() const;
     std::int64_t descriptor_bytes() const;
     UnitPart unit_part(UnitKind kind) const;
