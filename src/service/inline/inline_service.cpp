@@ -361,8 +361,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
 Status InlineService::begin_rest() {
     if (rest_) return {};
     Status status = file_.team.agree(alone([&] {
-        rest_.emplace(file_, target_, writer_.spaces());
-        rest_->begin(progress_.records, progress_.filled);
+        rest_.emplace(file_, target_, writer_.spaces(), progress_.records, progress_.filled);
         for (std::size_t v = 0; v < batch_.puts.size(); ++v)
             if (batch_.is_record(v) && batch_.puts[v].written)
                 rest_->note_written(v, batch_.record);

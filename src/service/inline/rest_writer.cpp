@@ -59,7 +59,8 @@ std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart
     return rounds;
 }
 
-RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces)
+RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces,
+                       std::int64_t records, std::span<const char> filled)
     : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
     const std::vector<int>& writers = target.writers;
     const auto mine = std::find(writers.begin(), writers.end(), file.team.rank());
@@ -69,10 +70,7 @@ RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces)
                       static_cast<int>(mine - writers.begin()), *target.storage,
                       file.options.piece > 0 ? file.options.piece : usual_piece, nullptr,
                       file.existing);
-}
-
-void RestWriter::begin(std::int64_t records, std::span<const char> filled) {
-    if (composer_) composer_->go_on(records, filled);
+    composer_->go_on(records, filled);
 }
 
 Status RestWriter::fill(std::span<const int> variables) {

@@ -28,11 +28,12 @@ std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart
 
 class RestWriter {
 public:
+    /// Continues a file with the given contents. Local.
     /// @param spaces  the file's spaces; must outlive this object
-    RestWriter(FileContext& file, Target& target, const Spaces& spaces);
+    /// @param filled  see Composer::go_on
+    RestWriter(FileContext& file, Target& target, const Spaces& spaces, std::int64_t records,
+               std::span<const char> filled);
 
-    /// Continues a file with the given contents. Local. @param filled  see Composer::go_on
-    void begin(std::int64_t records, std::span<const char> filled);
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
     /// Notes that all of a variable (of a record) was written by other means.
