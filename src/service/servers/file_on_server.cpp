@@ -9,17 +9,6 @@
 
 namespace thalweg::detail {
 
-void Replies::join(std::int64_t file, Answer answer) {
-    const auto found = pending_.find(file);
-    if (found == pending_.end()) return;
-    Pending& pending = found->second;
-    pending.joined.join(std::move(answer));
-    if (--pending.missing > 0) return;
-    auto bytes = with_reserve([&] { return message_of(pending.joined); });
-    pending_.erase(found);
-    place_.send_above(MessageKind::reply, file, std::move(bytes));
-}
-
 // ---- creation -----------------------------------------------------------------------------------
 
 Status FileOnServer::describe(const std::vector<char>& body) {
@@ -91,13 +80,13 @@ Status FileOnServer::add_regions() {
 // ---- commands -----------------------------------------------------------------------------------
 
 void FileOnServer::reply(const Status& status) {
-    replies_.join(serial_, with_reserve([&] {
-                      Answer own = place_.answer(status);
-                      if (unit_writer_) own.counts = unit_writer_->state().counts();
-                      if (unit_writer_) own.records = unit_writer_->rounds().records();
-                      if (place_.is_first()) own.map = plan_.map;
-                      return own;
-                  }));
+    place_.join(serial_, with_reserve([&] {
+                    Answer own = place_.answer(status);
+                    if (unit_writer_) own.counts = unit_writer_->state().counts();
+                    if (unit_writer_) own.records = unit_writer_->rounds().records();
+                    if (place_.is_first()) own.map = plan_.map;
+                    return own;
+                }));
 }
 
 void FileOnServer::handle(Message& message) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,31 +14,10 @@
 
 namespace thalweg::detail {
 
-/// The commands that a server has not answered yet, by file.
-class Replies {
-public:
-    explicit Replies(ServerPlace& place) : place_(place) {}
-
-    /// Notes a command. @param number  number of servers whose answers are joined
-    void expect(std::int64_t file, std::size_t number) {
-        with_reserve([&] { pending_.insert_or_assign(file, Pending{{}, number}); });
-    }
-    /// Adds an answer. After the last one, sends the joined answer to the server above.
-    void join(std::int64_t file, Answer answer);
-
-private:
-    struct Pending {
-        Answer joined;
-        std::size_t missing = 0;  ///< number of answers to come
-    };
-    ServerPlace& place_;
-    std::map<std::int64_t, Pending> pending_;
-};
-
 class FileOnServer final : public UnitWriterHost {
 public:
-    FileOnServer(ServerPlace& place, Replies& replies, BetweenPieces& pause, std::int64_t serial)
-        : place_(place), replies_(replies), pause_(pause), serial_(serial), news_(place, serial) {}
+    FileOnServer(ServerPlace& place, BetweenPieces& pause, std::int64_t serial)
+        : place_(place), pause_(pause), serial_(serial), news_(place, serial) {}
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
@@ -94,7 +72,6 @@ private:
     };
 
     ServerPlace& place_;
-    Replies& replies_;
     BetweenPieces& pause_;
     std::int64_t serial_;
     Definitions definitions_;

@@ -8,10 +8,7 @@ namespace thalweg::detail {
 
 namespace {
 
-bool is_command(MessageKind kind) {
-    return kind == MessageKind::open_file || kind == MessageKind::finish_file ||
-           kind == MessageKind::count_file || kind == MessageKind::close_file;
-}
+bool is_command(MessageKind kind) { return kind <= MessageKind::close_file; }
 
 }  // namespace
 
@@ -59,7 +56,7 @@ void Server::fail_files(const Message& message, const Status& why) {
                                       OfRank{place_.transport.address()});
         for (auto& [serial, file] : files_) file.fail(status);
         if (message.kind == MessageKind::count_file)
-            replies_.join(message.file, place_.answer(status));
+            place_.join(message.file, place_.answer(status));
     });
 }
 
@@ -72,7 +69,7 @@ void Server::pass_on(const Message& message) {
     const auto found = files_.find(message.file);
     const bool all = message.kind != MessageKind::count_file ||
                      (found != files_.end() && found->second.own_files());
-    replies_.expect(message.file, all ? 1 + place_.below.size() : 1);
+    place_.expect(message.file, all ? 1 + place_.below.size() : 1);
     if (all) place_.send_below(message.kind, message.file, message.body);
 }
 
@@ -80,8 +77,8 @@ void Server::handle(Message& message) {
     switch (message.kind) {
         case MessageKind::end_session: ended_ = true; return;
         case MessageKind::reply:
-            return replies_.join(message.file,
-                                 with_reserve([&] { return value_in<Answer>(message.body); }));
+            return place_.join(message.file,
+                               with_reserve([&] { return value_in<Answer>(message.body); }));
         case MessageKind::open_file:
             if (open_order_ == nullptr) return open(message);
             return with_reserve([&] { opening_.push_back(std::move(message)); });
@@ -101,7 +98,7 @@ void Server::handle(Message& message) {
 /// Answers a command for a file that does not exist.
 void Server::refuse(std::int64_t file) {
     with_reserve([&] {
-        replies_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
+        place_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
     });
 }
 
@@ -110,13 +107,13 @@ void Server::open(const Message& message) {
     FileOnServer* file = nullptr;
     Status status = place_.all_do([&]() -> Status {
         const std::int64_t serial = message.file;
-        file = &files_.try_emplace(serial, place_, replies_, *this, serial).first->second;
+        file = &files_.try_emplace(serial, place_, *this, serial).first->second;
         return file->describe(message.body);
     });
     if (status.ok()) status = file->create();
     if (status.ok()) return file->reply(status);
     files_.erase(message.file);
-    replies_.join(message.file, with_reserve([&] { return place_.answer(status); }));
+    place_.join(message.file, with_reserve([&] { return place_.answer(status); }));
 }
 
 /// Opens the next file when its turn comes; for servers of several sessions.

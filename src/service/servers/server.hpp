@@ -62,7 +62,7 @@ public:
     /// @param node_table  memory of this node
     Server(const ServerRoles& server_roles, int writer, Transport& transport, Comm& peers,
            const NodeTable& node_table)
-        : place_(server_roles, writer, transport, peers, node_table), replies_(place_) {}
+        : place_(server_roles, writer, transport, peers, node_table) {}
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
@@ -93,7 +93,6 @@ private:
     void close(const Message& message);
 
     ServerPlace place_;
-    Replies replies_;  ///< replies to commands
     std::map<std::int64_t, FileOnServer> files_;
     std::int64_t working_ = -1;       ///< number of the file that work() is writing; -1: none
     std::vector<Message> postponed_;  ///< postponed closes of that file

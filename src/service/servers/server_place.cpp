@@ -31,8 +31,15 @@ void ServerPlace::send_below(MessageKind kind, std::int64_t file,
     for (const int to : below) with_reserve([&] { transport.send(to, kind, file, body); });
 }
 
-void ServerPlace::send_above(MessageKind kind, std::int64_t file, std::vector<char> body) const {
-    transport.send(above, kind, file, std::move(body));
+void ServerPlace::join(std::int64_t file, Answer answer) {
+    const auto found = pending_.find(file);
+    if (found == pending_.end()) return;
+    Pending& pending = found->second;
+    pending.joined.join(std::move(answer));
+    if (--pending.missing > 0) return;
+    auto bytes = with_reserve([&] { return message_of(pending.joined); });
+    pending_.erase(found);
+    transport.send(above, MessageKind::reply, file, std::move(bytes));
 }
 
 void ServerPlace::spread(MessageKind kind, std::int64_t file, const std::vector<char>& body,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "base/reserve.hpp"
@@ -31,9 +32,13 @@ struct ServerPlace {
     Answer answer(const Status& status) const;
 
     void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body) const;
-    /// Sends to the server above this one in the tree; the first server sends to the first model
-    /// rank.
-    void send_above(MessageKind kind, std::int64_t file, std::vector<char> body) const;
+    /// Notes a command for a file. @param number  number of servers whose answers are joined
+    void expect(std::int64_t file, std::size_t number) {
+        with_reserve([&] { pending_.insert_or_assign(file, Pending{{}, number}); });
+    }
+    /// Adds an answer to a command. After the last one, sends the joined answer to the server
+    /// above.
+    void join(std::int64_t file, Answer answer);
     /// Sends news to the neighbours in the tree and to this server's model ranks, but not to the
     /// sender; so it reaches everyone once.
     /// @param from  address of the sender; -1: this server
@@ -45,10 +50,19 @@ struct ServerPlace {
     Comm& peers;
     NodeTable node_table;
     int node;
-    int above;               ///< address of the recipient of send_above()
+    /// Address of the server above this one in the tree; for the first server, of the first model
+    /// rank.
+    int above;
     std::vector<int> below;  ///< addresses of the servers below, to which it passes commands
     std::vector<int> told;   ///< addresses of all recipients of spread()
     std::vector<int> fed;    ///< writers on other nodes to which this server sends its node's data
+
+private:
+    struct Pending {
+        Answer joined;
+        std::size_t missing = 0;  ///< number of answers to come
+    };
+    std::map<std::int64_t, Pending> pending_;  ///< commands that are not answered yet, by file
 };
 
 }  // namespace thalweg::detail

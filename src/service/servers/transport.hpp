@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 enum class MessageKind : std::int64_t {
     // Commands from the first model rank to the first server, which passes them on to the others.
-    // All but the last kind are answered by `reply`.
+    // All but the last kind are answered by `reply`; these come first.
     open_file,    ///< create a file from this description
     finish_file,  ///< wait until the writers have passed all marks so far
     count_file,   ///< publish the record count; passed on only if each server has a file of its own
