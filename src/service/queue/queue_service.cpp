@@ -66,7 +66,8 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
         waiting.by_put = waiting.deferred = true;
         waiting.fingerprint = Fingerprint(*part.holding->decomposition, part.holding->order,
                                           part.holding->held, part.array);
-        batch_.parts[{variable, part.record}].push_back(std::move(waiting));
+        batch_.parts.try_emplace({variable, part.record}, 1).first->second.front() =
+            std::move(waiting);
     } else if (in_parts_) {
         if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
         return batch_.keep_misfits(true);
