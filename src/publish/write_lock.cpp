@@ -25,17 +25,12 @@ namespace {
 /// Beginning of the lock file; host and process number follow.
 constexpr std::string_view mark = "thalweg ";
 
-struct Owner {
-    std::string host;
-    pid_t process = 0;
-    bool foreign = false;  ///< the file is not one of this library's lock files
-};
-
-Owner read_owner(int fd) {
+/// Reads who holds a lock, without testing if that process is alive.
+LockHolder read_owner(int fd) {
     std::array<char, 512> bytes{};
     const ssize_t n = pread(fd, bytes.data(), bytes.size(), 0);
     const std::string_view text(bytes.data(), n > 0 ? n : 0);
-    Owner owner;
+    LockHolder owner;
     if (text.empty()) return owner;
     if (!text.starts_with(mark)) {
         owner.foreign = true;
@@ -117,7 +112,7 @@ Status WriteLock::try_take(const std::string& own, std::string& said, bool& agai
     const bool taken = fcntl(fd_, F_OFD_SETLK, &lock) == 0;
     const bool held = !taken && (errno == EAGAIN || errno == EACCES);
     if (held) sleep_seconds(0.01);  // give the new owner time to write host and process
-    const Owner owner = read_owner(fd_);
+    const LockHolder owner = read_owner(fd_);
     if (owner.foreign)
         return leave(failure(
             TW_EIO, "{}: cannot use {} as its lock file: it was not created by this library", own,
@@ -158,7 +153,7 @@ Status WriteLock::check_held(const std::string& own) const {
     // Open the lock file again: on network file systems, contents read earlier may be out of date.
     const Descriptor fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return {};  // the user has removed the lock file
-    const Owner owner = read_owner(fd);
+    const LockHolder owner = read_owner(fd);
     if (owner.process == 0 || (owner.host == host_ && owner.process == getpid())) return {};
     return failure(
         TW_EINUSE,
@@ -173,12 +168,11 @@ LockHolder WriteLock::holder(const std::string& own) {
     if (fd < 0) return {};
     struct flock lock = whole(F_WRLCK);
     const bool known = fcntl(fd, F_OFD_GETLK, &lock) == 0;
-    const Owner owner = read_owner(fd);
-    LockHolder holder{false, owner.host, owner.process};
-    if (known || owner.foreign || owner.process <= 0)
+    LockHolder holder = read_owner(fd);
+    if (known || holder.foreign || holder.process <= 0)
         holder.there = known && lock.l_type != F_UNLCK;
     else
-        holder.there = owner.host != host_name() || kill(owner.process, 0) == 0 || errno == EPERM;
+        holder.there = holder.host != host_name() || kill(holder.process, 0) == 0 || errno == EPERM;
     return holder;
 }
 

@@ -11,8 +11,9 @@ namespace thalweg::detail {
 /// The process that writes a file, as far as this host can tell.
 struct LockHolder {
     bool there = false;
-    std::string host;  ///< empty if unknown
-    int process = 0;   ///< 0 if unknown
+    std::string host;      ///< empty if unknown
+    int process = 0;       ///< 0 if unknown
+    bool foreign = false;  ///< the lock file is not one of this library
 };
 
 /// An exclusive lock for writing a file. The lock is on a separate file, .NAME.lock, because other
