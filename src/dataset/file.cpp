@@ -157,21 +157,15 @@ Status File::end() {
     return status;
 }
 
-Status File::close() {
+Status File::close(bool* later) {
     if (file_.closed) return file_.usable();
     Status status = end();
     // If the ranks were in different calls, call_agreement().gave_up() is true. The file is then
     // not completed; all ranks give it up together later.
-    return file_.session.call_agreement().gave_up() ? status : complete(std::move(status));
-}
-
-Status File::close_later(bool& later) {
-    later = false;
-    if (file_.closed) return file_.usable();
-    Status status = end();
     if (file_.session.call_agreement().gave_up()) return status;
-    later = written_any_time() && (status.ok() || status.code == TW_ERANGE);
-    return later ? status : complete(std::move(status));
+    const bool good = status.ok() || status.code == TW_ERANGE;
+    if (later != nullptr) *later = good && written_any_time();
+    return later != nullptr && *later ? status : complete(std::move(status));
 }
 
 /// Renames the complete file, and then its references, to their final names.

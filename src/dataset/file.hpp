@@ -54,12 +54,10 @@ public:
         return status.ok() ? act(*data_) : status;
     }
     Status sync(bool durable);
-    Status close();
-    /// Passes all data to the service, without waiting until they are written.
-    /// @param later  receives true if complete() must follow; otherwise the file is closed. The
-    ///               same on every rank
-    Status close_later(bool& later);
-    /// After close_later(), tests if complete() would not have to wait on this rank. Local.
+    /// @param later  if given, only passes all data to the service if that is possible: receives
+    ///               true if complete() must follow, on every rank alike
+    Status close(bool* later = nullptr);
+    /// After such a close(), tests if complete() would not have to wait on this rank. Local.
     bool written() const { return data_->finished(); }
     /// Waits until all data are written, and gives the file its final name.
     /// @param status  status of earlier work; after an error the file keeps its temporary name

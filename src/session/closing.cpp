@@ -56,9 +56,8 @@ Status close_file(tw_file_impl& file) {
     tw_session session = file.session;
     session->end_readback(file);
     bool later = false;
-    Status status = !file.file           ? file.reader->close()
-                    : !file.about->later ? file.file->close()
-                                         : file.file->close_later(later);
+    Status status =
+        file.file ? file.file->close(file.about->later ? &later : nullptr) : file.reader->close();
     if (session->agreement->gave_up()) return status;  // leave_given_up() then gives up the file
     if (!later) {
         session->retire(file, {});
