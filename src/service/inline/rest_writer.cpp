@@ -95,14 +95,10 @@ std::vector<UnitPart::Entry> RestWriter::boxes_of(std::span<const Part> parts) c
     std::vector<UnitPart::Entry> boxes;
     for (const Part& part : parts)
         for (std::size_t at = 0; at < part.boxes().size(); ++at) {
-            UnitPart::Entry box;
-            box.variable = part.variable;
-            box.record = part.record;
-            box.held = part.boxes()[at];
-            box.within = box.held.box;
-            box.data =
+            const HeldBox& held = part.boxes()[at];
+            const char* const data =
                 part.packed + part.holding->packed_at[at] * file_.variable(part.variable).element();
-            boxes.push_back(std::move(box));
+            boxes.push_back({part.variable, part.record, held, 0, data, held.box});
         }
     return boxes;
 }

@@ -62,13 +62,8 @@ std::vector<Report> report_of(const Batch& batch, int rank) {
 }
 
 WholePut whole_put(const WaitingPart& part) {
-    WholePut put;
-    put.variable = part.variable;
-    put.record = part.record;
-    put.key = part.holding->key;
-    put.complete = part.holding->decomposition->whole;
-    put.part = &part;
-    return put;
+    const Holding& holding = *part.holding;
+    return {part.variable, part.record, holding.key, holding.decomposition->whole, false, &part};
 }
 
 /**
@@ -152,13 +147,7 @@ std::int64_t Together::records_after(const Agreed& agreed, Ends ends, bool boxed
 
 WholePut Together::declared(int variable) const {
     const Holding& holding = *file_.holdings[variable];
-    WholePut put;
-    put.variable = variable;
-    put.record = batch_.record_of(variable);
-    put.key = holding.key;
-    put.complete = holding.decomposition->whole;
-    put.by_put = true;
-    return put;
+    return {variable, batch_.record_of(variable), holding.key, holding.decomposition->whole, true};
 }
 
 /// Adds the puts of tw_put that belong to the unit (step, sync or close) that ends.

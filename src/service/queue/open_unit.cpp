@@ -160,15 +160,10 @@ Status OpenUnit::put_box(const Part& part, std::size_t number, const Box& box) {
         span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
     }
-    UnitPart::Entry entry;
-    entry.variable = part.variable;
-    entry.record = part.record;
-    entry.held = std::move(packed);
-    entry.at = position(to);
     if (boxes_.empty()) boxes_mark_ = queue().memory().mark();
     box_bytes_ += QueueMemory::rounded(bytes) + described;
     description_ += described;
-    boxes_.push_back(std::move(entry));
+    boxes_.push_back({part.variable, part.record, std::move(packed), position(to)});
     return {};
 }
 

@@ -98,13 +98,8 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
         const Variable& v = variables[whole.variable];
         std::int64_t at = whole.at;
         const auto add = [&](const HeldBox& held) {
-            UnitPart::Entry entry;
-            entry.variable = whole.variable;
-            entry.record = v.record ? p.head.record : 0;
-            entry.held = held;
-            entry.at = at;
+            p.entries.push_back({whole.variable, v.record ? p.head.record : 0, held, at});
             at += elements_of(held) * v.element();
-            p.entries.push_back(std::move(entry));
         };
         const std::span<const HeldBox> all = holdings.of(whole.variable);
         if (p.head.kind == UnitKind::part)
@@ -150,12 +145,9 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
             for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, Box box) {
                 if (e.within && !intersect(Box(box), *e.within, box)) return;
                 if (!has_any(held, box)) return;
-                UnitPart::Entry entry;
-                entry.variable = e.variable;
-                entry.record = e.record;
-                entry.held = held_box(box, v.shape);
+                UnitPart::Entry entry{e.variable, e.record, held_box(box, v.shape),
+                                      rounded(data.size())};
                 if (held.list) entry.held.list = clips.of(held.list, box);
-                entry.at = rounded(data.size());
                 data.resize(entry.at + elements_of(entry.held) * size);
                 const Index stride = dense_strides(entry.held, size);
                 char* const to = data.data() + entry.at;

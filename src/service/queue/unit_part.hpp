@@ -58,9 +58,9 @@ struct UnitPart {
         int variable = 0;
         std::int64_t record = 0;  ///< record of a record variable
         HeldBox held;
-        std::int64_t at = 0;         ///< offset of the data, in bytes from the base
-        const char* data = nullptr;  ///< set when the descriptor is parsed
-        std::optional<Box> within;   ///< the part of `held` that was put; otherwise all of it
+        std::int64_t at = 0;             ///< offset of the data, in bytes from the base
+        const char* data = nullptr;      ///< set when the descriptor is parsed
+        std::optional<Box> within = {};  ///< the part of `held` that was put; otherwise all of it
     };
     /// A variable of which the unit part has all elements that its rank holds (in the unit's range,
     /// if it has one), in the order of the holding.
