@@ -152,12 +152,7 @@ void DataMode::note_service(const OutputTimes& times) {
 
 /// Returns this rank's measurements of this file's outputs.
 OutputTimes DataMode::output_times(const FileFigures& f) const {
-    OutputTimes times;
-    times.outputs = f.steps;
-    times.pack = std::max(f.put, f.remap);
-    times.write = f.write;
-    times.computing = file_.session.computing() - computing_;
-    return times;
+    return {f.steps, std::max(f.put, f.remap), f.write, file_.session.computing() - computing_};
 }
 
 FileFigures DataMode::figures() const {

@@ -173,10 +173,9 @@ bool is_wanted(std::span<const std::string> only, const std::string& name) {
 
 void add_fault(const SummedVariable& v, const SumsTable::Place& at, SumsFault::Kind kind,
                SumsReport& report) {
-    SumsFault fault{at.variable, v.record ? at.record : -1, kind, 1};
-    fault.begin = v.chunks ? at.number : at.number * SumsTable::piece;
-    fault.end = v.chunks ? -1 : std::min(fault.begin + SumsTable::piece, v.bytes);
-    report.faults.push_back(fault);
+    const std::int64_t begin = v.chunks ? at.number : at.number * SumsTable::piece;
+    const std::int64_t end = v.chunks ? -1 : std::min(begin + SumsTable::piece, v.bytes);
+    report.faults.push_back({at.variable, v.record ? at.record : -1, kind, 1, begin, end});
 }
 
 /// Compares a piece of a variable with its checksum.

@@ -26,11 +26,7 @@ void UnitWriterSources::add_region(std::unique_ptr<Segment> memory) {
     all_.push_back(std::move(source));
 }
 
-void UnitWriterSources::add_feeder(int rank) {
-    UnitSource source;
-    source.rank = rank;
-    all_.push_back(std::move(source));
-}
+void UnitWriterSources::add_feeder(int rank) { all_.emplace_back().rank = rank; }
 
 void UnitWriterSources::deliver(int feeder, std::vector<char> message) {
     const std::lock_guard lock(small_);

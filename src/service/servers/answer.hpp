@@ -16,9 +16,9 @@ namespace thalweg::detail {
 struct Answer {
     Status status;             ///< error of the first server that has one
     int failed = INT_MAX;      ///< number of that server
-    WriteCounts counts;        ///< sum over the servers
+    WriteCounts counts = {};   ///< sum over the servers
     std::int64_t records = 0;  ///< records of the file
-    FileMap map;               ///< from the first server, if it has the file
+    FileMap map = {};          ///< from the first server, if it has the file
 
     void join(Answer other) {
         counts.add(other.counts);

@@ -55,10 +55,7 @@ Status ServerPlace::named(Status status) const {
 }
 
 Answer ServerPlace::answer(const Status& status) const {
-    Answer own;
-    own.status = status;
-    if (!status.ok()) own.failed = writer;
-    return own;
+    return {status, status.ok() ? INT_MAX : writer};
 }
 
 }  // namespace thalweg::detail
