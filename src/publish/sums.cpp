@@ -337,10 +337,12 @@ std::string describe(const std::string& path, const SumsReport& report, const Su
     return text;
 }
 
-Status complete_sums(const std::string& data, int part, int parts, bool durable) {
+Status complete_sums(const std::string& data, int part, int most, bool durable) {
     SummedFile file;
     if (Status s = file.open_table(data, O_RDWR); !s.ok()) return s;
     const std::int64_t n = file.pieces();
+    const std::int64_t parts = std::clamp<std::int64_t>(n / worth_a_rank, 1, most);
+    if (part >= parts) return {};
     NoSizeSignal guard;
     // Drop the checksums of records that were begun, but not completed: such records are not part
     // of the file.
@@ -371,12 +373,6 @@ Status complete_sums(const std::string& data, int part, int parts, bool durable)
     Status status = for_sums(file, n * part / parts, n * (part + 1) / parts, complete);
     if (status.ok() && durable) status = sync_file(file.descriptor(), file.path(), true);
     return status.ok() ? file.close() : status;
-}
-
-int parts_of_sums(const std::string& data, int most) {
-    SummedFile file;
-    if (!file.open_table(data, O_RDONLY).ok()) return 1;
-    return static_cast<int>(std::clamp<std::int64_t>(file.pieces() / worth_a_rank, 1, most));
 }
 
 Status sum_of_sums(const std::string& data, Sum& sum) {

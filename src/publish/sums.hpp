@@ -63,13 +63,10 @@ std::string describe(const std::string& path, const SumsReport& report, const Su
 /**
  * Reads all pieces with open checksums in one part of a table, and writes their checksums. Local:
  * different ranks may complete different parts.
- * @param part, parts  number of the part, and number of all parts
+ * @param part  number of the part; does nothing if the table is too small for so many parts
+ * @param most  largest number of parts
  */
-Status complete_sums(const std::string& data, int part, int parts, bool durable);
-
-/// Returns the number of parts into which a table should be divided, each for one rank.
-/// @param most  number of ranks
-int parts_of_sums(const std::string& data, int most);
+Status complete_sums(const std::string& data, int part, int most, bool durable);
 
 /// Computes the checksum of all checksums of a file.
 Status sum_of_sums(const std::string& data, Sum& sum);
