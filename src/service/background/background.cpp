@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"
@@ -122,11 +124,8 @@ public:
         // This fails only on a single node: on several nodes, the ranks agree before they publish,
         // so none is stuck.
         const bool published = unit_queue_->publish(unit_part, keep);
-        if (Status status = alone([&] { return storage_.catch_up(); });
-            !status.ok() && unit_writer_) {
-            reword(status, "{} (rank {})", status.text, OfRank{team_.rank()});
-            unit_writer_->state().fail(status);
-        }
+        Status status = alone([&] { return storage_.catch_up(); });
+        if (!status.ok() && unit_writer_) unit_writer_->state().fail_here(std::move(status));
         if (collective()) exchange(unit_part);
         return published;
     }
@@ -178,31 +177,24 @@ private:
     /// Rank of the feeder that stands for all ranks of other nodes.
     static constexpr int others = -1;
 
+    /// Starts the writer of this rank, if it has one.
     /// @param local  numbers of the writers on this node
     /// @param names  names of the queues of this node's ranks
     Status begin_writing(const std::vector<int>& local, const std::vector<SegmentName>& names) {
-        const int agents = local.size();
-        for (int a = 0; a < agents; ++a) {
-            const int w = local[a];
-            if (writer_ranks_[w] != team_.rank()) continue;
-            if (Status s = make_unit_writer(w, a, agents, names); !s.ok()) return s;
-        }
-        return unit_writer_ ? background_.add(unit_writer_) : Status{};
-    }
-
-    Status make_unit_writer(int writer, int agent, int agents,
-                            const std::vector<SegmentName>& names) {
+        const auto own =
+            std::ranges::find(local, team_.rank(), [&](int w) { return writer_ranks_[w]; });
+        if (own == local.end()) return {};
         plan_.rank = team_.rank();
-        plan_.agent = agent;
-        plan_.node_agents = agents;
-        unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, writer, storage_, *this);
+        plan_.agent = own - local.begin();
+        plan_.node_agents = local.size();
+        unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, *own, storage_, *this);
         for (const SegmentName& name : names)
             if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
         if (team_.topology().nodes > 1) {
             unit_writer_->sources().add_feeder(others);
             unit_writer_->rounds().others_have(0);
         }
-        return {};
+        return background_.add(unit_writer_);
     }
 
     /// Wakes the threads of the node's writers, which may wait for this one's progress.
