@@ -4,24 +4,25 @@
 #include <utility>
 
 #include "base/reserve.hpp"
+#include "service/bits.hpp"
 
 namespace thalweg::detail {
 
 /// Makes the present definitions available for inquiries. Names that were returned earlier stay
 /// valid.
 void Readback::tell() {
-    if (!told_.empty() && late_ == file_.about().late.size()) return;
-    told_.push_back(file_.about().definitions);
-    for (const auto& [variable, attribute] : file_.about().late)
+    if (!told_.empty() && late_ == about_.late.size()) return;
+    told_.push_back(about_.definitions);
+    for (const auto& [variable, attribute] : about_.late)
         (variable < 0 ? told_.back().attributes : told_.back().variables[variable].attributes)
             .set(attribute);
-    late_ = file_.about().late.size();
+    late_ = about_.late.size();
 }
 
 /// After a sync, makes the contents that can be read the same on all ranks.
 Status Readback::synced() {
     Status status = team_.agree(alone([&] {
-        const auto& variables = file_.about().definitions.variables;
+        const auto& variables = about_.definitions.variables;
         if (whole_.empty())
             for (const Variable& v : variables) {
                 whole_.push_back(v.record || file_.definitions().contents() != nullptr ||
@@ -35,9 +36,9 @@ Status Readback::synced() {
     team_.all_reduce({&records, 1}, Reduce::max);
     touched_ = false;
     stale_ = true;
-    const Format format = file_.about().format;
+    const Format format = about_.format;
     // With servers, ranks do not know how variables are stored, so read that from the file.
-    const bool asks = is_netcdf4(format) && !reader_ && file_.about().options.service == "servers";
+    const bool asks = is_netcdf4(format) && !reader_ && about_.options.service == "servers";
     if (asks && alone([&] { return supported(); }).ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
     return {};
@@ -55,28 +56,26 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
 
 Status Readback::not_synced() const {
     return failure(TW_ESTATE, "{}: the file is being written: call tw_sync before reading it",
-                   file_.about().path);
+                   about_.path);
 }
 
 Status Readback::supported() const {
-    const FileOptions& o = file_.about().options;
-    if (file_.about().several_files())
+    const FileOptions& o = about_.options;
+    if (about_.several_files())
         return failure(
             TW_EUNSUPPORTED,
             "{}: a set of files (files=tiles, files=variable) cannot be read by the handle that "
             "writes it",
-            file_.about().path);
+            about_.path);
     if (o.storage == "memory")
         return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",
-                       file_.about().path);
+                       about_.path);
     return {};
 }
 
 /// Tests if nothing may be written while the file is read, because HDF5 fails if the index changes
 /// during a read. In this case all ranks wait until each of them has read.
-bool Readback::must_rest() const {
-    return file_.written_any_time() && is_netcdf4(file_.about().format);
-}
+bool Readback::must_rest() const { return file_.written_any_time() && is_netcdf4(about_.format); }
 
 Status Readback::readable_now() const {
     if (!contents_) return not_synced();
@@ -85,7 +84,7 @@ Status Readback::readable_now() const {
     return failure(TW_ESTATE,
                    "{}: a netCDF-4 file with service {} can be read only directly after tw_sync, "
                    "before more is put (rank {})",
-                   file_.about().path, file_.about().options.service, OfRank{team_.rank()});
+                   about_.path, about_.options.service, OfRank{team_.rank()});
 }
 
 /// Prepares a read: opens the file, or refreshes it after a tw_sync. Writes fill values to elements
@@ -94,20 +93,18 @@ Status Readback::readable_now() const {
 /// @note Collective
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
-    const auto describe = [&] { return "of " + file_.about().path; };
+    const auto describe = [&] { return "of " + about_.path; };
     std::vector<std::int64_t> wanted = with_reserve([&] {
-        const auto& variables = file_.about().definitions.variables;
+        const auto& variables = about_.definitions.variables;
         std::vector<std::int64_t> bits((variables.size() + 63) / 64, 0);
         for (const std::string* const name : names)
-            if (const int v = file_.about().definitions.find_variable(*name); v >= 0)
-                bits[v / 64] |= std::uint64_t{1} << (v % 64);
+            if (const int v = about_.definitions.find_variable(*name); v >= 0) set_bit(bits, v);
         return bits;
     });
-    Status status =
-        session_.call_agreement()
-            .enter({call, file_.about().serial, 0, false, std::ref(describe)},
-                   alone([&] { return readable_now(); }), file_.about().failed, {wanted})
-            .status;
+    Status status = session_.call_agreement()
+                        .enter({call, about_.serial, 0, false, std::ref(describe)},
+                               alone([&] { return readable_now(); }), about_.failed, {wanted})
+                        .status;
     if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();
     if (!status.ok() || !stale_) return status;
@@ -123,8 +120,7 @@ Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
     Status status = team_.agree(alone([&] {
         for (std::size_t v = 0; v < whole_.size(); ++v)
-            if (whole_[v] == 0 && ((static_cast<std::uint64_t>(wanted[v / 64]) >> (v % 64)) & 1))
-                variables.push_back(v);
+            if (whole_[v] == 0 && has_bit(wanted, v)) variables.push_back(v);
     }));
     if (!status.ok() || variables.empty()) return status;
     if (status = file_.in_data_mode([&](DataMode& d) { return d.fill(variables); }); !status.ok())
@@ -146,10 +142,10 @@ Status Readback::look() {
 
 Status Readback::open() {
     Status status = team_.agree(alone([&] {
-        FileOptions options = file_.about().options;
+        FileOptions options = about_.options;
         options.read_ahead = false;  // data that were read ahead could become out of date
-        reader_ = std::make_unique<Reader>(team_, session_, file_.about().data_path,
-                                           file_.about().serial, std::move(options));
+        reader_ = std::make_unique<Reader>(team_, session_, about_.data_path, about_.serial,
+                                           std::move(options));
     }));
     return status.ok() ? reader_->open() : status;
 }
@@ -172,12 +168,12 @@ Status Readback::get_deferred(const GetArguments& arguments) {
     if (!arguments.wrong.ok()) return arguments.wrong;
     const Definitions& d = contents_->definitions();
     const int at = d.find_variable(arguments.name);
-    if (at < 0) return no_variable(d, file_.about().path, arguments.name, team_.rank());
+    if (at < 0) return no_variable(d, about_.path, arguments.name, team_.rank());
     if (d.variables[at].record &&
         (arguments.record < 0 || arguments.record >= contents_->records()))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
-                       file_.about().path, OfVariable{arguments.name},
-                       OfRecord{file_.about().options.wording.index(arguments.record)},
+                       about_.path, OfVariable{arguments.name},
+                       OfRecord{about_.options.wording.index(arguments.record)},
                        contents_->records());
     asked_.emplace_back(arguments);
     return {};
@@ -201,19 +197,19 @@ Status Readback::read() {
 
 Status Readback::prefetch() {
     return session_.call_agreement().enter(
-        {Call::prefetch, file_.about().serial, 0, false, {}}, alone([&] {
-            return failure(TW_ESTATE,
-                           "{}: the file is being written: "
-                           "tw_prefetch is only for files opened "
-                           "for reading",
-                           file_.about().path);
+        {Call::prefetch, about_.serial, 0, false, {}}, alone([&] {
+            return failure(
+                TW_ESTATE,
+                "{}: the file is being written: tw_prefetch is only for files opened for "
+                "reading",
+                about_.path);
         }));
 }
 
 std::optional<ReadFigures> Readback::figures() {
     if (!reader_) return {};
     ReadFigures figures = reader_->figures();
-    figures.path = file_.about().path;
+    figures.path = about_.path;
     return figures;
 }
 

@@ -21,7 +21,7 @@ namespace thalweg::detail {
 class Readback {
 public:
     Readback(Team& team, SessionResources& session, File& file)
-        : team_(team), session_(session), file_(file) {}
+        : team_(team), session_(session), file_(file), about_(file.about()) {}
 
     /// Notes that this rank has put data or ended a step since the last tw_sync.
     void note_put() { touched_ = true; }
@@ -71,6 +71,7 @@ private:
     Team& team_;
     SessionResources& session_;
     File& file_;
+    const FileContext& about_;
     /// For each variable, 1 if all of its elements in the file were put or filled. The same on
     /// every rank.
     std::vector<char> whole_;
