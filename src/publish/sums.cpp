@@ -340,29 +340,25 @@ std::string describe(const std::string& path, const SumsReport& report, const Su
 Status complete_sums(const std::string& data, int part, int most, bool durable) {
     SummedFile file;
     if (Status s = file.open_table(data, O_RDWR); !s.ok()) return s;
-    const std::int64_t n = file.pieces();
-    const std::int64_t parts = std::clamp<std::int64_t>(n / worth_a_rank, 1, most);
+    const auto parts_of = [&](std::int64_t pieces) {
+        return std::clamp<std::int64_t>(pieces / worth_a_rank, 1, most);
+    };
+    if (part >= parts_of(file.pieces())) return {};
+    if (Status s = file.open_data(); !s.ok()) return s;
+    // Checksums of records that were begun, but not completed, are dropped: such records are not
+    // part of the file. Another rank may drop them before or after this one has opened the table.
+    const std::int64_t n = std::min(file.pieces(), file.table().pieces(file.source().records()));
+    const std::int64_t parts = parts_of(n);
     if (part >= parts) return {};
     NoSizeSignal guard;
-    // Drop the checksums of records that were begun, but not completed: such records are not part
-    // of the file.
-    bool opened = part == 0;
-    if (opened) {
-        if (Status s = file.open_data(); !s.ok()) return s;
-        const std::int64_t kept = file.table().pieces(file.source().records());
-        if (kept < n && ftruncate(file.descriptor(), file.table().offset(kept)) != 0)
-            return system_failure(file.path(), "cannot drop checksums");
-    }
+    if (part == 0 && n < file.pieces() && ftruncate(file.descriptor(), file.table().offset(n)) != 0)
+        return system_failure(file.path(), "cannot drop checksums");
     const auto complete = [&](std::int64_t index, const Sum& sum) -> Status {
         if (sum != open_sum) return {};
-        if (!std::exchange(opened, true))
-            if (Status s = file.open_data(); !s.ok()) return s;
         const SumsTable::Place at = file.table().place(index);
         if (file.in_file(at.variable) < 0)
             return failure(TW_EFORMAT, "{}: variable '{}' is not in the file", file.path(),
                            file.table().variables()[at.variable].name);
-        if (file.table().variables()[at.variable].record && at.record >= file.source().records())
-            return {};
         Sum found;
         std::int64_t bytes = 0;
         if (Status s = file.sum(at, found, bytes); !s.ok()) return s;
