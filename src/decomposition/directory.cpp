@@ -12,16 +12,42 @@ namespace {
 /// Number of runs that a rank sends in one round if the runs are spread evenly.
 constexpr std::int64_t runs_of_round = std::int64_t(1) << 18;
 
+/// Calls visit(first index, length) for the runs in a packet whose range begins at `begin`.
+template <class Visit>
+void for_runs(const Packet& packet, std::int64_t begin, Visit&& visit) {
+    std::int64_t end = begin, global = 0, length = 0;
+    for (const char* at = packet.bytes.data(); at != packet.bytes.data() + packet.bytes.size();) {
+        get_run(at, end, global, length);
+        visit(global, length);
+    }
+}
+
+/// Tests if some index of a range may be in two packets. The result is exact if a bit map of the
+/// range needs less memory than the packets; otherwise it is true if there are packets.
+bool may_repeat(const std::vector<Packet>& packets, std::int64_t begin, std::int64_t end) {
+    std::int64_t bytes = 0;
+    for (const Packet& p : packets) bytes += p.bytes.size();
+    if ((end - begin) / 8 > bytes) return !packets.empty();
+    std::vector<std::uint64_t> bits((end - begin) / 64 + 1, 0);
+    bool twice = false;
+    for (const Packet& p : packets)
+        for_runs(p, begin, [&](std::int64_t global, std::int64_t length) {
+            for (std::int64_t i = global - begin; i < global + length - begin; ++i) {
+                const std::uint64_t bit = std::uint64_t(1) << (i % 64);
+                twice |= (bits[i / 64] & bit) != 0;
+                bits[i / 64] |= bit;
+            }
+        });
+    return twice;
+}
+
 /// Finds the lowest index of a range, which begins at `begin`, that is in two packets.
 void find(const std::vector<Packet>& packets, std::int64_t begin, Duplicate& found) {
     std::vector<Run> runs;  // with the rank that holds the run as its position
-    for (const Packet& p : packets) {
-        std::int64_t end = begin, global = 0, length = 0;
-        for (const char* at = p.bytes.data(); at != p.bytes.data() + p.bytes.size();) {
-            get_run(at, end, global, length);
+    for (const Packet& p : packets)
+        for_runs(p, begin, [&](std::int64_t global, std::int64_t length) {
             runs.emplace_back(global, p.rank, length);
-        }
-    }
+        });
     sort_in_place(runs);
     const auto repeats = [](const Run& a, const Run& b) { return b.global() < a.end(); };
     const auto twice = std::adjacent_find(runs.begin(), runs.end(), repeats);
@@ -79,7 +105,9 @@ Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std
         if (status.ok() && !have) status = out_of_memory();
         guarded([&] {
             const std::int64_t cell = comm.rank() * rounds + round;
-            if (found.global < 0) find(received, part_of(total, cell, ranks * rounds), found);
+            const std::int64_t begin = part_of(total, cell, ranks * rounds);
+            const std::int64_t end = part_of(total, cell + 1, ranks * rounds);
+            if (found.global < 0 && may_repeat(received, begin, end)) find(received, begin, found);
         });
     }
     std::int64_t first[] = {found.global < 0 ? ranks : comm.rank(), status.ok() ? 1 : 0};
