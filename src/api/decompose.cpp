@@ -6,8 +6,10 @@
 #include <numeric>
 #include <optional>
 
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"
+#include "base/text.hpp"
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
 
@@ -83,29 +85,6 @@ Status check_padding_alike(Team& team, const Decomposition& d) {
     return {};
 }
 
-/// Computes a hash of a decomposition. Decompositions with the same hash are then compared in full.
-class Hash {
-public:
-    void add(std::span<const std::int64_t> words) {
-        add(words.size());
-        for (const std::int64_t word : words) add(word);
-    }
-    void add(std::int64_t word) {
-        value_ = (value_ ^ word) * 0x9e3779b97f4a7c15ULL;
-        value_ ^= value_ >> 29;
-    }
-    void add(const std::vector<std::string>& names) {
-        for (const std::string& name : names) {
-            add(name.size());
-            for (const char c : name) add(c);
-        }
-    }
-    std::uint64_t value() const { return value_; }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
 bool same_box(const Box& a, const Box& b) {
     return a.nd == b.nd && a.low == b.low && a.count == b.count;
 }
@@ -172,7 +151,13 @@ struct Draft {
     /// Error of this rank; the other ranks return it, too, if they declare the same decomposition.
     Status own;
     std::optional<Declaration> told;
-    Hash hash;
+    /// Hash of what is declared; decompositions with the same hash are compared in full.
+    std::uint64_t hash = hash_of_nothing;
+
+    void note(std::span<const std::int64_t> words) {
+        const std::int64_t n = std::ssize(words);
+        hash = hash_of_words(words, hash_of_words({&n, 1}, hash));
+    }
 };
 
 /// Begins a decomposition: sets its names and its shape. It has no halos yet.
@@ -194,15 +179,15 @@ void set_shape(const std::int64_t* shape, Draft& draft) {
     d.shape.assign(shape, shape + nd);
     d.halo_low.assign(nd, 0);
     d.halo_high.assign(nd, 0);
-    draft.hash.add(d.dims);
-    draft.hash.add(d.shape);
+    draft.hash = hash_of(joined_names(d.dims), draft.hash);
+    draft.note(d.shape);
 }
 
 /// Checks and completes a decomposition, unless this rank has declared an equal one before.
 /// @param check, take  see check_list(), take_list()
 template <class Same, class Check, class Take>
 Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& take, Draft& draft) {
-    draft.known = find_known(session, draft.hash.value(), same);
+    draft.known = find_known(session, draft.hash, same);
     if (draft.known) {
         *draft.made = *draft.known;
     } else {
@@ -243,7 +228,7 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
         if (Status s = judge(*session->team, *draft.told, draft.own, *draft.made); !s.ok())
             return s;
         found = draft.made;
-        with_reserve([&] { session->known.emplace(draft.hash.value(), found); });
+        with_reserve([&] { session->known.emplace(draft.hash, found); });
     }
     with_reserve([&] {
         auto declared = std::make_shared<Declared>(Declared{found});
@@ -280,15 +265,15 @@ tw_status tw_decompose_halo(tw_session session, const char* dims, int nblocks, c
         set_shape(shape, draft);
         if (halo_low != nullptr) std::copy_n(halo_low, nd, d.halo_low.begin());
         if (halo_high != nullptr) std::copy_n(halo_high, nd, d.halo_high.begin());
-        for (const auto* numbers : {&d.halo_low, &d.halo_high}) draft.hash.add(*numbers);
+        for (const auto* numbers : {&d.halo_low, &d.halo_high}) draft.note(*numbers);
         for (int b = 0; b < nblocks; ++b) {
             Box box;
             box.nd = nd;
             const auto at = b * nd;
             std::copy_n(start_ + at, nd, box.low.begin());
             std::copy_n(count + at, nd, box.count.begin());
-            draft.hash.add(std::span(start_ + at, nd));
-            draft.hash.add(std::span(count + at, nd));
+            draft.note({start_ + at, nd});
+            draft.note({count + at, nd});
             d.blocks.push_back(box);
         }
         const auto same = [&](const Decomposition& known) {
@@ -321,9 +306,8 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
         set_shape(shape, draft);
         const std::vector<std::string> names = split_names(text_or_empty(listed));
         const std::span list(indices, n);
-        draft.hash.add(names);
-        draft.hash.add(kind);
-        draft.hash.add(list);
+        draft.hash = hash_of(joined_names(names) + (shared ? "shared" : ""), draft.hash);
+        draft.note(list);
         const auto same = [&](const Decomposition& known) {
             if (!known.listed || !same_grid(known, d) || known.listed->shared != shared)
                 return false;
@@ -408,7 +392,7 @@ tw_status tw_inq_decomposition(tw_decomposition decomposition, tw_decomposition_
         }
         auto& described = decomposition->described;
         if (!described || !described->describe(*now))
-            described = std::make_shared<const DecompositionArrays>(*now);
+            described = std::make_shared<const DecompositionArrays>(now);
         *info = described->info();
         return {};
     });

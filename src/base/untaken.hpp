@@ -1,5 +1,4 @@
 // The library's own calls of netCDF and PnetCDF, in a process whose calls Thalweg replaces.
-//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,7 @@
 // Converts values to bytes and back, for messages between processes of one run. The fields of a
-// type are listed once, for both directions, by     template <class Wire> void carry(Wire& wire,
-// Carried<Wire, T> value) { wire(value.a, ...); }
+// type are listed once, for both directions, by a function:
+//
+//     template <class Wire> void carry(Wire& wire, Carried<Wire, T> value) { wire(value.a, ...); }
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -19,19 +19,15 @@ std::vector<std::int64_t> indices_of(const Listed& listed) {
 
 }  // namespace
 
-DecompositionArrays::DecompositionArrays(const Decomposition& d)
-    : dims_(joined_names(d.dims)),
-      shape_(d.shape),
-      halo_low_(d.halo_low),
-      halo_high_(d.halo_high),
-      extent_(d.padded),
-      serial_(d.serial) {
+DecompositionArrays::DecompositionArrays(std::shared_ptr<const Decomposition> decomposition)
+    : decomposition_(std::move(decomposition)), dims_(joined_names(decomposition_->dims)) {
+    const Decomposition& d = *decomposition_;
     info_.dims = dims_.c_str();
     info_.ndims = d.nd();
-    info_.shape = shape_.data();
-    info_.halo_low = halo_low_.data();
-    info_.halo_high = halo_high_.data();
-    info_.extent = extent_.empty() ? nullptr : extent_.data();
+    info_.shape = d.shape.data();
+    info_.halo_low = d.halo_low.data();
+    info_.halo_high = d.halo_high.data();
+    info_.extent = d.padded.empty() ? nullptr : d.padded.data();
     info_.boxes = d.room;
     info_.held = d.held;
     info_.stored = d.padded.empty() ? d.stored : d.room * volume(d.padded);

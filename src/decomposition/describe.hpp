@@ -13,7 +13,7 @@ namespace thalweg::detail {
 /// The texts and arrays to which a tw_decomposition_info points.
 class DecompositionArrays {
 public:
-    explicit DecompositionArrays(const Decomposition& decomposition);
+    explicit DecompositionArrays(std::shared_ptr<const Decomposition> decomposition);
     DecompositionArrays(const DecompositionArrays&) = delete;
     DecompositionArrays& operator=(const DecompositionArrays&) = delete;
 
@@ -21,13 +21,13 @@ public:
     /// Tests if these arrays describe a given decomposition. They do not if tw_pad or tw_fill_halo
     /// has replaced it.
     bool describe(const Decomposition& decomposition) const {
-        return serial_ == decomposition.serial;
+        return decomposition_.get() == &decomposition;
     }
 
 private:
+    std::shared_ptr<const Decomposition> decomposition_;
     std::string dims_;
-    std::vector<std::int64_t> shape_, start_, count_, halo_low_, halo_high_, extent_, indices_;
-    int serial_;
+    std::vector<std::int64_t> start_, count_, indices_;
     tw_decomposition_info info_{};
 };
 

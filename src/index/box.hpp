@@ -1,6 +1,5 @@
 // Integer geometry: boxes and linear ranges of a row-major index space. Knows neither MPI nor
 // files.
-//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
