@@ -354,10 +354,7 @@ Status SavedState::resume_outputs(const json& state, Records& records) {
 /// Takes the numbers, reads the sums, and continues the files. @note Collective
 Status SavedState::resume(tw_file file, const json& state, Records& records,
                           std::optional<Time>& previous) {
-    Status status = detail::alone([&]() -> Status {
-        take(state, previous);
-        return {};
-    });
+    Status status = detail::alone([&] { take(state, previous); });
     keep_first(status, choices_.declare(ranks_));
     keep_first(status, declare());
     keep_first(status, load_arrays(file, state));

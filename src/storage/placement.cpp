@@ -18,15 +18,11 @@ void bring_room(Comm& comm, int keeper, Placement* mine) {
 
 Status bring_placed(Comm& comm, int keeper, Placement* mine) {
     std::vector<char> placed;
-    Status status = alone([&]() -> Status {
+    Status status = alone([&] {
         if (mine != nullptr) placed = mine->take_placed();
-        return {};
     });
     std::vector<std::vector<char>> rows;
-    Status gathered = together([&]() -> Status {
-        rows = comm.gather(placed, keeper);
-        return {};
-    });
+    Status gathered = together([&] { rows = comm.gather(placed, keeper); });
     if (status.ok()) status = std::move(gathered);
     if (!status.ok() || comm.rank() != keeper) return status;
     return alone([&]() -> Status {

@@ -45,7 +45,7 @@ bool ChunkBatch::has(int variable, std::int64_t record, std::int64_t first,
 
 /// Compresses chunks until all are compressed, or taken by other threads.
 Status ChunkBatch::compress(Compressor& compressor) {
-    return alone([&]() -> Status {
+    return alone([&] {
         for (std::size_t i; (i = next_.fetch_add(1)) < waiting_.size();) {
             Waiting& w = waiting_[i];
             std::vector<char>& data = data_[i];
@@ -55,7 +55,6 @@ Status ChunkBatch::compress(Compressor& compressor) {
             data.resize(std::max<std::size_t>(data.size(), chunk.bytes));
             std::copy_n(chunk.data, chunk.bytes, data.data());
         }
-        return {};
     });
 }
 

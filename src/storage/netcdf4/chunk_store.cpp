@@ -191,19 +191,15 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
 
 Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
     const auto know_all = [&](std::span<const PlacedChunk> some) {
-        return alone([&]() -> Status {
+        return alone([&] {
             for (const PlacedChunk& c : some) placer_.know(c);
-            return {};
         });
     };
     if (!writers_) return know_all(chunks);
     // Number of chunks in a broadcast.
     constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);
     std::vector<PlacedChunk> block;
-    Status status = agree(*writers_, alone([&]() -> Status {
-        block.resize(most);
-        return {};
-    }));
+    Status status = agree(*writers_, alone([&] { block.resize(most); }));
     if (!status.ok()) return status;
     std::size_t n = chunks.size();
     writers_->broadcast(&n, sizeof n, 0);
