@@ -213,7 +213,7 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
     }
     std::vector<std::string> all{data_};
     for (int k = 1; k <= most_kept; ++k) all.push_back(kept_path(own_, k));
-    const std::string least = *std::ranges::min_element(all, {}, worth_of);
+    const std::string least = sorted_by_records(all).front();
     std::error_code error;
     std::filesystem::remove_all(least, error);
     move_logs(least, "");

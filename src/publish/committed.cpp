@@ -74,14 +74,21 @@ Status find_committed(const std::string& path, Committed& found) {
     return alone([&] { return find_open(file.fd(), path, found); });
 }
 
-std::tuple<std::int64_t, std::int64_t, std::int64_t> worth_of(const std::string& path) {
-    std::int64_t most = -1;
-    for (const std::string& file : files_at(path))
-        if (Committed found; find_committed(file, found).ok())
-            most = std::max({most, found.records, logged_records(file)});
-    struct stat info {};
-    (void)stat(path.c_str(), &info);
-    return {most, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> sorted;
+    for (const std::string& path : paths) {
+        std::int64_t most = -1;
+        for (const std::string& file : files_at(path))
+            if (Committed found; find_committed(file, found).ok())
+                most = std::max({most, found.records, logged_records(file)});
+        struct stat info {};
+        (void)stat(path.c_str(), &info);
+        sorted.emplace_back(most, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, path);
+    }
+    std::ranges::sort(sorted);
+    std::vector<std::string> result;
+    for (auto& entry : sorted) result.push_back(std::move(std::get<3>(entry)));
+    return result;
 }
 
 }  // namespace thalweg::detail

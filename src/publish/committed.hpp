@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include "storage/classic/header_reader.hpp"
 
@@ -30,8 +30,8 @@ struct Committed {
  */
 Status find_committed(const std::string& path, Committed& found);
 
-/// Returns a key by which unfinished files are sorted: the number of records, in a folder the
-/// largest of any file, or -1 if none can be read; then the time of the last change.
-std::tuple<std::int64_t, std::int64_t, std::int64_t> worth_of(const std::string& path);
+/// Sorts unfinished files and folders by the number of records, in a folder the largest of any
+/// file, or -1 if none can be read; then by the time of the last change.
+std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths);
 
 }  // namespace thalweg::detail

@@ -57,10 +57,16 @@ Status find(const std::string& path, std::string& own, std::string& data) {
         own = name;
         return {};
     }
-    const std::vector<std::string> kept = kept_paths(own);
+    std::vector<std::string> kept = kept_paths(own);
     if (!there && kept.empty())
         return failure(TW_ENOTFOUND, "{}: neither this file nor {} exists", path, data);
-    data = there ? own : *std::ranges::max_element(kept, {}, worth_of);
+    // A folder is not recovered, but named if there is nothing else.
+    const auto is_folder = [](const std::string& p) {
+        std::error_code error;
+        return std::filesystem::is_directory(p, error);
+    };
+    if (!std::ranges::all_of(kept, is_folder)) std::erase_if(kept, is_folder);
+    data = there ? own : sorted_by_records(kept).back();
     return {};
 }
 
