@@ -16,6 +16,8 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::int64_t longest_name = 256;  // NC_MAX_NAME
+/// Size in bytes beyond which a header is taken for damaged.
+constexpr std::int64_t longest_header = std::int64_t(1) << 30;
 
 /// Reads the beginning of a file, from memory, in sequence. Past the end, reads return zeros and
 /// ended() is true, so only loops have to test for the end.
@@ -319,6 +321,9 @@ Status read_classic_header(int fd, const std::string& path, std::vector<char>& b
     if (!S_ISREG(info.st_mode)) return failure(TW_EFORMAT, "{}: not a regular file", OfFile{path});
     // Read more and more of the file, until it contains the whole header.
     for (std::int64_t most = 8192;; most *= 4) {
+        if (most > longest_header)
+            return failure(TW_EFORMAT, "{}: its header would be longer than {} bytes", OfFile{path},
+                           longest_header);
         bytes.resize(std::min<std::int64_t>(most, info.st_size));
         const std::int64_t n = read_some(fd, bytes.data(), std::ssize(bytes), 0);
         if (n < 0) return system_failure(path, "cannot read");
