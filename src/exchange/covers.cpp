@@ -36,10 +36,24 @@ void subtract(Box box, const Box& hole, std::vector<Box>& to) {
     }
 }
 
+/// Returns the smallest box that contains all of several boxes and lists.
+Box enclose(std::span<const HeldBox> all) {
+    Box result = all.front().box;
+    for (const HeldBox& held : all)
+        for (int d = 0; d < result.nd; ++d) {
+            const std::int64_t low = std::min(result.low[d], held.box.low[d]);
+            result.count[d] =
+                std::max(result.low[d] + result.count[d], held.box.low[d] + held.box.count[d]) -
+                low;
+            result.low[d] = low;
+        }
+    return result;
+}
+
 /// Returns boxes that share no element and together contain all the given ones, sorted by position.
 /// Halos and replicated variables make boxes overlap, but a node needs each element once. Lists of
 /// the same dimensions are united as well. A list can share elements with boxes, and with lists of
-/// other dimensions; if there are such, the result is the whole variable.
+/// other dimensions; if there are such, the result is one box that contains all.
 std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::int64_t> shape) {
     std::vector<HeldBox> result;
     std::map<std::vector<int>, std::vector<std::shared_ptr<const Listing>>> lists;
@@ -63,9 +77,9 @@ std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::
         }
         for (const Box& box : left) result.push_back(held_box(box, shape));
     }
-    if (lists.size() > 1 || (!lists.empty() && !result.empty()))
-        return {held_box(whole_box(shape), shape)};
+    const bool apart = lists.size() + (result.empty() ? 0 : 1) <= 1;
     for (const auto& [dims, same] : lists) result.push_back(held_list(unite(same), shape));
+    if (!apart) return {held_box(enclose(result), shape)};
     std::sort(result.begin(), result.end(),
               [](const HeldBox& a, const HeldBox& b) { return a.first < b.first; });
     return result;
