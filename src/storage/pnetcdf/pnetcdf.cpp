@@ -343,6 +343,8 @@ private:
             const std::int64_t begin = map_.offset[i] + bytes, n = v.record ? records : 1;
             for (std::int64_t r = existing_.first; r < n && status.ok(); ++r)
                 status = write_fully(fd, path_, padding, pad, begin + r * map_.record_bytes);
+            if (!status.ok())
+                reword(status, "{} (padding of '{}')", status.text, OfVariable{v.name});
         }
         return status;
     }

@@ -42,7 +42,8 @@ public:
     Status write(std::span<const Chunk> chunks) override {
         std::map<std::size_t, std::vector<Chunk>> of_part;
         for (const Chunk& c : chunks)
-            for (const Holder& h : holders(c)) of_part[h.part].push_back(placed(c, h));
+            if (c.elements > 0)  // not only padding
+                for (const Holder& h : holders(c)) of_part[h.part].push_back(placed(c, h));
         Status status;
         for (const auto& [at, own] : of_part) {
             Storage& storage = *parts_[at].storage;
