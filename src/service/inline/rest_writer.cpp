@@ -136,7 +136,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
     for (bool more = true; more; ++round) {
         std::vector<Packet> sent, received;
         const auto prepare = [&] {
-            if (round == 0) rounds = cut_to_rounds(boxes, variables, most);
+            if (round == 0) rounds = cut_to_rounds(std::exchange(boxes, {}), variables, most);
             if (round < rounds.size()) sent = cut(std::move(rounds[round]));
         };
         if (mine.ok()) mine = alone(prepare);
