@@ -22,12 +22,12 @@ namespace {
 Status check_variable_files(const std::string& path, const FileOptions& o) {
     if (!o.by_variable) return {};
     std::string other;
-    if (o.append) other = "mode=append";
-    if (o.references != "no") other = "zarr_references";
-    if (!o.stream.empty()) other = "zarr_stream";
-    if (o.stripe_count >= 0 || o.stripe_size >= 0) other = "stripes";
-    if (o.storage != "auto" && o.storage != "posix") other = "storage=" + o.storage;
     if (is_netcdf4(format_of(o.format))) other = "format=" + o.format;
+    if (o.storage != "auto" && o.storage != "posix") other = "storage=" + o.storage;
+    if (o.stripe_count >= 0 || o.stripe_size >= 0) other = "stripes";
+    if (!o.stream.empty()) other = "zarr_stream";
+    if (o.references != "no") other = "zarr_references";
+    if (o.append) other = "mode=append";
     if (other.empty()) return {};
     return failure(TW_ESETTING, "{}: {} is not possible with files={}", path, other,
                    o.shards ? "zarr" : "variable");
