@@ -83,36 +83,6 @@ void name_rank(const Comm& comm, int rank, Status& status) {
 
 }  // namespace
 
-Status agree(Comm& comm, const Status& mine) {
-    std::int64_t failing = mine.ok() ? comm.size() : comm.rank();
-    comm.all_reduce({&failing, 1}, Reduce::min);
-    if (failing == comm.size()) return {};
-    const int root = failing;
-    tw_status code = mine.code;
-    comm.broadcast(&code, sizeof code, root);
-    std::string bytes;
-    (void)alone([&]() -> Status {
-        if (comm.rank() == root) bytes = with_reserve([&] { return packed(mine); });
-        return {};
-    });
-    std::size_t size = bytes.size();
-    comm.broadcast(&size, sizeof size, root);
-    (void)alone([&] { bytes.resize(size); });
-    // Allocate nothing: this rank may have no memory.
-    std::array<char, 1024> part;
-    for (std::size_t at = 0; at < size; at += part.size()) {
-        const std::size_t n = std::min(part.size(), size - at);
-        if (comm.rank() == root) std::memcpy(part.data(), bytes.data() + at, n);
-        comm.broadcast(part.data(), n, root);
-        if (bytes.size() == size) std::memcpy(bytes.data() + at, part.data(), n);
-    }
-    Status status;
-    if (bytes.size() == size) (void)alone([&] { status = unpacked(code, bytes); });
-    status.code = code;
-    name_rank(comm, root, status);
-    return status;
-}
-
 Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes, int root,
                   const std::function<void(std::vector<char>&)>& broadcast) {
     constexpr std::size_t head = sizeof mine.code;
@@ -143,6 +113,14 @@ Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes
 Status broadcast_outcome(Comm& comm, const Status& mine, std::vector<char>& bytes, int root) {
     const auto broadcast = [&](std::vector<char>& told) { comm.broadcast(told, root); };
     return outcome_of(comm, mine, bytes, root, std::ref(broadcast));
+}
+
+Status agree(Comm& comm, const Status& mine) {
+    std::int64_t failing = mine.ok() ? comm.size() : comm.rank();
+    comm.all_reduce({&failing, 1}, Reduce::min);
+    if (failing == comm.size()) return {};
+    std::vector<char> nothing;
+    return broadcast_outcome(comm, mine, nothing, static_cast<int>(failing));
 }
 
 namespace {

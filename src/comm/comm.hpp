@@ -152,7 +152,7 @@ Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes
                   const std::function<void(std::vector<char>&)>& broadcast);
 
 /// Returns the status of the lowest rank that failed, the same on every rank; the text names that
-/// rank. If there is no memory for the text, returns only the code.
+/// rank.
 /// @note Collective
 Status agree(Comm& comm, const Status& mine);
 
