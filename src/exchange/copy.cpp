@@ -21,13 +21,16 @@ struct Loop {
 constexpr std::int64_t tile_rows = 16;
 constexpr std::int64_t tile_length = 256;
 
-std::int64_t copy_loops(const Loop* loops, int n, char* to, const char* from, RowKernel kernel,
-                        const char* fill) {
-    if (n == 1) return kernel(to, loops[0].to, from, loops[0].from, loops[0].count, fill);
+/// Calls copy(to, from) for each index of n loops, and adds up the results.
+template <class Copy>
+std::int64_t run_loops(const Loop* loops, int n, char* to, const char* from, const Copy& copy) {
+    if (n == 0) return copy(to, from);
     std::int64_t misfits = 0;
-    for (std::int64_t i = 0; i < loops[0].count; ++i)
-        misfits += copy_loops(loops + 1, n - 1, to + i * loops[0].to, from + i * loops[0].from,
-                              kernel, fill);
+    for (std::int64_t i = 0; i < loops[0].count; ++i) {
+        char* const into = to + i * loops[0].to;
+        const char* const out_of = from + i * loops[0].from;
+        misfits += n == 1 ? copy(into, out_of) : run_loops(loops + 1, n - 1, into, out_of, copy);
+    }
     return misfits;
 }
 
@@ -74,31 +77,21 @@ std::int64_t move_box(int nd, const Index& count, char* to, const Index& to_stri
         }
     }
     if (n == 0) return kernel(to, 1, from, 1, 1, fill);
-    if (n == 1) return copy_loops(loops, 1, to, from, kernel, fill);
 
     // If the source's fastest dimension is not the destination's, the two are tiled together.
     int fastest = n - 1;
     for (int i = 0; i < n - 1; ++i)
         if (std::abs(loops[i].from) < std::abs(loops[fastest].from)) fastest = i;
-    if (fastest == n - 1) return copy_loops(loops, n, to, from, kernel, fill);
     const Loop rows = loops[fastest];
     const Loop row = loops[n - 1];
+    if (fastest == n - 1)
+        return run_loops(loops, n - 1, to, from, [&](char* into, const char* out_of) {
+            return kernel(into, row.to, out_of, row.from, row.count, fill);
+        });
     for (int i = fastest; i < n - 2; ++i) loops[i] = loops[i + 1];
-    const int outer = n - 2;
-    if (outer == 0) return copy_tiled(rows, row, to, from, kernel, fill);
-    std::int64_t misfits = 0;
-    Index at{};
-    for (;;) {
-        std::ptrdiff_t to_offset = 0, from_offset = 0;
-        for (int i = 0; i < outer; ++i) {
-            to_offset += at[i] * loops[i].to;
-            from_offset += at[i] * loops[i].from;
-        }
-        misfits += copy_tiled(rows, row, to + to_offset, from + from_offset, kernel, fill);
-        int i = outer - 1;
-        while (i >= 0 && ++at[i] == loops[i].count) at[i--] = 0;
-        if (i < 0) return misfits;
-    }
+    return run_loops(loops, n - 2, to, from, [&](char* into, const char* out_of) {
+        return copy_tiled(rows, row, into, out_of, kernel, fill);
+    });
 }
 
 }  // namespace thalweg::detail
