@@ -80,11 +80,12 @@ Status choose_fill(Variable& v) {
 }
 
 bool has_no_fill(const Variable& v) {
-    const auto fill = v.settings.find("fill");
-    return fill != v.settings.end() && fill->second == "none";
+    return v.settings.contains("fill") && v.settings.at("fill") == "none";
 }
 
-bool stays_hole(const Variable& v) { return has_no_fill(v) && !v.record; }
+bool stays_hole(const Variable& v) {
+    return has_no_fill(v) && !v.record && !v.packing.filtered() && v.packing.chunks.empty();
+}
 
 Status check_fill(const Variable& v, const Attribute& a) {
     if (!v.fill || a.name != "_FillValue" || same(v.type, a.values.data(), v.fill->data()))

@@ -16,7 +16,7 @@ Status choose_fill(Variable& variable);
 /// Tests if the variable has no fill value ("fill=none").
 bool has_no_fill(const Variable& variable);
 
-/// Tests if a fixed-size variable that was never put stays a hole in a classic file ("fill=none").
+/// Tests if what is never put stays a hole: of fixed-size variables without chunks ("fill=none").
 bool stays_hole(const Variable& variable);
 
 /// If the attribute is _FillValue, checks that it agrees with the setting `fill`.

@@ -302,6 +302,34 @@ static void different_files(void) {
     EXPECT(0, nc_close(id));
 }
 
+/* Tests variables with chunks and without fill value, in a file that is opened again: one of which
+ * rank 0 puts a single value, and one that nobody puts. */
+static void chunks_without_fill(int deflate) {
+    const size_t chunk = 3, at = per_rank - 1;
+    const char* const names[] = {"one", "none"};
+    int v = 0, no_fill = 0;
+    fresh("chunks.nc", NC_NETCDF4);
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, NULL));
+    for (int i = 0; i < 2; i++) {
+        EXPECT(0, nc_def_var(id, names[i], NC_INT, 1, &dims[1], &v));
+        EXPECT(0, nc_def_var_chunking(id, v, NC_CHUNKED, &chunk));
+        if (deflate) EXPECT(0, nc_def_var_deflate(id, v, 1, 1, 1));
+    }
+    EXPECT(0, nc_enddef(id));
+    if (rank == 0) EXPECT(0, nc_put_var1_int(id, v - 1, &at, &values[at]));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open_par("chunks.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    for (int i = 0; i < 2; i++) {
+        EXPECT(0, nc_inq_varid(id, names[i], &v));
+        EXPECT(0, nc_inq_var_fill(id, v, &no_fill, NULL));
+        EXPECT(1, no_fill);
+        EXPECT(0, nc_get_var_int(id, v, all));
+        for (int x = 0; x < per_rank * ranks; x++)
+            EXPECT(i == 0 && x == per_rank - 1 ? x : NC_FILL_INT, all[x]);
+    }
+    EXPECT(0, nc_close(id));
+}
+
 /* Tests paths at which no file can be created. */
 static void places(void) {
     int second = 0;
@@ -411,6 +439,8 @@ int main(int argc, char** argv) {
     large_put_then_read(NC_NETCDF4, 0);
     large_put_then_read(NC_NETCDF4, 1);
     unknown_type();
+    chunks_without_fill(0);
+    chunks_without_fill(1);
     different_files();
     /* With the service background, this memory is allocated elsewhere and does not run out. */
     if (getenv("THALWEG_SERVICE") == NULL) no_memory();

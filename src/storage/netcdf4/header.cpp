@@ -95,8 +95,7 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
             ": fill value");
         if (status.ok()) status = check(nc_del_att(ncid, id, "_FillValue"), ": fill value");
     }
-    // HDF5 would read chunks that were never written as undefined values.
-    if (status.ok() && has_no_fill(v) && (v.record || !grid.chunked))
+    if (status.ok() && has_no_fill(v))
         status = check(nc_def_var_fill(ncid, id, NC_NOFILL, nullptr), ": fill value");
     return status;
 }
