@@ -9,6 +9,7 @@
 #include <H5FDdevelop.h>
 #endif
 
+#include "storage/netcdf4/zstd_filter.hpp"
 #include "storage/storage.hpp"
 
 /// Returns the nesting depth of this thread's calls into the shim library that replaces netCDF's
@@ -201,7 +202,7 @@ Status Hdf5Driver::open(unsigned access, bool modern) {
     const Hdf5Driver* self = this;
     if (driver_ >= 0 && H5Pset_driver(properties, driver_, &self) >= 0)
         id_ = H5Fopen(path_.c_str(), access, properties);
-    const Status status = id_ >= 0 ? Status{} : failed("cannot open");
+    const Status status = id_ >= 0 ? provide_zstd(path_) : failed("cannot open");
     H5Pclose(properties);
     return status;
 }

@@ -9,7 +9,6 @@
 
 #include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/page.hpp"
-#include "storage/netcdf4/zstd_filter.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -31,8 +30,6 @@ std::unique_ptr<Hdf5File> Hdf5File::open(const std::string& path, NextRoom next_
         return nullptr;
     }
     status = file->driver_.open(H5F_ACC_RDWR);
-    // HDF5 reads a chunk again if a data set ends within it from now on.
-    if (status.ok()) status = provide_zstd(path);
     if (!status.ok()) return nullptr;
     if (const std::string why = user_block_limit(file->id()); !why.empty()) {
         status = failure(TW_EUNSUPPORTED, "{}: cannot be changed: {}", OfFile{path}, why);
