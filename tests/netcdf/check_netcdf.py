@@ -167,7 +167,15 @@ def other_mpi(p):
     reported once."""
     err = same("other_mpi", [p.other_mpi])
     assert err.count("the program does not run this build's MPI, libmpi") == 1, err
-    assert forwarded(err) == 2, err
+    assert forwarded(err) == 4, err
+
+
+def mpich(p):
+    """Tests a program of MPICH under a build for another MPI: files without communicator are
+    taken."""
+    err = same("mpich", ["mpiexec.mpich", "-n", 1, p.mpich], ["--serial=yes"], files=False)
+    assert err.count("the program does not run this build's MPI, libmpi") == 1, err
+    assert "2 files by Thalweg" in err, err
 
 
 def launcher(p):
@@ -210,6 +218,9 @@ def ends(p):
         code, other, err, _ = run(f"ends_{case}", [*P.tool_run, *command])
         assert code == 0 and sorted(out.splitlines()) == sorted(other.splitlines()), (other, err)
         assert err.count(" by Thalweg") == 1, (case, err)
+    # One rank cannot load a library, and the other one must not wait for it.
+    code, _, err, _ = run("ends_poor", [*P.tool_run, *p.launch, "-n", 2, p.ends, "poor"])
+    assert code != 0 and "the program ends: " in err, (code, err)
     # Without PnetCDF, netCDF does not create these files.
     for case, name in (("shared", "shared.nc"), ("alone", "alone0.nc")):
         command = [*p.launch, "-n", 2, p.ends, case]

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +56,8 @@ int main(int count, char** words) {
         put(make_file(name, NC_64BIT_DATA, MPI_COMM_SELF, 1), 0);
         leave();
     }
+    if (strcmp(way, "poor") == 0 && rank == 1)
+        setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, RLIM_INFINITY});
     const int mode = strcmp(way, "shared") == 0 ? NC_64BIT_DATA : NC_NETCDF4;
     const int id = make_file(name, mode, MPI_COMM_WORLD, 2);
     if (strcmp(way, "handles") == 0) {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,8 +75,16 @@ static int loading_flags(void) {
     return -1;
 }
 
+/* Tests if a library was not loaded for lack of memory or descriptors, which may happen on this
+ * rank only: then it must not leave a collective call to the program's library, in which the other
+ * ranks would wait for it forever. */
+static int lacks_resources(const char* reason) {
+    return strstr(reason, "failed to map") != NULL || strstr(reason, "annot allocate") != NULL ||
+           strstr(reason, "Too many open files") != NULL;
+}
+
 /* Loads the front. The caller holds the lock. */
-static void load(void) {
+static void load(int collective) {
     static const struct thalweg_shim* made;
     static struct thalweg_shim shim;
     if (made != NULL) return; /* try only once */
@@ -103,7 +112,12 @@ static void load(void) {
         handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")
                        : NULL;
     if (begin == NULL) {
-        tell_once("no file is taken:", dlerror());
+        const char* const reason = dlerror();
+        if (collective && lacks_resources(reason)) {
+            fprintf(stderr, "thalweg: the program ends: %s\n", reason);
+            abort();
+        }
+        tell_once("no file is taken:", reason);
         return;
     }
     set_front((const void*)begin);
@@ -119,11 +133,11 @@ static void load(void) {
     loaded = found;
 }
 
-static int load_once(void) {
+static int load_once(int collective) {
     if (front() == NULL) {
         pthread_mutex_lock(&lock);
         ++depth;
-        load();
+        load(collective);
         --depth;
         pthread_mutex_unlock(&lock);
     }
@@ -134,7 +148,7 @@ static int load_once(void) {
  * one that the program has loaded. runs: nonzero if that MPI must have been initialized. */
 static int shares_mpi(int runs) {
     if (definer_of("PMPI_Init") != NULL && !other_defines("PMPI_Init", THALWEG_FRONT_MPI)) {
-        if (!load_once()) return 0;
+        if (!load_once(1)) return 0;
         if (!runs || front()->mpi_runs()) return 1;
     }
     tell_once("no file with a communicator is taken: the program does not run this build's MPI,",
@@ -144,7 +158,7 @@ static int shares_mpi(int runs) {
 
 int attach(struct library* library, const struct thalweg_call* call) {
     if (library->refused || is_child()) return 0;
-    if (call->kind != thalweg_no_comm ? !shares_mpi(1) : !load_once()) return 0;
+    if (call->kind != thalweg_no_comm ? !shares_mpi(1) : !load_once(0)) return 0;
     if (library->shared.slot != 0) return 1;
     pthread_mutex_lock(&lock);
     if (library->shared.slot == 0) {
@@ -183,7 +197,7 @@ int prepare(struct library* library, const char* path, int mode, int use) {
     enum { user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000 };
     if (path == NULL || is_child() || (mode & user_formats) != 0) return 0;
     if (front() == NULL &&
-        !(netcdf_choice() != netcdf_off && use == 1 && is_incomplete(path) && load_once()))
+        !(netcdf_choice() != netcdf_off && use == 1 && is_incomplete(path) && load_once(0)))
         return 0;
     ++depth;
     const int redirected = front()->prepare(path, mode, use);
