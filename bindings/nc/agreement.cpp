@@ -64,4 +64,12 @@ void Reductions::catch_up(Index posted) {
     while (posted_ < posted) post({});
 }
 
+void Reductions::show_waiting(Index call) {
+    if (lane_ >= 0) lanes_->own(lane_).waits.store(call, std::memory_order_release);
+}
+
+bool Reductions::others_wait(Index call) const {
+    return lane_ >= 0 && lanes_->others_wait(lane_, call);
+}
+
 }  // namespace thalweg::nc

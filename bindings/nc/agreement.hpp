@@ -41,6 +41,11 @@ public:
     // wrong.
     void catch_up(Index posted);
 
+    // Shows the other ranks that this rank waits in a joint call, whose number no other one has.
+    void show_waiting(Index call);
+    // Tests if all other ranks wait in a joint call, as far as this rank can see.
+    bool others_wait(Index call) const;
+
 private:
     static constexpr Index most = 8;  // largest number of reductions that run at the same time
 

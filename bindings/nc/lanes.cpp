@@ -86,4 +86,11 @@ std::array<Index, 2> Lanes::most(int lane, Index number) const {
     return result;
 }
 
+bool Lanes::others_wait(int lane, Index call) const {
+    for (int rank = 0; rank < ranks_; rank++)
+        if (rank != rank_ && at(rank, lane).waits.load(std::memory_order_acquire) != call)
+            return false;
+    return true;
+}
+
 }  // namespace thalweg::nc

@@ -20,6 +20,7 @@ struct Lane {
 
     std::atomic<Index> posted;  // number of posts for all files that have used the lane
     std::array<std::array<std::atomic<Index>, 2>, kept> values;
+    std::atomic<Index> waits;  // number of the joint call in which the rank waits
 };
 
 class Lanes {
@@ -43,6 +44,8 @@ public:
     // @param number  index of the post among those for all files that have used the lane; one of
     //                the latest Lane::kept posts
     std::array<Index, 2> most(int lane, Index number) const;
+    // Tests if all other ranks wait in a joint call.
+    bool others_wait(int lane, Index call) const;
 
 private:
     static constexpr int number_of_lanes = 32;

@@ -79,7 +79,7 @@ protected:
     void remember_definitions();
     void close_alone();
 
-    // Prepares a put of a file that has a single rank.
+    // Writes the queue before a put that needs no other rank, if it is long.
     void make_room(const Variable& v, const Section& section);
     // Returns memory for the values of a put.
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
@@ -134,6 +134,7 @@ private:
     std::optional<Table> kept_;  // definitions before redef() of a file that has no data
     double last_write_;          // time of the last write, or of the file's creation, in seconds
     bool some_reads_ = false;    // in the last call of join(), some rank had a variable to read
+    Index joins_ = 0;            // number of reductions in join()
     Index handed_over_ = 0;      // number of reductions that were posted before the last call of
                                  // join()
     tw_file alone_ = nullptr;    // handle by which this rank reads alone
@@ -147,6 +148,10 @@ private:
     // @param much  with Reason::full and Reason::wait: if it is false on all ranks, nothing is
     //              written
     int join(Reason reason, int varid = -1, bool much = true);
+    // Returns the number of the next reduction in join(). Files of a session have different ones.
+    Index next_join() const { return (number_ << 32) + joins_ + 1; }
+    // Tests if all other ranks wait in join(), so that this rank does not wait there.
+    bool others_wait() const { return !mixed_ && reductions_.others_wait(next_join()); }
     Index bytes_of(const Entry& e) const;
     bool has_much() const;
     void keep_requests();

@@ -98,11 +98,12 @@ void QueuedFile::put_nothing(int varid) {
     after_put(true, writes_at_once(v));
 }
 
-// Writes the queue before a put begins a new record. So writes consist of whole records, and find
-// the values in the cache.
+// A single rank does so before it begins a new record, so that writes consist of whole records, and
+// find the values in the cache. One of several does so if the others wait for it.
 void QueuedFile::make_room(const Variable& v, const Section& section) {
-    if (session_.ranks() > 1 || queue_.bytes() < staging_limit() / 8) return;
-    if (table_.is_record(v) && section.start.front() >= own_records()) join(Reason::full);
+    if (queue_.bytes() < staging_limit() / 8) return;
+    const bool new_record = table_.is_record(v) && section.start.front() >= own_records();
+    if (session_.ranks() > 1 ? others_wait() : new_record) join(Reason::full);
 }
 
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
@@ -131,10 +132,14 @@ bool QueuedFile::put_at_once(const Entry& entry) {
     const auto same = [&](const Entry& e) { return e.varid == entry.varid; };
     const auto& queued = queue_.entries();
     const Variable& v = table_.variable(entry.varid);
-    if (state_ != State::writing || has_failed_ || !v.storage.no_fill ||
-        !is_large(v, entry.count) || !entry.stride.empty() || entry.pieces != nullptr ||
-        std::any_of(queued.begin(), queued.end(), same))
+    if (has_failed_ || !v.storage.no_fill || !is_large(v, entry.count) || !entry.stride.empty() ||
+        entry.pieces != nullptr)
         return false;
+    const auto must_wait = [&] {
+        return state_ != State::writing || std::any_of(queued.begin(), queued.end(), same);
+    };
+    if (must_wait() && queue_.has_values() && others_wait()) join(Reason::full);
+    if (must_wait()) return false;
     const int status = tw_put_box_alone(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                                         entry.start.data(), entry.count.data(), entry.values);
     if (status == TW_EUNSUPPORTED) return false;

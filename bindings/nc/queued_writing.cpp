@@ -46,7 +46,9 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
                                     -number_,
                                     reads_alone_ || queue_.has_independent() ? -1 : 0,
                                     reason != Reason::wait || much ? -1 : 0};
+        if (!full) reductions_.show_waiting(next_join());
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
+        joins_++;
         mixed_ = least[12] != -least[13];
         if (mixed_)
             throw Error{different_calls, path_ + ": the ranks are in calls for different files"};

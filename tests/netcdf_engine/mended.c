@@ -331,6 +331,42 @@ static void chunks_without_fill(int deflate) {
     EXPECT(0, nc_close(id));
 }
 
+/* Tests a rank that puts much while the others wait in nc_close: the data get into the file before
+ * that rank closes it. */
+static void alone_while_others_close(int fill) {
+    enum { piece = 1 << 18, most = 400 };
+    const char* const path = "others.nc";
+    const size_t n = piece;
+    int dim = 0, v = 0, found = 0;
+    struct stat info;
+    int* const x = malloc(n * sizeof *x);
+    fresh(path, NC_NETCDF4);
+    EXPECT(0, nc_set_fill(id, fill, NULL));
+    EXPECT(0, nc_def_dim(id, "large", (size_t)piece * most, &dim));
+    EXPECT(0, nc_def_var(id, "large", NC_INT, 1, &dim, &v));
+    EXPECT(0, nc_enddef(id));
+    size_t i = 0;
+    for (; i < most && rank == 0 && !found; i++) {
+        const size_t first = i * piece;
+        for (int k = 0; k < piece; k++) x[k] = (int)i + k;
+        EXPECT(0, nc_put_vara_int(id, v, &first, &n, x));
+        usleep(10000);
+        found = stat("others.nc.part", &info) == 0 && info.st_blocks > 512;
+    }
+    EXPECT(rank == 0, found);
+    EXPECT(0, nc_close(id));
+    reopened(path, "f", 0);
+    EXPECT(0, nc_inq_varid(id, "large", &v));
+    while (rank == 0 && i-- > 0) {
+        const size_t first = i * piece;
+        EXPECT(0, nc_get_vara_int(id, v, &first, &n, x));
+        EXPECT((int)i, x[0]);
+        EXPECT((int)i + piece - 1, x[piece - 1]);
+    }
+    EXPECT(0, nc_close(id));
+    free(x);
+}
+
 /* Tests the filter zstd, of which netCDF-C has no plugin here, in a file that one rank writes by
  * netCDF-C because of its byte order. A second run of the program continues the file. */
 static void zstd_by_one_rank(void) {
@@ -472,6 +508,10 @@ int main(int argc, char** argv) {
     large_put_then_read(NC_NETCDF4, 0);
     large_put_then_read(NC_NETCDF4, 1);
     unknown_type();
+    if (ranks > 1) {
+        alone_while_others_close(NC_FILL);
+        alone_while_others_close(NC_NOFILL);
+    }
     chunks_without_fill(0);
     chunks_without_fill(1);
     different_files();

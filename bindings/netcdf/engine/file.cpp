@@ -318,7 +318,7 @@ int File::put(Request r, const void* values) {
             put_at_once(
                 {r.varid, false, s.start, s.count, s.stride, static_cast<const char*>(values)}))
             return NC_NOERR;
-        if (n > 0) make_room(v, s);
+        if (n > 0 && (!together || session_.ranks() == 1)) make_room(v, s);
         if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
             std::string gathered;
             if (!dense) {
