@@ -69,23 +69,19 @@ std::string plural_unit(const Duration& duration) {
     return text.substr(text.find(' ') + 1);
 }
 
-std::string cell_methods(const FileContext& context, const StreamTable& stream,
-                         const Variable& variable) {
+std::string all_cell_methods(const FileContext& context, const StreamTable& stream,
+                             const Variable& variable) {
     const StreamField& about = variable.about();
     if (about.keys.cell_methods) return *about.keys.cell_methods;
     const std::string own = text_of(variable.field().attributes, "cell_methods");
-    const std::string& time = context.table->time;
-    std::string method;
-    if (about.inner && about.statistic.inner)
-        method = cell_method(time, *about.statistic.inner, about.statistic.op,
-                             plural_unit(about.inner->every));
-    else
-        method = cell_method(
-            time, about.statistic.op,
-            variable.weight_field() == nullptr ? "" : variable.weight_field()->declared.name);
-    if (stream.interval && context.run.step > 0 && !variable.instant() && !method.empty())
-        method +=
-            fmt::format(" (interval: {} s)", static_cast<double>(context.run.step) / one_second);
+    const Field* const weight = variable.weight_field();
+    std::string interval;
+    if (stream.interval && context.run.step > 0 && !variable.instant())
+        interval = fmt::format("{} s", static_cast<double>(context.run.step) / one_second);
+    const std::string method =
+        cell_methods(context.table->time, about.statistic.op, about.statistic.inner,
+                     about.inner ? plural_unit(about.inner->every) : "",
+                     weight == nullptr ? "" : weight->declared.name, interval);
     if (own.empty()) return method;
     return method.empty() ? own : own + " " + method;
 }
@@ -132,11 +128,16 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
         if (!text.empty()) set_attribute(attributes, {name, text});
     };
     const std::string units = text_of(attributes, "units");
-    const Op op = about.statistic.op;
-    if (op == Op::mean_square) set("units", squared(units));
-    if ((op == Op::std || about.statistic.inner == Op::range) && is_temperature(units))
-        set("units_metadata", "temperature: difference");
-    set("cell_methods", cell_methods(context, stream, variable));
+    for (const std::optional<Op> op : {about.statistic.inner, std::optional(about.statistic.op)}) {
+        if ((op == Op::std || op == Op::range) && is_temperature(units))
+            set("units_metadata", "temperature: difference");
+        if (op != Op::mean_square) continue;
+        set("units", squared(text_of(attributes, "units")));
+        std::erase_if(attributes, [](const Attribute& a) {
+            return a.name == "standard_name" || a.name == "units_metadata";
+        });
+    }
+    set("cell_methods", all_cell_methods(context, stream, variable));
     if (about.keys.units) set("units", *about.keys.units);
     if (about.keys.long_name) set("long_name", *about.keys.long_name);
     if (about.keys.standard_name) set("standard_name", *about.keys.standard_name);
@@ -151,6 +152,10 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) 
         {"units", context.table->time_units.text},
         {"calendar", std::string(calendar_name(context.run.calendar))},
         {"axis", "T"}};
+    const Calendar calendar = context.run.calendar;
+    if (calendar == Calendar::standard || calendar == Calendar::proleptic_gregorian ||
+        calendar == Calendar::julian)
+        attributes.push_back({"units_metadata", "leap_seconds: none"});
     if (bounds) attributes.push_back({"bounds", context.table->bounds});
     return attributes;
 }

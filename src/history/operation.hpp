@@ -36,12 +36,13 @@ enum class Missing : std::uint8_t {
 std::string_view op_name(Op op);
 std::optional<Op> op_of(std::string_view name);
 
-/// Returns CF's cell method for time, such as "time: mean"; empty if there is none.
-/// @param weight  name of the weight field, or empty
-std::string cell_method(std::string_view time, Op op, std::string_view weight);
-/// Returns the cell methods of an operation on the results of inner windows, such as "time: maximum
-/// within days time: mean over days".
-/// @param unit  unit of the inner windows, such as "days"
-std::string cell_method(std::string_view time, Op inner, Op op, std::string_view unit);
+/// Returns CF's cell methods for time, such as "time: mean" or "time: maximum within days time:
+/// mean over days"; empty if there are none.
+/// @param inner     operation of the inner windows, if there are any
+/// @param unit      unit of the inner windows, such as "days"
+/// @param weight    name of the weight field, or empty
+/// @param interval  distance of the samples, such as "1800 s", or empty; not for inner windows
+std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
+                         std::string_view unit, std::string_view weight, std::string_view interval);
 
 }  // namespace thalweg::history

@@ -1,5 +1,5 @@
-// Tests the attributes of quantized variables, and which variables accompany a field whose vertical
-// coordinate names other fields in its formula.
+// Tests the attributes of statistics and of quantized variables, and which variables accompany a
+// field whose vertical coordinate names other fields in its formula.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
@@ -40,6 +40,16 @@ every = "1 day"
 fields = ["ta"]
 path = "classic.nc"
 file = { quantize = "bitround:9" }
+[[stream]]
+name = "statistics"
+every = "2 days"
+interval = true
+path = "statistics.nc"
+[stream.field]
+square = { of = "tas", op = "mean_square" }
+deviation = { of = "tas", op = "std" }
+weighed = { of = "tas", weight = "ps" }
+warmest = { of = "tas", op = "max", inner = { op = "mean_square", every = "1 day" } }
 )";
 
 /// Declares fields on two hybrid levels, and writes two days.
@@ -52,7 +62,7 @@ void write(const std::string& folder) {
     OK(tw_decompose(session, "x", 1, shape + 1, start + 1, count + 1, &surface));
     tw_history history = nullptr;
     const std::string text = in_folder(configuration, folder);
-    OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", nullptr, &history));
+    OK(tw_history_open(session, text.c_str(), "standard", "2000-01-01", "step=86400", &history));
     const double levels[nz] = {0.25, 0.75};
     const tw_array array = tw_dense(TW_DOUBLE, levels, nz);
     OK(tw_history_coordinate(history, "lev", "lev", nullptr, array,
@@ -63,12 +73,15 @@ void write(const std::string& folder) {
     std::array<tw_field, 4> fields{};
     OK(tw_history_field(history, "ta", TW_FLOAT, "lev x", volume, "units=K", fields.data()));
     OK(tw_history_field(history, "hus", TW_FLOAT, "lev x", volume, "units=1", &fields[1]));
-    OK(tw_history_field(history, "tas", TW_FLOAT, "x", surface, "units=K", &fields[2]));
+    OK(tw_history_field(history, "tas", TW_FLOAT, "x", surface,
+                        "units=K; units_metadata=temperature: on_scale; "
+                        "standard_name=air_temperature",
+                        &fields[2]));
     OK(tw_history_field(history, "ps", TW_FLOAT, "x", surface, "units=Pa", &fields[3]));
     OK(tw_history_ready(history));
     for (int step = 1; step <= 2; ++step) {
         OK(tw_history_time(history, step * day));
-        for (int f = 0; f < 4; ++f) {
+        for (const int f : {3, 0, 1, 2}) {
             const std::vector<float> values((f < 2 ? nz : 1) * n, 1 + static_cast<float>(step) / 3);
             OK(tw_send(fields[f], TW_FLOAT, values.data(), std::ssize(values)));
         }
@@ -149,6 +162,20 @@ void check_files(const std::string& folder) {
         each.expect("ps", "quantization", "");
         each.expect("ps", "cell_methods", "time: mean");
         CHECK(each.first("ps", 0) == 1 + 1.F / 3 && each.first("ps", 1) == 1 + 2.F / 3);
+    }
+    const Look statistics(folder + "/statistics.nc");
+    statistics.expect("time", "units_metadata", "leap_seconds: none");
+    for (const auto& [name, units, metadata, standard, methods] :
+         {std::array{"square", "K2", "", "", "mean (interval: 86400 s comment: of the square)"},
+          {"deviation", "K", "temperature: difference", "air_temperature",
+           "standard_deviation (interval: 86400 s)"},
+          {"weighed", "K", "temperature: on_scale", "air_temperature",
+           "mean (interval: 86400 s comment: weighted by ps)"},
+          {"warmest", "K2", "", "", "mean within days (of the square) time: maximum over days"}}) {
+        statistics.expect(name, "units", units);
+        statistics.expect(name, "units_metadata", metadata);
+        statistics.expect(name, "standard_name", standard);
+        statistics.expect(name, "cell_methods", std::string("time: ") + methods);
     }
     const Look classic(folder + "/classic.nc");
     classic.expect("", "Conventions", "CF-1.11");
