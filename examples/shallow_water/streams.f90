@@ -32,8 +32,8 @@ contains
       start=[1, p%js], count=[p%nx, merge(p%nj, 0, p%top)])
 
     h = tw_history_open(io, configuration, calendar='noleap', start='2000-01-01')
-    call tw_history_coordinate(h, 'x', 'x', m%x, attributes='units=m; axis=X')
-    call tw_history_coordinate(h, 'y', 'y', m%y, attributes='units=m; axis=Y')
+    call tw_history_coordinate(h, 'x', 'x', m%x, attributes='units=m; long_name=along')
+    call tw_history_coordinate(h, 'y', 'y', m%y, attributes='units=m; long_name=across')
     self%thickness = tw_history_field(h, 'h', TW_DOUBLE, 'x y layer', cells, &
       'units=m; standard_name=cell_thickness; long_name=layer thickness')
     self%along = tw_history_field(h, 'u', TW_DOUBLE, 'x y layer', cells, &
