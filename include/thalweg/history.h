@@ -119,17 +119,19 @@ tw_status tw_send_array(tw_field field, tw_array array, const double* weight);
 tw_status tw_send_block(tw_field field, int block, tw_type type, const void* data, int64_t n);
 
 /**
- * Ends the step: writes the records that are due. A step in which none is due makes no call of MPI.
+ * Ends the step: writes the records that are due. A step in which none is due makes no call of MPI,
+ * except the first step of a run without the setting "step".
  * @return TW_OK; TW_EMISSING (a field was sent by some ranks only, or a selected field was never
  *         sent), TW_EMISMATCH (sent with different times or weights), TW_EARG (the missing elements
  *         of a field declared with missing=fixed have changed), TW_ERANGE (values do not fit the
  *         type of the file, and become the fill value), TW_ESTATE, or an error of the files. The
  *         record is then lost, and the model may go on
- * @note Collective if a record is due, or stations are found that are not on land. Every rank sets
- *       the same times and calls this in each step, also after an error of tw_history_time or
- *       tw_send. A rank whose tw_history_time has failed assumes a step as long as its last one
- *       and takes part in what is due then. A rank that has set another time is detected in the
- *       next collective call (TW_EMISMATCH); until then, ranks wait for it
+ * @note Collective if a record is due, if stations are found that are not on land, and in the first
+ *       step of a run without the setting "step". Every rank sets the same times and calls this in
+ *       each step, also after an error of tw_history_time or tw_send. A rank whose tw_history_time
+ *       has failed, or was not called, assumes a step as long as its last one and takes part in
+ *       what is due then. A rank that has set another time is detected in the next collective call
+ *       (TW_EMISMATCH); until then, ranks wait for it
  */
 tw_status tw_history_end_step(tw_history history);
 

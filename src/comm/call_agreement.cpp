@@ -77,9 +77,10 @@ CallAgreement::Outcome CallAgreement::enter(const CallOfRank& here, const Status
     const bool same_file = (row[file] & row[not_file]) == 0;
     const bool same_call = same_file && (row[calls] & (row[calls] - 1)) == 0;
     const bool alike = same_call && (row[detail] & row[not_detail]) == 0;
+    // Also ranks that refuse the call learn these words of the others.
+    if (same_call) std::copy_n(combined.most.begin(), words.most.size(), words.most.begin());
     if ((row[flags] & (knew_failure | refuses)) == 0 && alike) {
         std::copy_n(row.begin() + head_words, told.size(), told.begin());
-        std::copy_n(combined.most.begin(), words.most.size(), words.most.begin());
         std::copy_n(combined.sums.begin(), words.sums.size(), words.sums.begin());
         if (told.size() < words.any.size())
             team_.all_reduce(words.any.subspan(told.size()), Reduce::bit_or);

@@ -30,13 +30,17 @@ public:
     tw_session session() const override { return session_; }
     int rank() const override { return session_->rank; }
     int number() const override { return number_; }
-    Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) override {
-        return status(guarded(
+    Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
+                 std::int64_t* most) override {
+        std::int64_t largest = detail;
+        const Status agreed = status(guarded(
             session_,
             [&] {
-                return enter(session_, call_, "", mine, detail, {any, {}, {}});
+                return enter(session_, call_, "", mine, detail, {any, {&largest, 1}, {}});
             },
             name_of(call_)));
+        tell(most, largest);
+        return agreed;
     }
     Status least(std::span<std::int64_t> words) override {
         return status(guarded(

@@ -39,10 +39,9 @@ Status History::set_time(double seconds) {
 Status History::begin_step(double seconds) {
     if (!declared_.ended())
         return failure(TW_ESTATE, "history: tw_history_ready has not been called");
-    lost_time_ = previous_.value_or(context_.run.start);
     Time since = 0;
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
-    const Time now = lost_time_ = context_.run.start + since;
+    const Time now = context_.run.start + since;
     const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
     if (in_step_ && now == now_) return {};
     if (in_step_)
@@ -51,8 +50,15 @@ Status History::begin_step(double seconds) {
     if (since < 0 || (previous_ && now <= *previous_))
         return failure(TW_EARG, "history: the time {} is not after {}", text(now),
                        text(previous_.value_or(context_.run.start)));
-    for (const auto& stream : streams_)
-        if (Status status = stream->plan_step(previous_, now); !status.ok()) return status;
+    Status status = plan_step(previous_, now);
+    for (const Time assumed : {std::exchange(refused_, now), assumed_}) {
+        if (status.ok() || assumed <= previous_.value_or(context_.run.start) || assumed >= now ||
+            !plan_step(assumed, now).ok())
+            continue;
+        skip_to(assumed);
+        status = plan_step(previous_, now);
+    }
+    if (!status.ok()) return status;
     waiting_.clear();
     for (const auto& stream : streams_) {
         stream->begin_step();
@@ -68,7 +74,6 @@ Status History::begin_step(double seconds) {
             field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
             field->wanted = 1;
         }
-    length_ = now - previous_.value_or(context_.run.start);
     now_ = now;
     in_step_ = true;
     saved_ = false;
@@ -130,23 +135,39 @@ std::vector<Due> History::find_due() const {
     return due;
 }
 
-/// Ends a step whose time was refused. Other ranks may have a record to write now, if the step is
-/// as long as the last one. They learn here why the record is lost.
+/// Determines how a step's samples will be used, without changing anything.
+Status History::plan_step(std::optional<Time> previous, Time now) {
+    for (const auto& stream : streams_)
+        if (Status status = stream->plan_step(previous, now); !status.ok()) return status;
+    return {};
+}
+
+/// Ends the steps until a time without their samples.
+void History::skip_to(Time time) {
+    for (const auto& stream : streams_)
+        if (!stream->plan_step(previous_, time).ok() || stream->is_due())
+            drop_records({{stream.get(), {}}});
+    length_ = time - previous_.value_or(context_.run.start);
+    previous_ = time;
+}
+
+/// Ends a step whose time was refused, or was not set. Other ranks may have a record to write now,
+/// if the step is as long as the last one. They learn here why the record is lost; and this rank
+/// learns their time.
 Status History::end_lost_step() {
     const Status lost = std::exchange(lost_, Status{});
-    const Time from = previous_.value_or(context_.run.start);
-    const Time expected = from + (length_ > 0 ? length_ : context_.run.step);
-    bool due = false;
+    std::optional<Time> from = previous_;
+    if (assumed_ > from.value_or(context_.run.start)) from = assumed_;
+    assumed_ = from.value_or(context_.run.start) + (length_ > 0 ? length_ : context_.run.step);
+    bool due = !knows_length();
     for (const auto& stream : streams_)
-        due |= expected > from && stream->plan_step(previous_, expected).ok() &&
+        due |= knows_length() && stream->plan_step(from, assumed_).ok() &&
                (stream->is_due() || (stream->step().used && waits(*stream)));
-    if (lost_time_ > from) {
-        for (const auto& stream : streams_)
-            if (!stream->plan_step(previous_, lost_time_).ok() || stream->is_due())
-                drop_records({{stream.get(), {}}});
-        previous_ = lost_time_;
-    }
-    return due ? ranks_.agree(lost, 0, {}) : lost;
+    if (!due) return lost;
+    Time reached = 0;
+    Status status = ranks_.agree(lost, never, {}, &reached);
+    if (reached > previous_.value_or(context_.run.start)) skip_to(reached);
+    return status;
 }
 
 Status History::end_step() {
@@ -154,9 +175,12 @@ Status History::end_step() {
         in_step_ = false;
         return broken_;
     }
-    if (!in_step_ && !lost_.ok()) return end_lost_step();
-    if (!in_step_)
-        return failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time");
+    if (!in_step_) {
+        keep_first(lost_, failure(TW_ESTATE,
+                                  "history: tw_history_end_step was called before "
+                                  "tw_history_time"));
+        return declared_.ended() ? end_lost_step() : std::exchange(lost_, Status{});
+    }
     const std::vector<Due> due = find_due();
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes) {
@@ -174,10 +198,13 @@ Status History::end_step() {
     }
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     in_step_ = false;
+    // A rank whose time was refused cannot know if this step has records.
+    Status status = knows_length() ? Status{} : ranks_.agree({}, now_, {});
+    length_ = now_ - previous_.value_or(context_.run.start);
     previous_ = now_;
-    Status status = waiting_.empty() ? Status{} : settle_land(due);
+    if (status.ok() && !waiting_.empty()) status = settle_land(due);
     if (due.empty()) return status;
-    // If the choice of stations has failed, a rank whose time was refused has ended the step.
+    // If an agreement has failed, a rank whose time was refused has ended the step.
     if (status.ok()) return records_.write(due, now_);
     drop_records(due);
     return status;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -67,6 +68,10 @@ private:
     Status make_again(const std::set<const RegionPick*>& found);
     Status agree_on_declarations(const Status& mine);
     Status agree_on_open_files();
+    /// Tests if the length of steps is known: that of the model, or of a step that has ended.
+    bool knows_length() const { return length_ > 0 || context_.run.step > 0; }
+    Status plan_step(std::optional<Time> previous, Time now);
+    void skip_to(Time time);
     Status end_lost_step();
     std::vector<Due> find_due() const;
     std::vector<Due> find_open();
@@ -85,11 +90,14 @@ private:
     bool in_step_ = false;
     std::optional<Time> previous_;  ///< time of the last step that has ended
     Time now_ = 0;
-    Time length_ = 0;     ///< length of the last step
-    Status lost_;         ///< reason why the time of this step was refused
-    Status broken_;       ///< reason why streams could not be made again or continued; the same on
-                          ///< every rank
-    Time lost_time_ = 0;  ///< the refused time
+    Time length_ = 0;  ///< length of the last step that has ended
+    Status lost_;      ///< reason why the time of this step was refused
+    Status broken_;    ///< reason why streams could not be made again or continued; the same on
+                       ///< every rank
+    static constexpr Time never = std::numeric_limits<Time>::min();
+    Time refused_ = never;  ///< the last time that was set, which perhaps was refused
+    /// End of the last step whose time was refused, if it was as long as the one before.
+    Time assumed_ = never;
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
 };
 

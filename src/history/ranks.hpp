@@ -27,9 +27,11 @@ public:
     /// @param mine    this rank's own failure so far
     /// @param detail  value that must be the same on all ranks
     /// @param any     words that are combined by `or`
+    /// @param most    receives the largest detail of all ranks, also if a rank has failed
     /// @return the same on every rank
     /// @note Collective
-    virtual Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any) = 0;
+    virtual Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
+                         std::int64_t* most = nullptr) = 0;
     /// Combines words by the minimum. @return the same on every rank @note Collective
     virtual Status least(std::span<std::int64_t> words) = 0;
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective

@@ -112,7 +112,7 @@ Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::i
             return;
         }
         unsent.push_back(name);
-        if (!context_.table->unsent_error && ranks_.rank() == 0 && warned_.insert(&variable).second)
+        if (!context_.table->unsent_error && ranks_.rank() == 0 && warned_.insert(name).second)
             detail::log::warn(
                 "history: field '{}' was not sent in the window before {}; its record "
                 "has the fill value",

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,8 +45,7 @@ private:
     Ranks& ranks_;
     const FileContext& context_;
     Streams& streams_;
-    /// Variables for which a warning was printed that they were not sent.
-    std::set<const Variable*> warned_;
+    std::set<std::string> warned_;  ///< fields for which a warning was printed: not sent
     std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
     std::vector<char> values_;
 };

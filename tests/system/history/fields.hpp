@@ -12,10 +12,11 @@ namespace histories {
 
 struct Fields {
     explicit Fields(const std::string& config, const char* attributes = "units=K",
-                    const char* first = "T", const char* second = "U") {
+                    const char* first = "T", const char* second = "U",
+                    const char* settings = nullptr) {
         const std::int64_t shape = check::state.size, start = check::state.rank, one = 1;
         OK(tw_decompose(session, "x", 1, &shape, &start, &one, &decomposition));
-        OK(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", nullptr, &history));
+        OK(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", settings, &history));
         OK(tw_history_field(history, first, TW_DOUBLE, "x", decomposition, attributes, &t));
         OK(tw_history_field(history, second, TW_DOUBLE, "x", decomposition, "units=m", &u));
     }
@@ -27,7 +28,9 @@ struct Fields {
     Fields& operator=(const Fields&) = delete;
 
     int time(double days) const { return tw_history_time(history, std::round(86400 * days)); }
-    static int send(tw_field field, double value) { return tw_send(field, TW_DOUBLE, &value, 1); }
+    static int send(tw_field field, double value = 1) {
+        return tw_send(field, TW_DOUBLE, &value, 1);
+    }
     /// Takes a step in which both fields are sent.
     void step(double days, double first, double second = 0) const {
         OK(time(days));
