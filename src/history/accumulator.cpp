@@ -74,17 +74,9 @@ Status Accumulator::end_inner(double weight) {
     return own.ok() ? status : own;
 }
 
-Status Accumulator::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
-                           void* results) const {
-    return outer_->result(first, count, type, fill, results);
-}
-
-const void* Accumulator::kept(tw_type type, const Value& fill) const {
-    return outer_->kept(type, fill);
-}
-
-bool Accumulator::empty() const {
-    return outer_->samples == 0 && (!inner_ || inner_->samples == 0);
+Status Accumulator::finish(tw_type type, const Value& fill, std::vector<char>& wider,
+                           const void*& results) {
+    return outer_->finish(type, fill, wider, results);
 }
 
 void Accumulator::reset() {

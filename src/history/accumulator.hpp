@@ -91,16 +91,13 @@ public:
     /// @return as end_sample
     Status end_inner(double weight);
 
-    /// Computes the results of some elements.
-    /// @param type  a floating-point type, or the samples' type
-    /// @param fill  value of type `type` for elements without a valid result
+    /// Computes the results in the memory of the state, which is lost. Call reset() afterwards.
+    /// @param type     a floating-point type, or the samples' type
+    /// @param fill     value of type `type` for elements without a valid result
+    /// @param wider    memory for results of a wider type than the state
+    /// @param results  receives the array of results
     /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
-    Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
-                  void* results) const;
-    /// Returns the array of results if they are kept as `result` would give them; else null.
-    const void* kept(tw_type type, const Value& fill) const;
-    /// Tests if there was a sample since the last reset.
-    bool empty() const;
+    Status finish(tw_type type, const Value& fill, std::vector<char>& wider, const void*& results);
     /// Begins the next window.
     void reset();
 

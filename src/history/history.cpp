@@ -102,7 +102,8 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     const bool last = whole || field.boxes_sent + 1 == all;
     for (Variable* variable : field.users)
         if (variable->samples().wants())
-            if (Status status = variable->samples().check_weight(); !status.ok()) return status;
+            if (Status status = variable->samples().weights().check(name); !status.ok())
+                return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
     if (field.examined) {
@@ -119,7 +120,7 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
 void History::give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
                    bool last) {
     for (Variable* variable : field.weighed)
-        if (variable->samples().wants()) variable->samples().take_weights(boxes, last);
+        if (variable->samples().wants()) variable->samples().weights().take(boxes, last);
     for (Variable* variable : field.users)
         if (variable->samples().wants()) variable->samples().take(boxes, weight, now_, first, last);
 }

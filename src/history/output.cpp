@@ -262,10 +262,10 @@ Status Output::put_coordinates() {
     return status;
 }
 
-Status Output::put(const Variable& variable, const void* values, int flags) {
+Status Output::put(const Variable& variable, const void* values) {
     if (file_ == nullptr) return {};
     const tw_array array = tw_dense(variable.about().type, values, variable.chosen().elements);
-    return check(tw_put_array(file_, variable.name().c_str(), array, flags));
+    return check(tw_put_array(file_, variable.name().c_str(), array, TW_DEFERRED));
 }
 
 Status Output::end_record(const Window& record) {

@@ -57,9 +57,8 @@ public:
     /// Opens the file to which a record belongs, unless it is open.
     /// @note Collective
     Status prepare(const Window& record);
-    /// Puts the values of a variable of the record. Local.
-    /// @param flags  as those of tw_put_array
-    Status put(const Variable& variable, const void* values, int flags);
+    /// Puts the values of a variable of the record, which stay until end_record(). Local.
+    Status put(const Variable& variable, const void* values);
     /// Completes the record; closes the file if no more records belong to it. @note Collective
     Status end_record(const Window& record);
     /// Makes the records safe on the disk.

@@ -51,21 +51,17 @@ Status History::make_streams() {
 Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
     const StreamTable& table = stream.table();
     const RegionPick* first = nullptr;
-    std::int64_t most = 0;
     for (const StreamField& about : resolved.fields) {
         const RegionPick* own = picks_.of(table, declared_.fields()[about.declared]);
         if (first == nullptr || (table.file_per_variable && !about.term)) first = own;
         if (own != nullptr && first != nullptr)
             if (Status s = check_picks(table, *own, *first); !s.ok()) return s;
         if (Status s = make_variable(stream, about); !s.ok()) return s;
-        const Variable& made = *stream.variables().back();
-        most = std::max(most, made.chosen().elements * detail::size_of(about.type));
     }
     if (waits(stream)) return {};  // the stations are not known yet
     stream.make_outputs([&](const std::vector<Variable*>& variables) {
         return choices_.coordinates_of(table, variables, picks_.station_names(table.region));
     });
-    records_.reserve(most);
     return {};
 }
 

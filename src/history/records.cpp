@@ -54,10 +54,10 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     std::vector<std::int64_t> words;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            const std::int64_t log = variable->samples().record_log(one.before);
-            words.push_back(variable->held() ? log : 0);
-            words.push_back(variable->held() ? ~log : 0);
-            keep_first(mine, variable->samples().record_failure(one.before));
+            const RecordSamples samples = variable->samples().record(one.before);
+            words.push_back(variable->held() ? samples.log : 0);
+            words.push_back(variable->held() ? ~samples.log : 0);
+            keep_first(mine, samples.failure);
         }
     if (Status status = ranks_.agree(mine, now, words); !status.ok()) return status;
     if (Status status = find_differences(due, words); !status.ok()) return status;
@@ -74,7 +74,7 @@ Status Records::find_differences(const std::vector<Due>& due, std::span<const st
         if ((all & none) == 0) return;
         alike = false;
         const std::string& name = variable.field().declared.name;
-        if (variable.held() && variable.samples().record_log(before) == 0)
+        if (variable.held() && variable.samples().record(before).log == 0)
             keep_first(mine,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
                                OfVariable{name}, OfRank{ranks_.rank()}));
@@ -105,7 +105,7 @@ Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::i
             sent_in_record_.insert({&variable, before});
             return;
         }
-        if (!variable.samples().record_wanted(before))
+        if (!variable.samples().record(before).wanted)
             return;  // no time of `hours` or `sample` lies in the window
         if (!variable.samples().ever()) {
             never.push_back(name);
@@ -135,16 +135,13 @@ Status Records::write_record(const Due& due) {
         keep_first(status, output->prepare(window));
         for (Variable* variable : output->variables()) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
-            if (const void* kept = variable->samples().kept(); kept != nullptr) {
-                keep_first(status, output->put(*variable, kept, TW_DEFERRED));
-                continue;
-            }
-            Status result = variable->samples().result(values_);
+            const void* values = nullptr;
+            Status result = variable->samples().result(values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);
             keep_first(status, result);
-            keep_first(status, output->put(*variable, values_.data(), 0));
+            keep_first(status, output->put(*variable, values));
         }
         keep_first(status, output->end_record(window));
     }

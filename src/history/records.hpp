@@ -28,8 +28,6 @@ public:
     Records(Ranks& ranks, const FileContext& context, Streams& streams)
         : ranks_(ranks), context_(context), streams_(streams) {}
 
-    /// Takes memory for the values of the largest variable. @param bytes  of this rank's elements
-    void reserve(std::int64_t bytes) { values_.reserve(bytes); }
     /// @param now  time of the step @note Collective
     Status write(const std::vector<Due>& due, Time now);
     /// Closes the file that has been unused for longest, while as many are open as may be.
@@ -47,7 +45,6 @@ private:
     Streams& streams_;
     std::set<std::string> warned_;  ///< fields for which a warning was printed: not sent
     std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
-    std::vector<char> values_;
 };
 
 }  // namespace thalweg::history

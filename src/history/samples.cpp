@@ -66,11 +66,15 @@ void Samples::begin_step(const Step& step) {
     if (step.inner_before)
         end_inner(step.before ? step.before->begin : step.window.begin, step.inner_before->end);
     if (step.before) {
-        before_.emplace();
-        before_->log = state_.log;
-        before_->wanted = state_.wanted != 0;
-        before_->failure = failure_;
-        if (state_.log != 0) before_->status = compute(before_->values);
+        before_.emplace(Before{record(false), {}});
+        if (state_.log != 0) {
+            finish();
+            before_->status = results_->status;
+            values_before_.resize(variable_.chosen().elements *
+                                  detail::size_of(variable_.about().type));
+            if (!values_before_.empty())
+                std::memcpy(values_before_.data(), results_->values, values_before_.size());
+        }
         reset();
     }
     if (step.used) state_.wanted = 1;
@@ -105,13 +109,12 @@ void StepWeights::end_step() {
     values_.clear();
 }
 
-Status Samples::check_weight() const {
-    if (weights_.ready()) return {};
+Status StepWeights::check(const std::string& weighted) const {
+    if (weights_.field == nullptr || ready_) return {};
     return detail::failure(TW_ESTATE,
                            "field '{}' was sent before its weight '{}': in each step, send the "
                            "weight first",
-                           OfVariable{variable_.field().declared.name},
-                           weight_field()->declared.name);
+                           OfVariable{weighted}, weights_.field->declared.name);
 }
 
 void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
@@ -134,6 +137,9 @@ void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Tim
     if (!ended.ok())
         fail(failure(ended.code, "field '{}': {}", OfVariable{variable_.field().declared.name},
                      ended.text));
+    // The sums are still in the caches.
+    else if (step_.ends && !variable_.about().inner)
+        finish();
 }
 
 void Samples::add(const SentBox& box) {
@@ -170,27 +176,23 @@ void Samples::end_step() {
     weights_.end_step();
 }
 
-Status Samples::compute(std::vector<char>& values) const {
-    values.resize(variable_.chosen().elements * detail::size_of(variable_.about().type));
-    if (!sums_) return {};  // this rank holds no elements, so it need not send the field
-    return sums_->result(0, variable_.chosen().elements, variable_.about().type, variable_.fill(),
-                         values.data());
+/// Computes the results of the open window.
+void Samples::finish() {
+    results_.emplace();
+    // A rank that holds no elements need not send the field.
+    if (sums_)
+        results_->status =
+            sums_->finish(variable_.about().type, variable_.fill(), wider_, results_->values);
 }
 
-const void* Samples::kept() const {
-    return before_ || !sums_ || !in_use_.empty()
-               ? nullptr
-               : sums_->kept(variable_.about().type, variable_.fill());
-}
-
-Status Samples::result(std::vector<char>& values) {
-    if (!before_) return compute(values);
-    values.swap(before_->values);
-    return before_->status;
+Status Samples::result(const void*& values) {
+    if (!before_ && !results_) finish();
+    values = before_ ? values_before_.data() : results_->values;
+    return before_ ? before_->status : results_->status;
 }
 
 void Samples::end_record(bool in_use) {
-    if (in_use && variable_.instant() && kept() != nullptr) in_use_.push_back(std::move(*sums_));
+    if (in_use && variable_.instant() && sums_) in_use_ = std::move(sums_);
     if (before_)
         before_.reset();
     else
@@ -202,6 +204,7 @@ void Samples::reset() {
         sums_.reset();
     else
         sums_->reset();
+    results_.reset();
     state_.log = state_.wanted = 0;
     state_.weight.end_window();
     state_.inner_weight.end_window();
@@ -235,10 +238,16 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     step_ = other.step_;
     failure_ = other.failure_;
     before_ = other.before_;
-    if (before_ && !before_->values.empty()) {
-        const std::int64_t size = detail::size_of(variable_.about().type);
-        before_->values.resize(places.size() * size);
-        gather(other.before_->values.data(), size, before_->values.data());
+    const std::int64_t size = detail::size_of(variable_.about().type);
+    const auto gather_results = [&](const void* from, std::vector<char>& to) {
+        to.resize(places.size() * size);
+        gather(from, size, to.data());
+    };
+    if (!other.values_before_.empty()) gather_results(other.values_before_.data(), values_before_);
+    results_ = other.results_;
+    if (results_ && results_->values != nullptr) {
+        gather_results(other.results_->values, wider_);
+        results_->values = wider_.data();
     }
     sums_.reset();
     if (!other.sums_) return;

@@ -42,8 +42,10 @@ class StepWeights {
 public:
     explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
     const Field* field() const { return weights_.field; }
-    /// Tests if the weights have been sent in this step, if there is a field of them.
-    bool ready() const { return weights_.field == nullptr || ready_; }
+    /// Checks that the weights have been sent in this step, if there is a field of them.
+    /// @param weighted  name of the field that they weigh
+    /// @return TW_OK, TW_ESTATE
+    Status check(const std::string& weighted) const;
     /// Keeps boxes until the step ends. @param last  these are the last boxes
     void take(std::span<const SentBox> boxes, bool last);
     void end_step();
@@ -56,50 +58,50 @@ private:
     bool ready_ = false;
 };
 
+/// The samples of a record that is due.
+struct RecordSamples {
+    std::int64_t log = 0;  ///< hash of their times and weights; 0: there are none
+    bool wanted = false;   ///< a sample was wanted
+    Status failure;        ///< reason why the samples cannot be used
+};
+
 class Samples {
 public:
     Samples(const Variable& variable, Weights weights);
 
-    const Field* weight_field() const { return weights_.field(); }
+    StepWeights& weights() { return weights_; }
+    const StepWeights& weights() const { return weights_; }
     /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
     /// Begins a step. First completes the windows that ended before it.
     void begin_step(const Step& step);
     bool wants() const { return step_.used; }
-    /// @return TW_OK, TW_ESTATE: the weight field has not been sent in this step
-    Status check_weight() const;
     /// Adds boxes of a sample.
     /// @param own_weight  weight sent by the model; null: derived from the step's length
     /// @param first, last  these are the first, or the last, boxes of the sample
     void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
               bool last);
-    void take_weights(std::span<const SentBox> boxes, bool last) { weights_.take(boxes, last); }
     /// Ends a step, and the inner windows that end with it.
     void end_step();
 
-    /// Returns a hash of the times and weights of a due record's samples; 0 if it has none.
     /// @param before  the record's window ended before the step
-    std::int64_t record_log(bool before) const { return before ? before_->log : state_.log; }
-    /// Tests if a sample was wanted for the record.
-    bool record_wanted(bool before) const { return before ? before_->wanted : state_.wanted != 0; }
+    RecordSamples record(bool before) const {
+        return before ? before_->samples : RecordSamples{state_.log, state_.wanted != 0, failure_};
+    }
     /// Notes that the samples of this window cannot be used.
     void fail(Status why) {
         if (failure_.ok()) failure_ = std::move(why);
     }
     /// Ends an inner window that is not complete.
     void end_inner(Time begin, Time end);
-    /// Returns the error in the samples of the record.
-    Status record_failure(bool before) const { return before ? before_->failure : failure_; }
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
-    /// Returns the values of the record if they need not be computed, and if they stay until
-    /// end_record(); else null.
-    const void* kept() const;
     /// Computes the values of the record, dense in the order of the chosen part.
+    /// @param values  receives the values, which stay until end_record()
     /// @return TW_OK, TW_ERANGE
-    Status result(std::vector<char>& values);
+    Status result(const void*& values);
     /// Begins the next window.
-    /// @param in_use  a file may still read the values that `kept` has returned
+    /// @param in_use  a file may still read the values that `result` has returned
     void end_record(bool in_use);
 
     VariableState state() const;
@@ -119,13 +121,16 @@ private:
     /// State of a record that is due at the end of the step, although its window ended before the
     /// step.
     struct Before {
-        std::int64_t log = 0;
-        bool wanted = false;
-        Status failure, status;
-        std::vector<char> values;
+        RecordSamples samples;
+        Status status;
+    };
+    /// Results of the open window, which has had its last sample.
+    struct Results {
+        Status status;
+        const void* values = nullptr;
     };
 
-    Status compute(std::vector<char>& values) const;
+    void finish();
     void reset();
     void add(const SentBox& box);
 
@@ -134,11 +139,14 @@ private:
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
     /// Values that a file may still read, because writing their record failed.
-    std::vector<Accumulator> in_use_;
+    std::optional<Accumulator> in_use_;
     VariableState state_;
     Step step_;
     Status failure_;
     std::optional<Before> before_;
+    std::optional<Results> results_;
+    /// Values of `before_`, and results of a wider type than the accumulator's.
+    std::vector<char> values_before_, wider_;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
 };

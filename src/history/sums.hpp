@@ -37,10 +37,11 @@ public:
     void begin_sample(double weight);
     void add(const Run& run);
     Status end_sample();
+    /// Computes the results of some elements.
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
-    /// Returns the array of results if they are kept as `result` would give them; else null.
-    const void* kept(tw_type type, const Value& fill) const;
+    /// Computes all results in the memory of the state, as Accumulator::finish().
+    Status finish(tw_type type, const Value& fill, std::vector<char>& wider, const void*& results);
     /// Begins the next window. The arrays get their initial values with its first sample.
     void reset();
 
@@ -81,8 +82,11 @@ private:
     /// Sets `valid` for each element.
     /// @return true if all are valid
     bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
-    /// Computes results in double.
-    void values(std::int64_t first, std::int64_t count, double* found) const;
+    /// Computes results in double, and converts them.
+    template <class Out>
+    void values(std::int64_t first, std::int64_t count, Out* found) const;
+    /// Tests if an array of the state has the results already.
+    bool keeps(tw_type type, const Value& fill) const;
     template <class T>
     const T* extremes(bool greatest) const;
     template <class T>

@@ -41,9 +41,19 @@ const T* Sums::extremes(bool greatest) const {
     return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
 }
 
-void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
+template <class Out>
+void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
+    constexpr std::int64_t together = 64, ahead = 512, line = 8;
+    const double* const sum = sum_.data() + first;
+    const double* const squares = squares_.data() + first;
+    const double* const read = used_.squares ? squares : sum;
     const auto each = [&](auto value) {
-        for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
+        for (std::int64_t i = 0; i < count; i += together) {
+            for (std::int64_t j = 0; j < together; j += line)
+                __builtin_prefetch(read + i + ahead + j);
+            const std::int64_t end = std::min(i + together, count);
+            for (std::int64_t j = i; j < end; ++j) found[j] = static_cast<Out>(value(j));
+        }
     };
     // Computes a value for each element from its weight, or from the common weight if there is no
     // array of weights.
@@ -55,8 +65,6 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
         else
             each([&, all = weight](std::int64_t i) { return value(i, all); });
     };
-    const double* const sum = sum_.data() + first;
-    const double* const squares = squares_.data() + first;
     if (used_.whole)
         each([&](std::int64_t i) { return static_cast<double>(whole_[first + i]); });
     else if (is_extreme(statistic_.op))
@@ -84,14 +92,37 @@ void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
         weighted([&](std::int64_t i, double w) { return sum[i] / w; });
 }
 
-const void* Sums::kept(tw_type type, const Value& fill) const {
+bool Sums::keeps(tw_type type, const Value& fill) const {
     const bool same_missing =
         statistic_.missing == Missing::none ||
         (!nan_missing_ && std::memcmp(statistic_.missing_value.data(), fill.data(),
                                       static_cast<std::size_t>(type_size(type))) == 0);
     const bool one_array = used_.least != used_.greatest && !used_.weights;
-    if (type != statistic_.type || !one_array || !same_missing || weight == 0) return nullptr;
-    return (used_.greatest ? greatest_ : least_).get();
+    return type == statistic_.type && one_array && same_missing && weight > 0;
+}
+
+Status Sums::finish(tw_type type, const Value& fill, std::vector<char>& wider,
+                    const void*& results) {
+    const std::int64_t size = type_size(type);
+    void* to = (used_.greatest ? greatest_ : least_).get();
+    if (used_.sum) to = sum_.data();
+    if (used_.whole) to = whole_.data();
+    if (is_extreme(statistic_.op) && size > type_size(statistic_.type)) {
+        wider.resize(elements_ * size);
+        to = wider.data();
+    }
+    results = to;
+    if (keeps(type, fill)) return {};
+    Status status;
+    // No result lies beyond the state of its element, so a part overwrites no later one.
+    alignas(double) std::array<char, converted_together * sizeof(double)> part;
+    for (std::int64_t i = 0; i < elements_; i += converted_together) {
+        const std::int64_t count = std::min(converted_together, elements_ - i);
+        Status own = result(i, count, type, fill, part.data());
+        if (!own.ok()) status = std::move(own);
+        std::memcpy(static_cast<char*>(to) + i * size, part.data(), count * size);
+    }
+    return status;
 }
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
@@ -106,13 +137,16 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
         using Out = typename decltype(named)::type;
         auto* const out = static_cast<Out*>(results) + begin;
         const bool all = find_valid(first + begin, n, valid.data());
-        values(first + begin, n, found.data());
-        std::uint64_t infinite = 0;
-        for (std::int64_t j = 0; j < n; ++j) out[j] = static_cast<Out>(found[j]);
+        values(first + begin, n, out);
+        kernels::Bits<Out> infinite = 0;
         for (std::int64_t j = 0; j < n; ++j)
-            infinite |=
-                static_cast<std::uint64_t>(std::abs(out[j]) > std::numeric_limits<Out>::max());
-        if (all && infinite == 0 && !used_.whole) return;
+            infinite |= std::abs(out[j]) > std::numeric_limits<Out>::max() ? 1 : 0;
+        if (infinite == 0 && !used_.whole) {
+            for (std::int64_t j = 0; j < n && !all; ++j)
+                out[j] = valid[j] ? out[j] : value_as<Out>(fill);
+            return;
+        }
+        values(first + begin, n, found.data());
         for (std::int64_t j = 0; j < n; ++j) {
             const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
             const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&

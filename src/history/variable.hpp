@@ -26,7 +26,7 @@ public:
     const StreamField& about() const { return about_; }
     const std::string& name() const { return about_.name; }
     Field& field() const { return field_; }
-    const Field* weight_field() const { return samples_.weight_field(); }
+    const Field* weight_field() const { return samples_.weights().field(); }
     const Chosen& chosen() const { return *chosen_; }
     /// Returns the decomposition of the chosen part.
     tw_decomposition target() const { return *target_; }

@@ -31,6 +31,17 @@ Statistic statistic(Op op, Missing missing = Missing::none, double missing_value
     return made;
 }
 
+/// Finishes a window.
+template <class T>
+std::vector<T> finish(Accumulator& accumulator, std::int64_t elements, tw_type type, T missing,
+                      Status& status) {
+    std::vector<char> wider;
+    const void* found = nullptr;
+    status = accumulator.finish(type, value_of(missing), wider, found);
+    const auto* const first = static_cast<const T*>(found);
+    return {first, first + elements};
+}
+
 /// Accumulates the samples of one element.
 struct One {
     Accumulator accumulator;
@@ -43,16 +54,8 @@ struct One {
         if (Status own = accumulator.end_sample(); !own.ok()) sample_status = own;
         return *this;
     }
-    double result() {
-        double found = 0;
-        status = accumulator.result(0, 1, TW_DOUBLE, value_of(fill), &found);
-        return found;
-    }
-    float result_in_float() {
-        float found = 0;
-        status = accumulator.result(0, 1, TW_FLOAT, value_of(1e20f), &found);
-        return found;
-    }
+    double result() { return finish(accumulator, 1, TW_DOUBLE, fill, status).front(); }
+    float result_in_float() { return finish(accumulator, 1, TW_FLOAT, 1e20f, status).front(); }
 };
 
 double result_of(const Statistic& made, std::initializer_list<double> samples) {
@@ -81,9 +84,9 @@ TEST(Accumulator, NothingValid) {
     for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::std, Op::range}) {
         One one(statistic(op, Missing::varying));
         EXPECT_EQ(one.result(), fill);
+        one.accumulator.reset();
         EXPECT_EQ(one.add(1e20).add(1e20).result(), fill);
         one.accumulator.reset();
-        EXPECT_TRUE(one.accumulator.empty());
         one.add(4);
         EXPECT_EQ(one.result(), op == Op::std || op == Op::range ? 0 : 4);
     }
@@ -188,7 +191,8 @@ TEST(Accumulator, LargeNumbers) {
     One large(statistic(Op::mean));
     EXPECT_EQ(large.add(1e308).add(1e308).result(), infinity);
     EXPECT_TRUE(large.status.ok());
-    EXPECT_EQ(large.result_in_float(), 1e20f);
+    large.accumulator.reset();
+    EXPECT_EQ(large.add(1e308).add(1e308).result_in_float(), 1e20f);
     EXPECT_EQ(large.status.code, TW_ERANGE);
     One beyond(statistic(Op::max));
     EXPECT_EQ(beyond.add(1e300).result_in_float(), 1e20f);
@@ -218,8 +222,9 @@ TEST(Accumulator, Instants) {
         sums.begin_sample(1);
         sums.add({0, 2, samples, 1, nullptr});
         ASSERT_TRUE(sums.end_sample().ok());
-        std::int64_t found[2] = {};
-        EXPECT_TRUE(sums.result(0, 2, TW_INT64, value_of(std::int64_t{-1}), found).ok());
+        Status status;
+        const auto found = finish(sums, 2, TW_INT64, std::int64_t{-1}, status);
+        EXPECT_TRUE(status.ok());
         EXPECT_EQ(found[0], samples[0]);
         EXPECT_EQ(found[1], -1);
     }
@@ -230,18 +235,22 @@ TEST(Accumulator, IntegerSums) {
     made.type = TW_INT;
     Accumulator sums(made, 1);
     const std::int32_t most = INT32_MAX;
-    for (int i = 0; i < 2; ++i) {
-        sums.begin_sample(1);
-        sums.add({0, 1, &most, 1, nullptr});
-        ASSERT_TRUE(sums.end_sample().ok());
-    }
-    float in_float = 0;
-    EXPECT_TRUE(sums.result(0, 1, TW_FLOAT, value_of(1e20f), &in_float).ok());
-    EXPECT_EQ(in_float, 4294967294.0f);
-    std::int32_t same = 0;
-    EXPECT_EQ(sums.result(0, 1, TW_INT, value_of(std::int32_t{-1}), &same).code, TW_ERANGE);
-    EXPECT_EQ(same, -1);
-    EXPECT_EQ(sums.result(0, 1, TW_SHORT, value_of(std::int32_t{-1}), &same).code, TW_ETYPE);
+    Status status;
+    const auto result = [&](tw_type type, auto missing) {
+        sums.reset();
+        for (int i = 0; i < 2; ++i) {
+            sums.begin_sample(1);
+            sums.add({0, 1, &most, 1, nullptr});
+            EXPECT_TRUE(sums.end_sample().ok());
+        }
+        return finish(sums, 1, type, missing, status).front();
+    };
+    EXPECT_EQ(result(TW_FLOAT, 1e20f), 4294967294.0f);
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(result(TW_INT, std::int32_t{-1}), -1);
+    EXPECT_EQ(status.code, TW_ERANGE);
+    (void)result(TW_SHORT, std::int16_t{-1});
+    EXPECT_EQ(status.code, TW_ETYPE);
 }
 
 TEST(Accumulator, IntegerSumsOfFixedMask) {
@@ -257,14 +266,67 @@ TEST(Accumulator, IntegerSumsOfFixedMask) {
     };
     EXPECT_EQ(add(-9, 2), TW_OK);
     EXPECT_EQ(add(-9, 3), TW_OK);
-    std::int32_t found[2] = {0, 0};
-    EXPECT_TRUE(sums.result(0, 2, TW_INT, value_of(std::int32_t{-1}), found).ok());
-    EXPECT_EQ(found[0], -1);
-    EXPECT_EQ(found[1], 5);
     EXPECT_EQ(add(1, 3), TW_EARG);
     EXPECT_EQ(add(-9, -9), TW_EARG);
     sums.reset();
+    EXPECT_EQ(add(-9, 2), TW_OK);
+    EXPECT_EQ(add(-9, 3), TW_OK);
+    Status status;
+    const auto found = finish(sums, 2, TW_INT, std::int32_t{-1}, status);
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(found[0], -1);
+    EXPECT_EQ(found[1], 5);
+    sums.reset();
     EXPECT_EQ(add(1, -9), TW_OK);
+}
+
+// Results replace the state of many elements, or are of a wider type than it.
+TEST(Accumulator, ManyResults) {
+    constexpr std::int64_t elements = 5000;
+    for (const Missing missing : {Missing::none, Missing::fixed, Missing::varying})
+        for (const Op op : {Op::mean, Op::max, Op::range, Op::rms, Op::std}) {
+            Statistic made = statistic(op, missing);
+            made.type = TW_FLOAT;
+            made.missing_value = value_of(-1e30f);
+            Accumulator many(made, elements);
+            const auto value = [](std::int64_t i, int sample) {
+                return static_cast<float>(i * (sample + 1) % 4999);
+            };
+            const auto is_missing = [&](std::int64_t i) {
+                return missing != Missing::none && i % 7 == 0;
+            };
+            for (const bool wide : {false, true}) {
+                many.reset();
+                for (int sample = 0; sample < 3; ++sample) {
+                    std::vector<float> data(elements);
+                    for (std::int64_t i = 0; i < elements; ++i)
+                        data[i] = is_missing(i) ? -1e30f : value(i, sample);
+                    many.begin_sample(1);
+                    many.add({0, elements, data.data(), 1, nullptr});
+                    ASSERT_TRUE(many.end_sample().ok());
+                }
+                Status status;
+                std::vector<double> found;
+                if (wide) {
+                    found = finish(many, elements, TW_DOUBLE, fill, status);
+                } else {
+                    const auto in_float = finish(many, elements, TW_FLOAT, -5.0f, status);
+                    found.assign(in_float.begin(), in_float.end());
+                }
+                EXPECT_TRUE(status.ok());
+                for (std::int64_t i = 0; i < elements; ++i) {
+                    if (is_missing(i)) {
+                        EXPECT_EQ(found[i], wide ? fill : -5);
+                        continue;
+                    }
+                    made.missing = Missing::none;
+                    made.type = TW_DOUBLE;
+                    One one(made);
+                    for (int sample = 0; sample < 3; ++sample) one.add(value(i, sample));
+                    ASSERT_EQ(found[i], wide ? one.result() : one.result_in_float()) << i;
+                }
+            }
+        }
 }
 
 // The memory per element must be as documented.

@@ -96,10 +96,12 @@ int main() {
             run(0, half);
             keep(accumulator.end_sample());
         }
-        std::vector<char> results(static_cast<std::size_t>(elements) * size_of(out));
-        keep(accumulator.result(0, elements, static_cast<tw_type>(out), fill, results.data()));
+        std::vector<char> wider;
+        const void* results = nullptr;
+        keep(accumulator.finish(static_cast<tw_type>(out), fill, wider, results));
         std::cout.write(reinterpret_cast<const char*>(&status), sizeof status);
-        std::cout.write(results.data(), static_cast<std::streamsize>(results.size()));
+        std::cout.write(static_cast<const char*>(results),
+                        elements * static_cast<std::int64_t>(size_of(out)));
     }
     return 0;
 }
