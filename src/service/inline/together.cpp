@@ -115,9 +115,8 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
 }  // namespace
 
 Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) {
-    with_reserve([&] { puts_.reserve(batch_.parts.size() + batch_.puts.size()); });
+    with_reserve([&] { puts_.reserve(batch_.parts.size() + 2 * batch_.puts.size()); });
     if (Status s = find_whole_puts(file_, batch_, agreed, puts_, rest); !s.ok()) return s;
-    with_reserve([&] { puts_.reserve(puts_.size() + batch_.puts.size()); });
     add_puts(agreed, ends);
     if (!merges) return {};  // in this case, all puts are from tw_put, by the declared holdings
     rest |= keep_writable();

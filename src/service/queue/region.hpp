@@ -3,9 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
+#include "base/reserve.hpp"
 #include "base/status.hpp"
 #include "comm/segment.hpp"
 #include "comm/wait.hpp"
@@ -47,9 +51,20 @@ struct Region {
     }
 
     bool has_failed() const { return failed.load(std::memory_order_acquire) == 2; }
-    Status failure() const;
+    Status failure() const {
+        return has_failed() ? unpacked(code, {error, error_bytes}) : Status{};
+    }
     /// Keeps the first error of any process.
-    void fail(const Status& status);
+    void fail(const Status& status) {
+        std::uint32_t none = 0;
+        if (!failed.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
+        code = status.code;
+        std::string bytes;
+        (void)alone([&] { bytes = with_reserve([&] { return packed(status); }); });
+        error_bytes = std::min(bytes.size(), sizeof error);
+        std::memcpy(error, bytes.data(), error_bytes);
+        failed.store(2, std::memory_order_release);
+    }
 };
 static_assert(sizeof(Region) <= Region::data_at);
 
