@@ -159,6 +159,27 @@ static void storage(void) {
     C(nc_close(id));
 }
 
+/* A compact variable, and one with unlimited dimension, which cannot be compact. */
+static void compact(void) {
+    int way = -1, back[levels] = {0};
+    C(create("compact.nc", NC_CLOBBER | NC_NETCDF4));
+    define_dims();
+    C(nc_def_var(id, "small", NC_INT, 1, &dims[1], &vars[0]));
+    C(nc_def_var(id, "large", NC_INT, 2, &dims[0], &vars[1]));
+    C(nc_def_var_chunking(id, vars[1], NC_COMPACT, NULL));
+    C(nc_def_var_chunking(id, vars[0], NC_COMPACT, NULL));
+    C(nc_enddef(id));
+    C(nc_var_par_access(id, vars[0], NC_COLLECTIVE));
+    C(nc_put_var_int(id, vars[0], (const int[]){7, 8, 9}));
+    C(nc_close(id));
+    C(reopen("compact.nc", NC_NOWRITE));
+    C(nc_inq_var_chunking(id, vars[0], &way, NULL));
+    C(nc_get_var_int(id, vars[0], back));
+    SHOW(&way, 1);
+    SHOW(back, levels);
+    C(nc_close(id));
+}
+
 /* Groups, user-defined types and strings. */
 static void groups(void) {
     int group = 0, inner = 0, kind = 0, state = 0, strings = 0, v = 0;
@@ -270,10 +291,8 @@ static void unopened(void) {
 }
 
 int main(int argc, char** argv) {
-    static const struct Case cases[] = {{"attributes", attributes},
-                                        {"storage", storage},
-                                        {"groups", groups},
-                                        {"names", names},
-                                        {"unopened", unopened}};
+    static const struct Case cases[] = {{"attributes", attributes}, {"storage", storage},
+                                        {"compact", compact},       {"groups", groups},
+                                        {"names", names},           {"unopened", unopened}};
     return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -37,7 +37,9 @@ std::string beyond(int ncid, std::string& unfilled) {
         const std::string variable = std::string("variable '") + name + "'";
         if (type >= NC_STRING) return variable + " has strings or a user type";
         if (has_strings(ncid, v, attributes)) return "an attribute of " + variable + " has strings";
-        int no_fill = 0;
+        int no_fill = 0, layout = 0;
+        nc_inq_var_chunking(ncid, v, &layout, nullptr);
+        if (layout == NC_COMPACT) return variable + " is compact";
         nc_inq_var_fill(ncid, v, &no_fill, nullptr);
         unfilled += no_fill != 0 ? '1' : '0';
         for (int d = 1; d < n; d++)

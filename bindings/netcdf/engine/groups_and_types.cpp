@@ -14,13 +14,6 @@ namespace thalweg::netcdf::engine {
 
 namespace {
 
-// Passes the file to the real library, and repeats the call there.
-template <auto Entry, class... Arguments>
-int leave_and_call(const std::string& reason, int ncid, Arguments... arguments) {
-    const int code = attempt([&] { return leave(ncid, reason); });
-    return code != 0 ? code : (file_table().*Entry)(ncid, arguments...);
-}
-
 // ---- the root group -----------------------------------------------------------------------------
 
 int inq_ncid(int ncid, const char*, int* group) {

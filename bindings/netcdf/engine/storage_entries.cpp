@@ -48,12 +48,17 @@ int def_var_fletcher32(int ncid, int varid, int fletcher32) {
 }
 
 int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths) {
-    return change_storage(ncid, varid, [&](Storage& s, const Variable& v, File& file) {
+    bool compact = false;
+    const int code = change_storage(ncid, varid, [&](Storage& s, const Variable& v, File& file) {
+        compact = layout == NC_COMPACT && file.format() == NC_FORMAT_NETCDF4;
         std::vector<Index> all;
         if (lengths != nullptr) all.assign(lengths, lengths + v.dims.size());
         if (v.dims.empty() && layout == NC_CHUNKED) return;
-        set_chunking(s, file.table(), v, layout, all);
+        set_chunking(s, file.table(), v, layout == NC_COMPACT ? NC_CONTIGUOUS : layout, all);
     });
+    if (code != 0 || !compact) return code;
+    return leave_and_call<&Table::def_var_chunking>("a variable is compact", ncid, varid, layout,
+                                                    lengths);
 }
 
 int def_var_endian(int ncid, int varid, int endian) {
