@@ -32,7 +32,7 @@ std::int64_t History::memory() const {
 
 Status History::set_time(double seconds) {
     Status status = detail::alone([&] { return begin_step(seconds); });
-    if (status.ok() || (declared_.ended() && !in_step_)) lost_ = status;
+    if (status.ok() || (declared_.ended() && !step_.open)) step_.lost = status;
     return status;
 }
 
@@ -43,20 +43,20 @@ Status History::begin_step(double seconds) {
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
     const Time now = context_.run.start + since;
     const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
-    if (in_step_ && now == now_) return {};
-    if (in_step_)
+    if (step_.open && now == step_.now) return {};
+    if (step_.open)
         return failure(TW_ESTATE, "history: the step of {} has not ended: call tw_history_end_step",
-                       text(now_));
-    if (since < 0 || (previous_ && now <= *previous_))
+                       text(step_.now));
+    if (since < 0 || (step_.previous && now <= *step_.previous))
         return failure(TW_EARG, "history: the time {} is not after {}", text(now),
-                       text(previous_.value_or(context_.run.start)));
-    Status status = plan_step(previous_, now);
-    for (const Time assumed : {std::exchange(refused_, now), assumed_}) {
-        if (status.ok() || assumed <= previous_.value_or(context_.run.start) || assumed >= now ||
-            !plan_step(assumed, now).ok())
+                       text(step_.previous.value_or(context_.run.start)));
+    Status status = plan_step(step_.previous, now);
+    for (const Time assumed : {std::exchange(step_.refused, now), step_.assumed}) {
+        if (status.ok() || assumed <= step_.previous.value_or(context_.run.start) ||
+            assumed >= now || !plan_step(assumed, now).ok())
             continue;
         skip_to(assumed);
-        status = plan_step(previous_, now);
+        status = plan_step(step_.previous, now);
     }
     if (!status.ok()) return status;
     waiting_.clear();
@@ -74,8 +74,8 @@ Status History::begin_step(double seconds) {
             field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
             field->wanted = 1;
         }
-    now_ = now;
-    in_step_ = true;
+    step_.now = now;
+    step_.open = true;
     saved_ = false;
     return {};
 }
@@ -83,7 +83,7 @@ Status History::begin_step(double seconds) {
 Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
                      const double* weight) {
     const std::string& name = field.declared.name;
-    if (!in_step_)
+    if (!step_.open)
         return failure(TW_ESTATE, "field '{}' was sent before tw_history_time", OfVariable{name});
     if (field.wanted == 0) return {};
     if (type != field.declared.type)
@@ -97,7 +97,7 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     if (whole ? field.boxes_sent > 0
               : field.boxes_sent >= all || field.sent_boxes[boxes.front().box])
         return failure(TW_ESTATE, "field '{}' was sent twice in the step of {}", OfVariable{name},
-                       date_text(context_.run.calendar, now_));
+                       date_text(context_.run.calendar, step_.now));
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
     for (Variable* variable : field.users)
@@ -112,17 +112,12 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
         for (const SentBox& box : boxes)
             copy_elements(elements, box, detail::size_of(type), values.data());
     }
-    give(field, boxes, weight, first, last);
-    return {};
-}
-
-/// Gives boxes of a sample to the variables that want it.
-void History::give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
-                   bool last) {
     for (Variable* variable : field.weighed)
         if (variable->samples().wants()) variable->samples().weights().take(boxes, last);
     for (Variable* variable : field.users)
-        if (variable->samples().wants()) variable->samples().take(boxes, weight, now_, first, last);
+        if (variable->samples().wants())
+            variable->samples().take(boxes, weight, step_.now, first, last);
+    return {};
 }
 
 /// Returns the records that are due at the end of the step.
@@ -146,41 +141,42 @@ Status History::plan_step(std::optional<Time> previous, Time now) {
 /// Ends the steps until a time without their samples.
 void History::skip_to(Time time) {
     for (const auto& stream : streams_)
-        if (!stream->plan_step(previous_, time).ok() || stream->is_due())
+        if (!stream->plan_step(step_.previous, time).ok() || stream->is_due())
             drop_records({{stream.get(), {}}});
-    length_ = time - previous_.value_or(context_.run.start);
-    previous_ = time;
+    step_.length = time - step_.previous.value_or(context_.run.start);
+    step_.previous = time;
 }
 
 /// Ends a step whose time was refused, or was not set. Other ranks may have a record to write now,
 /// if the step is as long as the last one. They learn here why the record is lost; and this rank
 /// learns their time.
 Status History::end_lost_step() {
-    const Status lost = std::exchange(lost_, Status{});
-    std::optional<Time> from = previous_;
-    if (assumed_ > from.value_or(context_.run.start)) from = assumed_;
-    assumed_ = from.value_or(context_.run.start) + (length_ > 0 ? length_ : context_.run.step);
+    const Status lost = std::exchange(step_.lost, Status{});
+    std::optional<Time> from = step_.previous;
+    if (step_.assumed > from.value_or(context_.run.start)) from = step_.assumed;
+    step_.assumed =
+        from.value_or(context_.run.start) + (step_.length > 0 ? step_.length : context_.run.step);
     bool due = !knows_length();
     for (const auto& stream : streams_)
-        due |= knows_length() && stream->plan_step(from, assumed_).ok() &&
+        due |= knows_length() && stream->plan_step(from, step_.assumed).ok() &&
                (stream->is_due() || (stream->step().used && waits(*stream)));
     if (!due) return lost;
     Time reached = 0;
     Status status = ranks_.agree(lost, never, {}, &reached);
-    if (reached > previous_.value_or(context_.run.start)) skip_to(reached);
+    if (reached > step_.previous.value_or(context_.run.start)) skip_to(reached);
     return status;
 }
 
 Status History::end_step() {
     if (!broken_.ok()) {
-        in_step_ = false;
+        step_.open = false;
         return broken_;
     }
-    if (!in_step_) {
-        keep_first(lost_, failure(TW_ESTATE,
-                                  "history: tw_history_end_step was called before "
-                                  "tw_history_time"));
-        return declared_.ended() ? end_lost_step() : std::exchange(lost_, Status{});
+    if (!step_.open) {
+        keep_first(step_.lost, failure(TW_ESTATE,
+                                       "history: tw_history_end_step was called before "
+                                       "tw_history_time"));
+        return declared_.ended() ? end_lost_step() : std::exchange(step_.lost, Status{});
     }
     const std::vector<Due> due = find_due();
     for (Field& field : declared_.fields()) {
@@ -198,15 +194,15 @@ Status History::end_step() {
         field.wanted = 0;
     }
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
-    in_step_ = false;
+    step_.open = false;
     // A rank whose time was refused cannot know if this step has records.
-    Status status = knows_length() ? Status{} : ranks_.agree({}, now_, {});
-    length_ = now_ - previous_.value_or(context_.run.start);
-    previous_ = now_;
+    Status status = knows_length() ? Status{} : ranks_.agree({}, step_.now, {});
+    step_.length = step_.now - step_.previous.value_or(context_.run.start);
+    step_.previous = step_.now;
     if (status.ok() && !waiting_.empty()) status = settle_land(due);
     if (due.empty()) return status;
     // If an agreement has failed, a rank whose time was refused has ended the step.
-    if (status.ok()) return records_.write(due, now_);
+    if (status.ok()) return records_.write(due, step_.now);
     drop_records(due);
     return status;
 }
@@ -214,14 +210,14 @@ Status History::end_step() {
 /// Returns the windows that are open when the history ends and are to be written; warns of others.
 std::vector<Due> History::find_open() {
     std::vector<Due> due;
-    if (!previous_) return due;
+    if (!step_.previous) return due;
     for (const auto& stream : streams_) {
         std::optional<Window> inner;
-        const auto window = open_window(stream->rules(), *previous_, inner);
+        const auto window = open_window(stream->rules(), *step_.previous, inner);
         if (!window) continue;
         if (stream->table().every == Every::run || stream->table().write_open) {
             for (const auto& variable : stream->variables()) {
-                (void)open_window(variable->rules(), *previous_, inner);
+                (void)open_window(variable->rules(), *step_.previous, inner);
                 if (inner) variable->samples().end_inner(window->begin, inner->end);
             }
             due.push_back({stream.get(), *window});
@@ -237,39 +233,40 @@ std::vector<Due> History::find_open() {
 
 Status History::save(tw_restart restart) {
     if (!broken_.ok()) return broken_;
-    const Status mine = in_step_ ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
+    const Status mine =
+        step_.open ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
     SavedState state(ranks_, context_, streams_, choices_, picks_);
-    Status status = state.save(restart, mine, previous_);
+    Status status = state.save(restart, mine, step_.previous);
     saved_ = status.ok();
     return status;
 }
 
 Status History::load(tw_file file) {
     Status mine = broken_;
-    if (mine.ok() && (!declared_.ended() || in_step_ || previous_))
+    if (mine.ok() && (!declared_.ended() || step_.open || step_.previous))
         mine = failure(TW_ESTATE,
                        "history: tw_history_load belongs between tw_history_ready and the first "
                        "tw_history_time");
     SavedState state(ranks_, context_, streams_, choices_, picks_);
     const auto make = [&](const auto& changed) { return make_again(changed); };
-    Status status = state.load(file, std::move(mine), make, records_, previous_, broken_);
+    Status status = state.load(file, std::move(mine), make, records_, step_.previous, broken_);
     saved_ = saved_ || status.ok();
     return status;
 }
 
 Status History::close() {
-    const std::array<std::int64_t, 3> times{in_step_, now_, previous_.value_or(-1)};
+    const std::array<std::int64_t, 3> times{step_.open, step_.now, step_.previous.value_or(-1)};
     const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
     Status status = ranks_.agree({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
     if (status.ok()) status = broken_;
     if (status.ok()) {
-        if (in_step_) status = end_step();
+        if (step_.open) status = end_step();
         const std::vector<Due> due = broken_.ok() ? find_open() : std::vector<Due>{};
         waiting_.clear();
         for (const Due& one : due)
             if (waits(*one.stream)) waiting_.push_back(one.stream);
         Status settled = waiting_.empty() ? Status{} : settle_land(due);
-        if (!due.empty() && settled.ok()) settled = records_.write(due, now_);
+        if (!due.empty() && settled.ok()) settled = records_.write(due, step_.now);
         keep_first(status, std::move(settled));
     }
     for (Output* output : outputs_of(streams_)) keep_first(status, output->close(false));

@@ -47,6 +47,18 @@ public:
     std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
+    /// The present step, or the time between two steps.
+    static constexpr Time never = std::numeric_limits<Time>::min();
+    struct StepTimes {
+        bool open = false;             ///< the step has begun and not ended
+        std::optional<Time> previous;  ///< time of the last step that has ended
+        Time now = 0;
+        Time length = 0;       ///< length of the last step that has ended
+        Status lost;           ///< reason why the time of this step was refused
+        Time refused = never;  ///< the last time that was set, which perhaps was refused
+        /// End of the last step whose time was refused, if it was as long as the one before.
+        Time assumed = never;
+    };
     /// Picks of a stream that replace the same dimensions, and have the same stations.
     struct PickGroup {
         std::set<const RegionPick*> picks;
@@ -55,21 +67,15 @@ private:
     };
 
     Status begin_step(double seconds);
-    Status resolve_all(std::vector<ResolvedStream>& resolved);
     Status make_streams();
     Status make_variable(Stream& stream, const StreamField& about);
     Status make_variables(Stream& stream, const ResolvedStream& resolved);
-    void give(Field& field, std::span<const SentBox> boxes, const double* weight, bool first,
-              bool last);
     bool waits(Stream& stream) const;
-    std::set<std::int64_t> find_missing(const RegionPick& pick, const Field& field) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;
     Status settle_land(const std::vector<Due>& due);
     Status make_again(const std::set<const RegionPick*>& found);
-    Status agree_on_declarations(const Status& mine);
-    Status agree_on_open_files();
     /// Tests if the length of steps is known: that of the model, or of a step that has ended.
-    bool knows_length() const { return length_ > 0 || context_.run.step > 0; }
+    bool knows_length() const { return step_.length > 0 || context_.run.step > 0; }
     Status plan_step(std::optional<Time> previous, Time now);
     void skip_to(Time time);
     Status end_lost_step();
@@ -87,17 +93,9 @@ private:
     /// Streams that take this step, and whose stations are not known before land is.
     std::vector<Stream*> waiting_;
     Records records_{ranks_, context_, streams_};
-    bool in_step_ = false;
-    std::optional<Time> previous_;  ///< time of the last step that has ended
-    Time now_ = 0;
-    Time length_ = 0;  ///< length of the last step that has ended
-    Status lost_;      ///< reason why the time of this step was refused
-    Status broken_;    ///< reason why streams could not be made again or continued; the same on
-                       ///< every rank
-    static constexpr Time never = std::numeric_limits<Time>::min();
-    Time refused_ = never;  ///< the last time that was set, which perhaps was refused
-    /// End of the last step whose time was refused, if it was as long as the one before.
-    Time assumed_ = never;
+    StepTimes step_;
+    Status broken_;       ///< reason why streams could not be made again or continued; the same on
+                          ///< every rank
     bool saved_ = false;  ///< nothing has been sent since the last tw_history_save
 };
 

@@ -19,7 +19,9 @@ bool History::waits(Stream& stream) const {
 }
 
 /// Finds the elements that are missing in what was sent of a field, at all levels.
-std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field& field) const {
+static std::set<std::int64_t> find_missing(const RegionPicks& picks,
+                                           const std::map<std::string, std::int64_t>& lengths,
+                                           const RegionPick& pick, const Field& field) {
     if (!field.examined || field.examined->values.empty()) return {};
     const Part& all = field.examined->all.part;
     const tw_type type = field.declared.type;
@@ -38,22 +40,22 @@ std::set<std::int64_t> History::find_missing(const RegionPick& pick, const Field
     for (const std::string& dim : all.dims)
         if (std::ranges::find(pick.pick.dims, dim) == pick.pick.dims.end()) {
             across.push_back(dim);
-            levels *= declared_.lengths().at(dim);
+            levels *= lengths.at(dim);
         }
     Part part;
     for (std::int64_t level = 0; level < levels; ++level) {
         Choice choice;
         std::int64_t rest = level;
         for (const std::string& dim : across) {
-            choice.along[dim] = {rest % declared_.lengths().at(dim)};
-            rest /= declared_.lengths().at(dim);
+            choice.along[dim] = {rest % lengths.at(dim)};
+            rest /= lengths.at(dim);
         }
         const Chosen chosen = choose(all, choice);
         if (!same_part(chosen.part, part)) {
             note();
             places.clear();
             for_elements(chosen.part, [&](std::int64_t, const auto& at) {
-                places.push_back(picks_.index(pick, at));
+                places.push_back(picks.index(pick, at));
             });
             some.assign(places.size(), 0);
             part = chosen.part;
@@ -150,7 +152,7 @@ Status History::settle_land(const std::vector<Due>& due) {
                        : std::ranges::any_of(group.shows, holds) ? has_not_sent
                                                                  : 0);
     }
-    if (Status status = ranks_.agree({}, now_, sent); !status.ok()) return status;
+    if (Status status = ranks_.agree({}, step_.now, sent); !status.ok()) return status;
     const auto settles = [&](std::size_t g) { return sent[g] == has_sent || groups[g].is_due; };
     bool any = false;
     for (std::size_t g = 0; g < groups.size(); ++g) any |= settles(g);
@@ -161,7 +163,8 @@ Status History::settle_land(const std::vector<Due>& due) {
             if (!settles(g)) continue;
             std::set<std::int64_t> missing;
             for (const Field* field : groups[g].shows)
-                missing.merge(find_missing(**groups[g].picks.begin(), *field));
+                missing.merge(
+                    find_missing(picks_, declared_.lengths(), **groups[g].picks.begin(), *field));
             for (const RegionPick* pick : groups[g].picks) land[pick] = missing;
         }
         return {};

@@ -17,20 +17,22 @@ namespace thalweg::history {
 
 using detail::failure;
 
-Status History::resolve_all(std::vector<ResolvedStream>& resolved) {
-    std::vector<DeclaredField> declared;
-    for (Field& field : declared_.fields()) {
+/// Finds the fields of each stream.
+static Status resolve_all(Declarations& declared, const Table& table, bool warns,
+                          std::vector<ResolvedStream>& resolved) {
+    std::vector<DeclaredField> fields;
+    for (Field& field : declared.fields()) {
         DeclaredField& f = field.declared;
-        f.has_axes = declared_.has_axes(f.dims);
-        f.has_centres = declared_.centres(field).complete();
-        f.terms = formula_terms(declared_.coordinates(), f.dims, field.attributes);
-        declared.push_back(f);
+        f.has_axes = declared.has_axes(f.dims);
+        f.has_centres = declared.centres(field).complete();
+        f.terms = formula_terms(declared.coordinates(), f.dims, field.attributes);
+        fields.push_back(f);
     }
     std::vector<std::string> warnings;
-    const std::vector<Problem> problems = resolve(table_, declared, resolved, warnings);
+    const std::vector<Problem> problems = resolve(table, fields, resolved, warnings);
     for (const std::string& warning : warnings)
-        if (ranks_.rank() == 0) detail::log::warn("history: {}", warning);
-    return problem_status(problems, table_.name);
+        if (warns) detail::log::warn("history: {}", warning);
+    return problem_status(problems, table.name);
 }
 
 Status History::make_streams() {
@@ -111,16 +113,16 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
 /// Checks that all ranks made the same declarations, and agrees on the stamp (time and random
 /// numbers) for the files.
 /// @note Collective
-Status History::agree_on_declarations(const Status& mine) {
-    const std::int64_t hash = declared_.hash();
+static Status agree_on_declarations(Ranks& ranks, const Status& mine, std::int64_t hash,
+                                    std::array<std::int64_t, 3>& stamp) {
     std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};
-    if (ranks_.rank() == 0) {
+    if (ranks.rank() == 0) {
         std::random_device random;
         words[2] = std::time(nullptr);
         for (const int i : {3, 4}) words[i] = std::int64_t{random()} << 32 | random();
     }
-    if (Status status = ranks_.agree(mine, 0, words); !status.ok()) return status;
-    std::copy(words.begin() + 2, words.end(), context_.stamp.begin());
+    if (Status status = ranks.agree(mine, 0, words); !status.ok()) return status;
+    std::copy(words.begin() + 2, words.end(), stamp.begin());
     if ((words[0] & words[1]) != 0)
         return failure(TW_EMISMATCH,
                        "history: the declared coordinates or fields differ between ranks");
@@ -130,24 +132,27 @@ Status History::agree_on_declarations(const Status& mine) {
 /// Limits the number of open files, so that those of a process suffice on every rank. A file takes
 /// up to four: its data, lock, checksums, and the places of its chunks.
 /// @note Collective
-Status History::agree_on_open_files() {
-    std::array<std::int64_t, 1> files{table_.max_open};
+static Status agree_on_open_files(Ranks& ranks, std::int64_t asked, std::int64_t& most) {
+    std::array<std::int64_t, 1> files{asked};
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         files[0] = std::clamp<std::int64_t>(limit.rlim_cur / 4, 1, files[0]);
-    Status status = ranks_.least(files);
-    context_.max_open = files[0];
+    Status status = ranks.least(files);
+    most = files[0];
     return status;
 }
 
 Status History::ready() {
     Status mine = detail::alone([&]() -> Status {
         if (declared_.ended()) return failure(TW_ESTATE, "tw_history_ready has been called before");
-        if (Status status = resolve_all(resolved_); !status.ok()) return status;
+        if (Status status = resolve_all(declared_, table_, ranks_.rank() == 0, resolved_);
+            !status.ok())
+            return status;
         return picks_.list(resolved_);
     });
-    if (Status status = agree_on_declarations(mine); !status.ok()) return status;
-    if (Status status = agree_on_open_files(); !status.ok()) return status;
+    mine = agree_on_declarations(ranks_, mine, declared_.hash(), context_.stamp);
+    if (mine.ok()) mine = agree_on_open_files(ranks_, table_.max_open, context_.max_open);
+    if (!mine.ok()) return mine;
     if (Status status = picks_.find(); !status.ok()) return status;
     mine = detail::alone([&] { return make_streams(); });
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
