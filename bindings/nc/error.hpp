@@ -7,6 +7,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "ranks.hpp"
@@ -18,8 +19,9 @@ struct Error {
     std::string text;
 };
 
-inline constexpr int out_of_memory = -61;   // NC_ENOMEM
-inline constexpr int internal_error = -92;  // NC_EINTERNAL
+inline constexpr int invalid_argument = -36;  // NC_EINVAL
+inline constexpr int out_of_memory = -61;     // NC_ENOMEM
+inline constexpr int internal_error = -92;    // NC_EINTERNAL
 
 // Returns the code of netCDF that comes closest to a code of the library.
 int code_of(int status);
@@ -37,6 +39,8 @@ Error error_of(Action action) try {
     return thrown;
 } catch (const std::bad_alloc&) {
     return {out_of_memory, "out of memory"};
+} catch (const std::logic_error&) {
+    return {invalid_argument, "a name is NULL"};
 } catch (const std::exception& thrown) {
     return {internal_error, thrown.what()};
 }

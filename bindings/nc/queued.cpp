@@ -23,6 +23,12 @@ QueuedFile::QueuedFile(Session& session, std::string path)
     if (session_.comm() == MPI_COMM_NULL) settings_ += "; publish=live";
 }
 
+bool QueuedFile::has_put(int varid) const {
+    const auto& all = queue_.entries();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Entry& e) { return e.varid == varid && !e.empty; });
+}
+
 Index QueuedFile::own_records() const {
     const int unlimited = table_.unlimited();
     return unlimited < 0 ? 0 : table_.length(unlimited);

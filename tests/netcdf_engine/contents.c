@@ -159,6 +159,35 @@ static void storage(void) {
     C(nc_close(id));
 }
 
+/* Wrong arguments: names that are NULL, too many dimensions, chunks, and late fill values. */
+static void wrong(void) {
+    int many[40] = {0}, other = 0;
+    const size_t chunk = (size_t)-5;
+    C(create("wrong.nc", NC_CLOBBER | NC_NETCDF4));
+    define_dims();
+    for (int i = 0; i < 40; i++) many[i] = dims[1];
+    C(nc_def_dim(id, NULL, 3, &other));
+    C(nc_put_att_text(id, NC_GLOBAL, "history", 3, "new"));
+    C(nc_del_att(id, NC_GLOBAL, NULL));
+    C(nc_def_var(id, "many", NC_INT, 40, many, &other));
+    for (int i = 0; i < 2; i++)
+        C(nc_def_var(id, i == 0 ? "a" : "b", NC_INT, 1, &dims[2], &vars[i]));
+    C(nc_def_var_chunking(id, vars[0], NC_CHUNKED, &chunk));
+    C(nc_put_att_int(id, vars[0], "_FillValue", NC_INT, 2, (const int[]){1, 2}));
+    C(nc_put_att_int(id, vars[0], "_FillValue", NC_SHORT, 1, (const int[]){1}));
+    const size_t start = (size_t)(wide * rank), count = wide;
+    C(nc_put_vara_int(id, vars[1], &start, &count, (const int[]){1, 2, 3, 4, 5, 6}));
+    for (int i = 0; i < 2; i++) {
+        C(nc_put_att_int(id, vars[i], "_FillValue", NC_INT, 2, (const int[]){1, 2}));
+        C(nc_put_att_int(id, vars[i], "_FillValue", NC_SHORT, 1, (const int[]){1}));
+    }
+    C(nc_put_att_int(id, vars[1], "_FillValue", NC_INT, 1, (const int[]){-7}));
+    C(nc_close(id));
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* netCDF-C has kept empty attributes of the puts that failed. */
+    if (rank == 0) remove("wrong.nc");
+}
+
 /* A compact variable, and one with unlimited dimension, which cannot be compact. */
 static void compact(void) {
     int way = -1, back[levels] = {0};
@@ -292,7 +321,8 @@ static void unopened(void) {
 
 int main(int argc, char** argv) {
     static const struct Case cases[] = {{"attributes", attributes}, {"storage", storage},
-                                        {"compact", compact},       {"groups", groups},
-                                        {"names", names},           {"unopened", unopened}};
+                                        {"wrong", wrong},           {"compact", compact},
+                                        {"groups", groups},         {"names", names},
+                                        {"unopened", unopened}};
     return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -128,7 +128,7 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     return file;
 }
 
-void File::settle() { settled_ = table_.variables.size(); }
+void File::settle() { settled_ = ended_ = table_.variables.size(); }
 
 void File::sync() {
     QueuedFile::sync();
@@ -167,6 +167,9 @@ int File::def_var(const std::string& name, int type, std::vector<int> dims) {
     if (is_classic_model() && type > NC_DOUBLE && type <= NC_STRING)
         throw Error{NC_ESTRICTNC3, path_ + ": variable " + name +
                                        ": the classic model has no type " + std::to_string(type)};
+    constexpr std::size_t most_of_hdf5 = 32;  // dimensions
+    if (is_netcdf4() && dims.size() > most_of_hdf5)
+        throw Error{NC_EMAXDIMS, path_ + ": variable " + name + " has too many dimensions"};
     const int id = Dataset::def_var(name, type, std::move(dims));
     table_.variable(id).storage.no_fill = fill_mode_ == NC_NOFILL;
     return id;
@@ -185,9 +188,12 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
         fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
     if (static_cast<Index>(n) < 0 || (n > 0 && values == nullptr))
         fail(NC_EINVAL, "the pointer to the values is NULL");
-    if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4() &&
-        static_cast<std::size_t>(varid) < settled_)
-        fail(NC_ELATEFILL, "comes too late");
+    if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4()) {
+        if (n != 1) fail(NC_EINVAL, "is not one value");
+        if (static_cast<std::size_t>(varid) < ended_ ||
+            (static_cast<std::size_t>(varid) < settled_ && (!is_new() || has_put(varid))))
+            fail(NC_ELATEFILL, "comes too late");
+    }
     Attribute a{name, type, static_cast<Index>(n), std::string(n * size_of(type), '\0')};
     const int code = convert(memory_type == NC_NAT ? type : memory_type, values, type,
                              a.bytes.data(), a.n, "", any_sign());
@@ -262,7 +268,7 @@ void File::need_data_mode() {
     if (!define_) return;
     if (format_ != Format::netcdf4) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
     leave_define_mode();
-    settle();
+    settled_ = table_.variables.size();
 }
 
 Variable& File::variable_for_data(int varid) {

@@ -72,6 +72,7 @@ private:
     // same access.
     std::vector<bool> collective_;
     std::size_t settled_ = 0;  // number of variables that were defined when definitions last ended
+    std::size_t ended_ = 0;    // the same by a call of the program; a put ends them, too
 
     bool is_collective(int varid) const;
     static std::string place_to_read(Session& session, const Call& call, const std::string& path);

@@ -86,15 +86,19 @@ int inq_typeid(int ncid, const char* name, int* type) {
 
 // ---- what the engine does not have --------------------------------------------------------------
 
+std::string named(const char* what, const char* name) {
+    return std::string(what) + " '" + (name == nullptr ? "" : name) + "'";
+}
+
 int def_grp(int ncid, const char* name, int* group) {
-    return leave_and_call<&Table::def_grp>(std::string("group '") + name + "'", ncid, name, group);
+    return leave_and_call<&Table::def_grp>(named("group", name), ncid, name, group);
 }
 
 int rename_grp(int ncid, const char*) {
     return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADGRPID; });
 }
 
-std::string type_named(const char* name) { return std::string("type '") + name + "'"; }
+std::string type_named(const char* name) { return named("type", name); }
 
 int def_compound(int ncid, std::size_t size, const char* name, int* type) {
     return leave_and_call<&Table::def_compound>(type_named(name), ncid, size, name, type);

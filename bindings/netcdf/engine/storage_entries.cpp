@@ -52,7 +52,8 @@ int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths
     const int code = change_storage(ncid, varid, [&](Storage& s, const Variable& v, File& file) {
         compact = layout == NC_COMPACT && file.format() == NC_FORMAT_NETCDF4;
         std::vector<Index> all;
-        if (lengths != nullptr) all.assign(lengths, lengths + v.dims.size());
+        for (std::size_t d = 0; lengths != nullptr && d < v.dims.size(); d++)
+            all.push_back(static_cast<Index>(std::min<std::size_t>(lengths[d], NC_MAX_INT64)));
         if (v.dims.empty() && layout == NC_CHUNKED) return;
         set_chunking(s, file.table(), v, layout == NC_COMPACT ? NC_CONTIGUOUS : layout, all);
     });
