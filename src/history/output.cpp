@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/log.hpp"
+#include "definitions/definitions.hpp"
 #include "history/path.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
@@ -60,6 +62,35 @@ bool Output::full(const Window& record) const {
     const std::int64_t k = rules_.boundaries.window(record.end, Edge::begin);
     return rules_.boundaries.at(k) > end ||
            (stream_.next_file && rules_.instant && rules_.boundaries.at(k) >= end);
+}
+
+Status Output::check_names() const {
+    const Table& table = *context_.table;
+    const bool has_bounds = !timeless() && !rules_.instant;
+    std::set<std::string> names;
+    if (!timeless()) names.insert(table.time);
+    if (has_bounds) names.insert(table.bounds);
+    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
+                         const Part& part) -> Status {
+        Status status = detail::check_name("a variable", name);
+        if (!names.insert(name).second)
+            status.text = "its files have another variable of this name";
+        for (const std::string& dim : dims) {
+            const auto at = std::ranges::find(part.dims, dim) - part.dims.begin();
+            if ((!timeless() && dim == table.time) ||
+                (has_bounds && dim == table.bounds_dim && part.shape[at] != 2))
+                status.text = fmt::format("the history itself uses the dimension '{}'", dim);
+        }
+        if (status.text.empty()) return {};
+        return detail::failure(TW_ESETTING, "stream '{}': variable '{}': {}", stream_.name,
+                               OfVariable{name}, status.text);
+    };
+    Status status;
+    for (const auto& [c, dims, chosen, data, target] : coordinates_)
+        keep_first(status, add(c->name, dims, chosen->part));
+    for (const Variable* variable : variables_)
+        keep_first(status, add(variable->name(), variable->dims(), variable->chosen().part));
+    return status;
 }
 
 Status Output::prepare(const Window& record) {

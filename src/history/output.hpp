@@ -54,6 +54,8 @@ public:
            std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates);
 
     const std::vector<Variable*>& variables() const { return variables_; }
+    /// Checks that the names in a file are valid, and that each has one meaning. Local.
+    Status check_names() const;
     /// Opens the file to which a record belongs, unless it is open.
     /// @note Collective
     Status prepare(const Window& record);

@@ -64,6 +64,8 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
     stream.make_outputs([&](const std::vector<Variable*>& variables) {
         return choices_.coordinates_of(table, variables, picks_.station_names(table.region));
     });
+    for (const auto& output : stream.outputs())
+        if (Status s = output->check_names(); !s.ok()) return s;
     return {};
 }
 

@@ -123,11 +123,10 @@ void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Tim
         if (variable_.instant())
             sums_.emplace(variable_.about().statistic, variable_.chosen().elements);
         double weight = 1;
-        if (own_weight != nullptr)
-            weight = *own_weight;
-        else if (!variable_.instant() && !variable_.about().statistic.counts)
+        if (!variable_.instant() && !variable_.about().statistic.counts)
             weight = state_.weight.next(
                 variable_.about().inner ? step_.inner.begin : step_.window.begin, now);
+        if (own_weight != nullptr) weight = *own_weight;
         sums_->begin_sample(weight);
         state_.log = add_to_log(state_.log, now, weight);
     }

@@ -49,7 +49,8 @@ void print(const history::StreamTable& stream, const StreamEstimate& found) {
                    found.files == 1 ? "" : "s", size_text(found.bytes), found.first_file,
                    found.first_file == found.last_file ? "" : " ... " + found.last_file);
     if (found.memory > 0)
-        fmt::print("    {} of memory on all ranks together\n", size_text(found.memory));
+        fmt::print("    {} of memory on all ranks together{}\n", size_text(found.memory),
+                   found.at_most ? " at most" : "");
 }
 
 /// Prints an estimate of what each stream writes.

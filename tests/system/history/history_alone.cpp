@@ -118,7 +118,8 @@ void one_step(const Wrong& wrong, const char* settings, bool first, bool weight)
         for (const int last : {++day, ++day}) step(f, last);
     }
     const Contents file(path);
-    CHECK(!file.values.empty() && file.values.back() == (first ? 4 : 5) && file.time.back() == (first ? 3.5 : 4.5));
+    CHECK(!file.values.empty() && file.values.back() == (first ? 4 : 5) &&
+          file.time.back() == (first ? 3.5 : 4.5));
 }
 
 /// Tests collective calls to which one rank passes other arguments.

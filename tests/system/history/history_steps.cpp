@@ -143,6 +143,43 @@ void settings_of_a_variable() {
     }
 }
 
+/// Tests that names in a file which the history uses itself, or twice, are found before the first
+/// step.
+void names_in_a_file() {
+    const auto refuse = [](const std::string& keys, const char* field, const char* text,
+                           std::int64_t length = 3) {
+        Fields f("[history]\n" + keys + "\n" +
+                     stream_of("s", "s.nc", "every = \"1 day\"\nfields = [\"*\"]\n"),
+                 "coordinates=c", field);
+        const std::vector<double> c(length, 1);
+        OK(tw_history_coordinate(f.history, "c", "c", nullptr,
+                                 tw_dense(TW_DOUBLE, c.data(), length), "units=1"));
+        REFUSED(tw_history_ready(f.history), TW_ESETTING, text);
+    };
+    refuse("", "time", "variable 'time': its files have another variable of this name");
+    refuse("", "time_bnds", "variable 'time_bnds': its files");
+    refuse("time = \"x\"", "T", "the history itself uses the dimension 'x'");
+    refuse("time = \"c\"", "T", "variable 'c'");
+    refuse("bounds_dim = \"c\"", "T", "the history itself uses the dimension 'c'");
+    refuse("", "a/b", "'a/b' is not a valid netCDF name");
+}
+
+/// Tests that a weight of the model does not change the length for which the next sample counts.
+void own_weights() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f(stream_of("s", path, "every = \"4 hours\"\nfields = [\"T\"]\n"));
+        OK(tw_history_ready(f.history));
+        for (int i = 1; i <= 4; ++i) {
+            const double value = 10 * i, twice = 2;
+            OK(f.time(i * hour));
+            OK(tw_send_array(f.t, tw_dense(TW_DOUBLE, &value, 1), i == 1 ? &twice : nullptr));
+            OK(tw_history_end_step(f.history));
+        }
+    }
+    expect(path, {(2 * 10 + 20 + 30 + 40) / 5.});
+}
+
 /// Elements without a result get a fill value, and the file names it.
 void fill_without_missing_values() {
     const std::string path = fresh_folder() + "/s.nc";
@@ -178,6 +215,8 @@ int main(int argc, char** argv) {
     file_that_cannot_be_made();
     settings_of_a_variable();
     fill_without_missing_values();
+    names_in_a_file();
+    own_weights();
     OK(tw_finalize(&session));
     return check::verdict("history_steps");
 }
