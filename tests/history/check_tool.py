@@ -165,6 +165,17 @@ def check(config, described):
     assert lines[-1].startswith("in all: 12 files, "), out
 
 
+def check_points(folder, described):
+    points = folder / "points.toml"
+    points.write_text(
+        "[region.p]\npoints = [[1, 2]]\n"
+        '[[stream]]\nname = "p"\nevery = "1 day"\nregion = "p"\nfields = ["tas"]\n'
+    )
+    # Without coordinates, the program does not know which dimensions the stations replace.
+    out, _ = run(points, "--run", described)
+    assert "    130 kB of memory on all ranks together at most\n" in out, out
+
+
 def check_problems(folder, config, described):
     wrong = folder / "wrong.toml"
     wrong.write_text(
@@ -235,6 +246,7 @@ def main():
         config.write_text(CONFIG)
         described.write_text(RUN)
         check(config, described)
+        check_points(folder, described)
         check_problems(folder, config, described)
         check_conversion(folder)
 
