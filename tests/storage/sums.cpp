@@ -79,7 +79,7 @@ private:
         const Variable& v = definitions_.variables[c.variable];
         std::string& all = held_[{c.variable, v.record ? c.record : 0}];
         all.resize(v.elements() * v.element());
-        ASSERT_TRUE(writer.before({&c, 1}).ok());
+        ASSERT_TRUE(writer.note_open({&c, 1}, true).ok());
         std::int64_t from = 0;
         const Box whole = whole_box(v.shape);
         for (std::int64_t at = 0; at < v.elements(); ++at) {
