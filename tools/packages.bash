@@ -6,7 +6,7 @@ packages=(
     g++ gfortran cmake ninja-build ccache pkg-config
     openmpi-bin libopenmpi-dev
     libpnetcdf-dev pnetcdf-bin libutf8proc-dev
-    libnetcdf-mpi-dev libhdf5-openmpi-dev libnetcdf-dev netcdf-bin
+    libnetcdf-mpi-dev libhdf5-openmpi-dev libnetcdf-dev netcdf-bin libnetcdff-dev
     libdeflate-dev libzstd-dev
     libspdlog-dev libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libxxhash-dev libcli11-dev
     libgtest-dev zlib1g-dev hdf5-tools clang-format python3 python3-dev python3-venv
