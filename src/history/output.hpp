@@ -85,18 +85,8 @@ private:
     Status create();
     Status append();
     Status recover();
-    Status define();
-    Status define_variable(const Variable& variable);
-    Status define_quantization(const Variable& variable);
-    Status define_time();
-    Status define_coordinate(const std::string& name, tw_type type,
-                             const std::vector<std::string>& dims, tw_decomposition target);
-    Status define_dims(const Part& part, const std::vector<std::string>& dims);
     Status put_coordinates();
     Status check(tw_status code) const { return context_.ranks->status(code); }
-    Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
-    bool can_fill(const Variable& variable) const;
-    static bool is_quantized(const Variable* variable);
     bool timeless() const { return rules_.every == Every::once; }
 
     FileContext& context_;
@@ -109,6 +99,11 @@ private:
     tw_file file_ = nullptr;
     std::int64_t used_ = 0;
 };
+
+/// Defines the variables and attributes of a file.
+Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
+                   const WindowRules& rules, const std::vector<Variable*>& variables,
+                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path);
 
 /// Returns the coordinates that a file of these variables needs.
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
