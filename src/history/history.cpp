@@ -36,6 +36,13 @@ Status History::set_time(double seconds) {
     return status;
 }
 
+/// Determines how a step's samples will be used, without changing anything.
+static Status plan_step(const Streams& streams, std::optional<Time> previous, Time now) {
+    for (const auto& stream : streams)
+        if (Status status = stream->plan_step(previous, now); !status.ok()) return status;
+    return {};
+}
+
 Status History::begin_step(double seconds) {
     if (!declared_.ended())
         return failure(TW_ESTATE, "history: tw_history_ready has not been called");
@@ -50,13 +57,13 @@ Status History::begin_step(double seconds) {
     if (since < 0 || (step_.previous && now <= *step_.previous))
         return failure(TW_EARG, "history: the time {} is not after {}", text(now),
                        text(step_.previous.value_or(context_.run.start)));
-    Status status = plan_step(step_.previous, now);
+    Status status = plan_step(streams_, step_.previous, now);
     for (const Time assumed : {std::exchange(step_.refused, now), step_.assumed}) {
         if (status.ok() || assumed <= step_.previous.value_or(context_.run.start) ||
-            assumed >= now || !plan_step(assumed, now).ok())
+            assumed >= now || !plan_step(streams_, assumed, now).ok())
             continue;
         skip_to(assumed);
-        status = plan_step(step_.previous, now);
+        status = plan_step(streams_, step_.previous, now);
     }
     if (!status.ok()) return status;
     waiting_.clear();
@@ -120,24 +127,6 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     return {};
 }
 
-/// Returns the records that are due at the end of the step.
-std::vector<Due> History::find_due() const {
-    std::vector<Due> due;
-    for (const auto& stream : streams_) {
-        const Step& step = stream->step();
-        if (step.before) due.push_back({stream.get(), *step.before, true});
-        if (step.ends) due.push_back({stream.get(), step.window});
-    }
-    return due;
-}
-
-/// Determines how a step's samples will be used, without changing anything.
-Status History::plan_step(std::optional<Time> previous, Time now) {
-    for (const auto& stream : streams_)
-        if (Status status = stream->plan_step(previous, now); !status.ok()) return status;
-    return {};
-}
-
 /// Ends the steps until a time without their samples.
 void History::skip_to(Time time) {
     for (const auto& stream : streams_)
@@ -167,6 +156,17 @@ Status History::end_lost_step() {
     return status;
 }
 
+/// Returns the records that are due at the end of the step.
+static std::vector<Due> find_due(const Streams& streams) {
+    std::vector<Due> due;
+    for (const auto& stream : streams) {
+        const Step& step = stream->step();
+        if (step.before) due.push_back({stream.get(), *step.before, true});
+        if (step.ends) due.push_back({stream.get(), step.window});
+    }
+    return due;
+}
+
 Status History::end_step() {
     if (!broken_.ok()) {
         step_.open = false;
@@ -178,7 +178,7 @@ Status History::end_step() {
                                        "tw_history_time"));
         return declared_.ended() ? end_lost_step() : std::exchange(step_.lost, Status{});
     }
-    const std::vector<Due> due = find_due();
+    const std::vector<Due> due = find_due(streams_);
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes) {
             if (field.examined) field.examined->values.clear();

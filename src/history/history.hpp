@@ -47,8 +47,8 @@ public:
     std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
-    /// The present step, or the time between two steps.
     static constexpr Time never = std::numeric_limits<Time>::min();
+    /// The present step, or the time between two steps.
     struct StepTimes {
         bool open = false;             ///< the step has begun and not ended
         std::optional<Time> previous;  ///< time of the last step that has ended
@@ -76,10 +76,8 @@ private:
     Status make_again(const std::set<const RegionPick*>& found);
     /// Tests if the length of steps is known: that of the model, or of a step that has ended.
     bool knows_length() const { return step_.length > 0 || context_.run.step > 0; }
-    Status plan_step(std::optional<Time> previous, Time now);
     void skip_to(Time time);
     Status end_lost_step();
-    std::vector<Due> find_due() const;
     std::vector<Due> find_open();
 
     Ranks& ranks_;
