@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <limits>
 #include <map>
 #include <new>
@@ -155,15 +156,15 @@ public:
         std::vector<std::vector<char>> result;
         if (rank_ == root) with_reserve([&] { counts.resize(size_); });
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
-        const auto make_room = [&]() -> Status {
-            int total = 0;
+        const auto make_room = [&] {
+            std::int64_t total = 0;
             for (const int n : counts) {
-                starts.push_back(total);
+                starts.push_back(static_cast<int>(total));
                 total += n;
+                if (total > INT_MAX) throw std::bad_alloc();  // MPI counts the bytes in an int
                 result.emplace_back(static_cast<std::size_t>(n));
             }
             together.resize(total);
-            return {};
         };
         bool have = rank_ != root || alone(make_room).ok();
         broadcast(&have, sizeof have, root);
