@@ -13,7 +13,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <new>
 #include <span>
 #include <string_view>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions/adopt.hpp"
 
-#include <algorithm>
-
 #include "definitions/fill.hpp"
 
 namespace thalweg::detail {

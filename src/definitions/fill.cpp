@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>

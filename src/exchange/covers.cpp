@@ -108,14 +108,13 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
     });
     // A rank without memory takes part with an empty message.
     const auto all = team.node().gather(mine, 0);
-    const auto unite_all = [&]() -> Status {
+    const auto unite_all = [&] {
         PlaceBoxes boxes(space_.places.size());
         for (const std::vector<char>& bytes : all) add_boxes(bytes, space_, boxes);
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < boxes.size(); ++p)
             append_boxes(words, p, cover(boxes[p], space_.places[p].shape));
         together = to_bytes(words);
-        return {};
     };
     if (team.topology().node_rank == 0 && status.ok()) status = alone(unite_all);
     team.node().broadcast(together, 0);

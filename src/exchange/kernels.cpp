@@ -13,7 +13,6 @@
 #include <limits>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace thalweg::detail {
 

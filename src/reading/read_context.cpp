@@ -2,7 +2,6 @@
 #include "reading/read_context.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "definitions/definitions.hpp"
 

@@ -206,11 +206,10 @@ bool tw_session_impl::abandon() {
     // still get its final name.
     for (tw_file_impl* f : files)
         if (f->file && !f->closed) f->file->release_names();
-    const auto keep = [&]() -> Status {
+    const auto keep = [&] {
         Abandoned& kept = abandoned_sessions();
         const std::lock_guard lock(kept.mutex);
         kept.sessions.push_back(this);
-        return {};
     };
     if (mpi_key != MPI_KEYVAL_INVALID && agreement && alone(keep).ok()) return true;
     if (team) give_up(team->world());

@@ -2,7 +2,6 @@
 #include "service/queue/unit_writer.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"

@@ -58,11 +58,10 @@ public:
         comm.all_reduce(told, Reduce::max);
         if (told[0] != 0) return agree(comm, made);
         layout_.definitions_bytes = told[1];
-        Status opened = alone([&]() -> Status {
+        Status opened = alone([&] {
             map = layout_.map = file_map(definitions, layout_.chunks.grids, layout_.chunks.whole,
                                          layout_.rooms.data_begin(layout_.definitions_bytes));
             placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
-            return {};
         });
         if (Status status = join(comm); !status.ok()) return status;
         if (opened.ok() && (writer || index_))
@@ -89,10 +88,9 @@ public:
         };
         if (Status status = agree(comm, alone(read)); !status.ok()) return status;
         comm.broadcast(bytes, options.keeper);
-        const auto take = [&]() -> Status {
+        const auto take = [&] {
             layout_.take(definitions, netcdf4_contents_of(bytes));
             map = layout_.map;
-            return {};
         };
         if (Status status = agree(comm, alone(take)); !status.ok()) return status;
         choose_writers(comm.rank(), options, writer, layout_.chunks.any_whole());

@@ -8,7 +8,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>

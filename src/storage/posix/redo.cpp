@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "storage/posix/log_entry.hpp"
 #include "storage/posix/paths.hpp"

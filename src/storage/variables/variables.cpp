@@ -19,12 +19,11 @@ public:
                   const StorageOptions& options, bool writer, FileMap& map) override {
         StorageOptions own = options;
         own.rate = 0;  // the rate is limited for all files together, not for each one
-        Status status = alone([&]() -> Status {
+        Status status = alone([&] {
             map = plain_map(definitions);
             throttle_ = Throttle(options.rate);
             holders_.resize(definitions.variables.size());
             for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
-            return {};
         });
         if (status = agree(comm, status); !status.ok()) return status;
         for (Part& part : parts_) {
