@@ -82,7 +82,7 @@ protected:
     void close_alone();
 
     // Writes the queue before a put that needs no other rank, if it is long.
-    void make_room(const Variable& v, const Section& section);
+    void make_room(int varid, const Section& section);
     // Returns memory for the values of a put.
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
     // Queues values, which have the variable's type. They must stay in place until the next call of

@@ -100,8 +100,9 @@ void QueuedFile::put_nothing(int varid) {
 
 // A single rank does so before it begins a new record, so that writes consist of whole records, and
 // find the values in the cache. One of several does so if the others wait for it.
-void QueuedFile::make_room(const Variable& v, const Section& section) {
+void QueuedFile::make_room(int varid, const Section& section) {
     if (queue_.bytes() < staging_limit() / 8) return;
+    const Variable& v = table_.variable(varid);
     const bool new_record = table_.is_record(v) && section.start.front() >= own_records();
     if (session_.ranks() > 1 ? others_wait() : new_record) join(Reason::full);
 }
@@ -131,15 +132,16 @@ bool QueuedFile::put_at_once(const Entry& entry) {
     // An empty collective put stands for those of other ranks, which must not be written later.
     const auto same = [&](const Entry& e) { return e.varid == entry.varid; };
     const auto& queued = queue_.entries();
-    const Variable& v = table_.variable(entry.varid);
-    if (has_failed_ || !v.storage.no_fill || !is_large(v, entry.count) || !entry.stride.empty() ||
-        entry.pieces != nullptr)
+    const Variable& before = table_.variable(entry.varid);
+    if (has_failed_ || !before.storage.no_fill || !is_large(before, entry.count) ||
+        !entry.stride.empty() || entry.pieces != nullptr)
         return false;
     const auto must_wait = [&] {
         return state_ != State::writing || std::any_of(queued.begin(), queued.end(), same);
     };
     if (must_wait() && queue_.has_values() && others_wait()) join(Reason::full);
     if (must_wait()) return false;
+    const Variable& v = table_.variable(entry.varid);  // join() may have replaced the definitions
     const int status = tw_put_box_alone(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                                         entry.start.data(), entry.count.data(), entry.values);
     if (status == TW_EUNSUPPORTED) return false;

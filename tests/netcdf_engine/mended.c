@@ -367,6 +367,40 @@ static void alone_while_others_close(int fill) {
     free(x);
 }
 
+/* Tests a rank that puts much while the others wait in nc_sync, although the ranks have given the
+ * variable different names. The joint call takes the names of the first rank. */
+static void other_names(void) {
+    enum { piece = 1 << 15 };
+    const size_t first = (size_t)piece * (size_t)rank, n = piece, one = 1;
+    int dim = 0, v = 0;
+    char name[80];
+    int* const x = calloc(n, sizeof *x);
+    snprintf(name, sizeof name, "a variable with a long name, from which memory is freed %d", rank);
+    fresh("names.nc", NC_NETCDF4);
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, NULL));
+    EXPECT(0, nc_def_dim(id, "large", n * (size_t)ranks, &dim));
+    EXPECT(0, nc_def_var(id, name, NC_INT, 1, &dim, &v));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    x[0] = x[piece - 1] = rank + 1;
+    if (rank == ranks - 1) {
+        usleep(300000); /* meanwhile, the others begin to wait */
+        EXPECT(0, nc_put_vara_int(id, v, &first, &n, x));
+    }
+    EXPECT(0, nc_sync(id));
+    if (rank < ranks - 1) EXPECT(0, nc_put_vara_int(id, v, &first, &n, x));
+    EXPECT(0, nc_close(id));
+    reopened("names.nc", "f", per_rank * ranks);
+    EXPECT(0, nc_inq_varid(id, "a variable with a long name, from which memory is freed 0", &v));
+    for (int r = 0; r < ranks; r++) {
+        const size_t last = (size_t)piece * (size_t)(r + 1) - 1;
+        EXPECT(0, nc_get_vara_int(id, v, &last, &one, x));
+        EXPECT(r + 1, x[0]);
+    }
+    EXPECT(0, nc_close(id));
+    free(x);
+}
+
 /* Tests the filter zstd, of which netCDF-C has no plugin here, in a file that one rank writes by
  * netCDF-C because of its byte order. A second run of the program continues the file. */
 static void zstd_by_one_rank(void) {
@@ -511,6 +545,7 @@ int main(int argc, char** argv) {
     if (ranks > 1) {
         alone_while_others_close(NC_FILL);
         alone_while_others_close(NC_NOFILL);
+        other_names();
     }
     chunks_without_fill(0);
     chunks_without_fill(1);

@@ -302,7 +302,7 @@ Section File::section_of(const Variable& v, const Request& r) const {
 int File::put(Request r, const void* values) {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     need_data_mode();
-    Variable& v = variable_for_data(r.varid);
+    const Variable& v = variable_for_data(r.varid);
     if (r.type == NC_NAT) r.type = v.type;
     const bool together = is_collective(r.varid);
     Section s;
@@ -324,8 +324,10 @@ int File::put(Request r, const void* values) {
             put_at_once(
                 {r.varid, false, s.start, s.count, s.stride, static_cast<const char*>(values)}))
             return NC_NOERR;
-        if (n > 0 && (!together || session_.ranks() == 1)) make_room(v, s);
-        if (n > 0 && !(dense && r.type == v.type && together && writes_at_once(v))) {
+        if (n > 0 && (!together || session_.ranks() == 1)) make_room(r.varid, s);
+        // The joint calls in put_at_once() and make_room() may have replaced the definitions.
+        const Variable& now = table_.variable(r.varid);
+        if (n > 0 && !(dense && r.type == now.type && together && writes_at_once(now))) {
             std::string gathered;
             if (!dense) {
                 const std::size_t bytes = size_of(r.type);
@@ -338,8 +340,8 @@ int File::put(Request r, const void* values) {
                 });
                 ready = gathered.data();
             }
-            char* const own = take(n * static_cast<Index>(size_of(v.type)), size_of(v.type));
-            code = convert(r.type, ready, v.type, own, n, nc::Table::fill_of(v), any_sign());
+            char* const own = take(n * static_cast<Index>(size_of(now.type)), size_of(now.type));
+            code = convert(r.type, ready, now.type, own, n, nc::Table::fill_of(now), any_sign());
             ready = own;
         }
     } catch (...) {
