@@ -127,9 +127,8 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
     const auto set = [&](const char* name, const std::string& text) {
         if (!text.empty()) set_attribute(attributes, {name, text});
     };
-    const std::string units = text_of(attributes, "units");
     for (const std::optional<Op> op : {about.statistic.inner, std::optional(about.statistic.op)}) {
-        if ((op == Op::std || op == Op::range) && is_temperature(units))
+        if ((op == Op::std || op == Op::range) && is_temperature(text_of(attributes, "units")))
             set("units_metadata", "temperature: difference");
         if (op != Op::mean_square) continue;
         set("units", squared(text_of(attributes, "units")));

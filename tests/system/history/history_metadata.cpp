@@ -50,6 +50,7 @@ square = { of = "tas", op = "mean_square" }
 deviation = { of = "tas", op = "std" }
 weighed = { of = "tas", weight = "ps" }
 warmest = { of = "tas", op = "max", inner = { op = "mean_square", every = "1 day" } }
+spread = { of = "tas", op = "std", inner = { op = "mean_square", every = "1 day" } }
 )";
 
 /// Declares fields on two hybrid levels, and writes two days.
@@ -171,7 +172,9 @@ void check_files(const std::string& folder) {
            "standard_deviation (interval: 86400 s)"},
           {"weighed", "K", "temperature: on_scale", "air_temperature",
            "mean (interval: 86400 s comment: weighted by ps)"},
-          {"warmest", "K2", "", "", "mean within days (of the square) time: maximum over days"}}) {
+          {"warmest", "K2", "", "", "mean within days (of the square) time: maximum over days"},
+          {"spread", "K2", "", "",
+           "mean within days (of the square) time: standard_deviation over days"}}) {
         statistics.expect(name, "units", units);
         statistics.expect(name, "units_metadata", metadata);
         statistics.expect(name, "standard_name", standard);
