@@ -137,17 +137,18 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
         using Out = typename decltype(named)::type;
         auto* const out = static_cast<Out*>(results) + begin;
         const bool all = find_valid(first + begin, n, valid.data());
-        values(first + begin, n, out);
-        kernels::Bits<Out> infinite = 0;
-        for (std::int64_t j = 0; j < n; ++j)
+        kernels::Bits<Out> infinite = used_.whole ? 1 : 0;
+        if (!used_.whole) values(first + begin, n, out);
+        for (std::int64_t j = 0; j < n && !used_.whole; ++j)
             infinite |= std::abs(out[j]) > std::numeric_limits<Out>::max() ? 1 : 0;
-        if (infinite == 0 && !used_.whole) {
+        if (infinite == 0) {
             for (std::int64_t j = 0; j < n && !all; ++j)
                 out[j] = valid[j] ? out[j] : value_as<Out>(fill);
             return;
         }
         values(first + begin, n, found.data());
         for (std::int64_t j = 0; j < n; ++j) {
+            out[j] = static_cast<Out>(found[j]);
             const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
             const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
                                 !(std::isinf(found[j]) && exact);
