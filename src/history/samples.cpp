@@ -61,8 +61,9 @@ Samples::Samples(const Variable& variable, Weights weights)
 
 std::int64_t Samples::bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
 
-void Samples::begin_step(const Step& step) {
+void Samples::begin_step(const Step& step, bool waits) {
     step_ = step;
+    waits_ = waits;
     if (step.inner_before)
         end_inner(step.before ? step.before->begin : step.window.begin, step.inner_before->end);
     if (step.before) {
@@ -137,7 +138,7 @@ void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Tim
         fail(failure(ended.code, "field '{}': {}", OfVariable{variable_.field().declared.name},
                      ended.text));
     // The sums are still in the caches.
-    else if (step_.ends && !variable_.about().inner)
+    else if (step_.ends && !variable_.about().inner && !waits_)
         finish();
 }
 
@@ -238,15 +239,9 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     failure_ = other.failure_;
     before_ = other.before_;
     const std::int64_t size = detail::size_of(variable_.about().type);
-    const auto gather_results = [&](const void* from, std::vector<char>& to) {
-        to.resize(places.size() * size);
-        gather(from, size, to.data());
-    };
-    if (!other.values_before_.empty()) gather_results(other.values_before_.data(), values_before_);
-    results_ = other.results_;
-    if (results_ && results_->values != nullptr) {
-        gather_results(other.results_->values, wider_);
-        results_->values = wider_.data();
+    if (!other.values_before_.empty()) {
+        values_before_.resize(places.size() * size);
+        gather(other.values_before_.data(), size, values_before_.data());
     }
     sums_.reset();
     if (!other.sums_) return;

@@ -74,7 +74,8 @@ public:
     /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
     /// Begins a step. First completes the windows that ended before it.
-    void begin_step(const Step& step);
+    /// @param waits  not all of the elements will be written
+    void begin_step(const Step& step, bool waits);
     bool wants() const { return step_.used; }
     /// Adds boxes of a sample.
     /// @param own_weight  weight sent by the model; null: derived from the step's length
@@ -142,6 +143,7 @@ private:
     std::optional<Accumulator> in_use_;
     VariableState state_;
     Step step_;
+    bool waits_ = false;  ///< not all of the elements will be written
     Status failure_;
     std::optional<Before> before_;
     std::optional<Results> results_;

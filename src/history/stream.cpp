@@ -49,8 +49,10 @@ Status Stream::plan_step(std::optional<Time> previous, Time now) {
 
 void Stream::begin_step() {
     auto own = steps_.begin() + 1;
+    // A stream that waits for its stations has no files.
     for (const auto& variable : variables_)
-        variable->samples().begin_step(variable->about().inner ? *own++ : steps_.front());
+        variable->samples().begin_step(variable->about().inner ? *own++ : steps_.front(),
+                                       outputs_.empty());
     if (step().crossed && !warned_ && context_.ranks->rank() == 0)
         detail::log::warn(
             "history: stream '{}': a step of the model crosses the boundary of a window; it "

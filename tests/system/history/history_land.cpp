@@ -18,19 +18,22 @@ struct Setup {
     std::string keys = "every = \"2 days\"";  ///< further keys of the stream
     int land = 0;                             ///< number of the element that is on land
     bool ready = true;                        ///< the configuration is right
+    std::string type = "double";              ///< type in the file
+    double beyond = 0;  ///< added to the values of the elements after the station
 };
 
 /// A field on a line of two elements for each rank, and a station at the element on land, which is
 /// nearer to the element after it than to that before.
 class Model {
 public:
-    explicit Model(const std::string& folder, const Setup& setup = {}) : land_(setup.land) {
+    explicit Model(const std::string& folder, const Setup& setup = {})
+        : land_(setup.land), beyond_(setup.beyond) {
         const std::int64_t shape = 2 * size, start = 2 * rank, count = 2;
         OK(tw_decompose(session, "x", 1, &shape, &start, &count, &decomposition_));
         const std::string text =
             "[[stream]]\nname = \"s\"\nanchor = \"start\"\nfields = [\"T\"]\nop = \"" + setup.op +
-            "\"\ntype = \"double\"\nregion = \"r\"\npath = \"" + folder + "/s.nc\"\n" + setup.keys +
-            "\n[region.r]\npoints = [[" + std::to_string(setup.land + 0.2) + ", 0]]\n";
+            "\"\ntype = \"" + setup.type + "\"\nregion = \"r\"\npath = \"" + folder + "/s.nc\"\n" +
+            setup.keys + "\n[region.r]\npoints = [[" + std::to_string(setup.land + 0.2) + ", 0]]\n";
         OK(tw_history_open(session, text.c_str(), "noleap", "2000-01-01", "step=86400", &history));
         OK(tw_history_field(history, "T", TW_DOUBLE, "x", decomposition_,
                             "missing=fixed; missing_value=-1; coordinates=lon lat", &field_));
@@ -59,7 +62,9 @@ public:
     void send(int day, bool all_land = false) {
         double values[2];
         for (int i = 0; i < 2; ++i)
-            values[i] = all_land || 2 * rank + i == land_ ? -1 : 100 * day + 2 * rank + i;
+            values[i] = all_land || 2 * rank + i == land_
+                            ? -1
+                            : 100 * day + 2 * rank + i + (2 * rank + i > land_ + 1 ? beyond_ : 0);
         OK(tw_send(field_, TW_DOUBLE, values, 2));
     }
     void step(int day) {
@@ -72,6 +77,7 @@ public:
 
 private:
     int land_;
+    double beyond_;
     tw_decomposition decomposition_ = nullptr;
     tw_field field_ = nullptr;
 };
@@ -95,6 +101,15 @@ void all_land() {
     for (int day = 3; day <= 4; ++day) model.step(day);
     OK(tw_history_close(&model.history));
     expect(folder, {351});
+}
+
+/// Tests values that do not fit into the file's type, of elements that are no station.
+void beyond_type() {
+    const std::string folder = fresh_folder();
+    Model model(folder, {.keys = "every = \"1 day\"", .type = "float", .beyond = 1e300});
+    for (int day = 1; day <= 2; ++day) model.step(day);
+    OK(tw_history_close(&model.history));
+    expect(folder, {101, 201});
 }
 
 /// Tests a rank whose time was refused in the step in which the others choose stations. It holds no
@@ -213,6 +228,7 @@ int main(int argc, char** argv) {
     size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     all_land();
+    beyond_type();
     refused_time();
     other_stream();
     unsent_on_one();
