@@ -17,6 +17,7 @@ namespace {
 Statistic inner_of(const Statistic& statistic) {
     Statistic inner = statistic;
     inner.op = *statistic.inner;
+    inner.results = inner.type;
     inner.min_valid = 0;
     inner.ddof = 0;
     return inner;
@@ -45,8 +46,8 @@ Accumulator& Accumulator::operator=(Accumulator&&) noexcept = default;
 
 std::int64_t Accumulator::bytes(const Statistic& statistic, std::int64_t elements) {
     const Statistic outer = outer_of(statistic);
-    std::int64_t each = SumArrays(outer).bytes(outer.type);
-    if (statistic.inner) each += SumArrays(inner_of(statistic)).bytes(statistic.type);
+    std::int64_t each = SumArrays(outer).bytes();
+    if (statistic.inner) each += SumArrays(inner_of(statistic)).bytes();
     return each * elements;
 }
 
@@ -74,9 +75,8 @@ Status Accumulator::end_inner(double weight) {
     return own.ok() ? status : own;
 }
 
-Status Accumulator::finish(tw_type type, const Value& fill, std::vector<char>& wider,
-                           const void*& results) {
-    return outer_->finish(type, fill, wider, results);
+Status Accumulator::finish(tw_type type, const Value& fill, const void*& results) {
+    return outer_->finish(type, fill, results);
 }
 
 void Accumulator::reset() {

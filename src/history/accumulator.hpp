@@ -24,6 +24,8 @@ struct Statistic {
     /// Operation of the inner windows, whose results are the samples of `op`.
     std::optional<Op> inner;
     tw_type type = TW_FLOAT;  ///< type of the samples
+    /// Widest type of the results, for which extremes get memory.
+    tw_type results = TW_FLOAT;
     Missing missing = Missing::none;
     Value missing_value{};  ///< bits of a missing element, in `type`; a NaN stands for every NaN
     /// Each sample comes with an array of weights, one for each element.
@@ -92,12 +94,12 @@ public:
     Status end_inner(double weight);
 
     /// Computes the results in the memory of the state, which is lost. Call reset() afterwards.
-    /// @param type     a floating-point type, or the samples' type
+    /// @param type     a floating-point type, no wider than Statistic::results, or the samples'
+    /// type
     /// @param fill     value of type `type` for elements without a valid result
-    /// @param wider    memory for results of a wider type than the state
     /// @param results  receives the array of results
     /// @return TW_OK, TW_ERANGE: some results do not fit into the type, and get the fill value
-    Status finish(tw_type type, const Value& fill, std::vector<char>& wider, const void*& results);
+    Status finish(tw_type type, const Value& fill, const void*& results);
     /// Begins the next window.
     void reset();
 

@@ -240,6 +240,7 @@ private:
         statistic.ddof = statistic.op == Op::std ? stream.ddof : 0;
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
+        statistic.results = field.type;
         if (field.keys.fill && !has_number(field.type, *field.keys.fill))
             fail(field.keys.line, fmt::format("{}: field '{}': 'fill': its type in the file has no "
                                               "{}",

@@ -178,11 +178,10 @@ void Samples::end_step() {
 
 /// Computes the results of the open window.
 void Samples::finish() {
-    results_.emplace();
+    Results found;
     // A rank that holds no elements need not send the field.
-    if (sums_)
-        results_->status =
-            sums_->finish(variable_.about().type, variable_.fill(), wider_, results_->values);
+    if (sums_) found.status = sums_->finish(variable_.about().type, variable_.fill(), found.values);
+    results_ = std::move(found);
 }
 
 Status Samples::result(const void*& values) {

@@ -147,8 +147,8 @@ private:
     Status failure_;
     std::optional<Before> before_;
     std::optional<Results> results_;
-    /// Values of `before_`, and results of a wider type than the accumulator's.
-    std::vector<char> values_before_, wider_;
+    /// Values of `before_`.
+    std::vector<char> values_before_;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
 };

@@ -49,11 +49,13 @@ SumArrays::SumArrays(const Statistic& statistic)
       least(statistic.op == Op::min || statistic.op == Op::range),
       greatest(is_extreme(statistic.op) && statistic.op != Op::min),
       weights(weighs_elements(statistic)),
-      counts(weights && !statistic.weight_field) {}
+      counts(weights && !statistic.weight_field),
+      extreme(type_size(statistic.type)),
+      result(std::max(extreme, type_size(statistic.results))) {}
 
-std::int64_t SumArrays::bytes(tw_type type) const {
+std::int64_t SumArrays::bytes() const {
     return 8 * (sum + squares + whole) + (counts ? 4 : 8 * weights) +
-           type_size(type) * (least + greatest);
+           (greatest ? result + extreme * least : result * least);
 }
 
 Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
@@ -66,7 +68,6 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
                         : std::isnan(value_as<double>(statistic.missing_value)))),
       counting_(used_.counts) {
     const auto size = static_cast<std::size_t>(elements);
-    const std::size_t extreme = size * static_cast<std::size_t>(type_size(statistic.type));
     if (used_.sum) sum_.resize(size);
     if (used_.squares) squares_.resize(size);
     if (used_.whole) whole_.resize(size);
@@ -74,8 +75,11 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
         counts_.resize(size);
     else if (used_.weights)
         weights_.resize(size);
-    if (used_.least) least_ = std::make_unique_for_overwrite<std::byte[]>(extreme);
-    if (used_.greatest) greatest_ = std::make_unique_for_overwrite<std::byte[]>(extreme);
+    if (used_.least)
+        least_ = std::make_unique_for_overwrite<std::byte[]>(
+            size * (used_.greatest ? used_.extreme : used_.result));
+    if (used_.greatest)
+        greatest_ = std::make_unique_for_overwrite<std::byte[]>(size * used_.result);
 }
 
 void Sums::reset() {
@@ -99,9 +103,7 @@ void Sums::begin(std::int64_t first, std::int64_t count) {
                         value_as<T>(statistic_.missing_value));
 }
 
-std::int64_t Sums::bytes() const {
-    return elements_ * (used_.bytes(statistic_.type) + (weighs() ? 4 : 0));
-}
+std::int64_t Sums::bytes() const { return elements_ * (used_.bytes() + (weighs() ? 4 : 0)); }
 
 void Sums::weigh() {
     if (!counting_) return;

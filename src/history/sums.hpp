@@ -21,9 +21,11 @@ struct SumArrays {
     bool least = false, greatest = false;  ///< extremes in the samples' type
     bool weights = false;                  ///< weights of the valid samples
     bool counts = false;  ///< numbers of valid samples, as long as all samples have the weight 1
+    /// Bytes of an element of the extremes; the second is that of the array that gets the results.
+    std::int64_t extreme = 0, result = 0;
 
     explicit SumArrays(const Statistic& statistic);
-    std::int64_t bytes(tw_type type) const;  ///< Returns the bytes of these arrays for one element.
+    std::int64_t bytes() const;  ///< Returns the bytes of these arrays for one element.
 };
 
 std::int64_t type_size(tw_type type);
@@ -41,7 +43,7 @@ public:
     Status result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                   void* results) const;
     /// Computes all results in the memory of the state, as Accumulator::finish().
-    Status finish(tw_type type, const Value& fill, std::vector<char>& wider, const void*& results);
+    Status finish(tw_type type, const Value& fill, const void*& results);
     /// Begins the next window. The arrays get their initial values with its first sample.
     void reset();
 

@@ -101,23 +101,21 @@ bool Sums::keeps(tw_type type, const Value& fill) const {
     return type == statistic_.type && one_array && same_missing && weight > 0;
 }
 
-Status Sums::finish(tw_type type, const Value& fill, std::vector<char>& wider,
-                    const void*& results) {
+Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
     const std::int64_t size = type_size(type);
     void* to = (used_.greatest ? greatest_ : least_).get();
     if (used_.sum) to = sum_.data();
     if (used_.whole) to = whole_.data();
-    if (is_extreme(statistic_.op) && size > type_size(statistic_.type)) {
-        wider.resize(elements_ * size);
-        to = wider.data();
-    }
     results = to;
     if (keeps(type, fill)) return {};
     Status status;
-    // No result lies beyond the state of its element, so a part overwrites no later one.
+    // A result lies beyond the state of its element only if its type is wider than the samples'.
+    // Then the last part comes first, so a part overwrites no state that is still needed.
+    const bool wider = is_extreme(statistic_.op) && size > used_.extreme;
     alignas(double) std::array<char, converted_together * sizeof(double)> part;
-    for (std::int64_t i = 0; i < elements_; i += converted_together) {
-        const std::int64_t count = std::min(converted_together, elements_ - i);
+    for (std::int64_t done = 0; done < elements_; done += converted_together) {
+        const std::int64_t count = std::min(converted_together, elements_ - done);
+        const std::int64_t i = wider ? elements_ - done - count : done;
         Status own = result(i, count, type, fill, part.data());
         if (!own.ok()) status = std::move(own);
         std::memcpy(static_cast<char*>(to) + i * size, part.data(), count * size);

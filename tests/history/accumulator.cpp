@@ -35,9 +35,8 @@ Statistic statistic(Op op, Missing missing = Missing::none, double missing_value
 template <class T>
 std::vector<T> finish(Accumulator& accumulator, std::int64_t elements, tw_type type, T missing,
                       Status& status) {
-    std::vector<char> wider;
     const void* found = nullptr;
-    status = accumulator.finish(type, value_of(missing), wider, found);
+    status = accumulator.finish(type, value_of(missing), found);
     const auto* const first = static_cast<const T*>(found);
     return {first, first + elements};
 }
@@ -287,6 +286,7 @@ TEST(Accumulator, ManyResults) {
         for (const Op op : {Op::mean, Op::max, Op::range, Op::rms, Op::std}) {
             Statistic made = statistic(op, missing);
             made.type = TW_FLOAT;
+            made.results = TW_DOUBLE;
             made.missing_value = value_of(-1e30f);
             Accumulator many(made, elements);
             const auto value = [](std::int64_t i, int sample) {
@@ -337,6 +337,10 @@ TEST(Accumulator, Memory) {
     EXPECT_EQ(bytes(made), 8);
     made.op = Op::max;
     EXPECT_EQ(bytes(made), 4);
+    made.results = TW_DOUBLE;
+    EXPECT_EQ(bytes(made), 8);
+    made.op = Op::range;
+    EXPECT_EQ(bytes(made), 12);
     made.op = Op::std;
     EXPECT_EQ(bytes(made), 16);
     made.missing = Missing::fixed;
@@ -355,7 +359,7 @@ TEST(Accumulator, Memory) {
     uneven.begin_sample(3);
     EXPECT_EQ(uneven.bytes(), 16000);
     made.op = Op::instant;
-    EXPECT_EQ(bytes(made), 4);
+    EXPECT_EQ(bytes(made), 8);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "history/accumulator.hpp"
+#include "history/values.hpp"
 
 using namespace thalweg::history;
 
@@ -43,6 +44,10 @@ void restart(const Statistic& statistic, std::int64_t elements, Accumulator& acc
         bytes += size;
         std::memcpy(to[i].data, from[i].data, size);
     }
+    if (thalweg::history::is_extreme(statistic.op) && !statistic.inner &&
+        size_of(statistic.results) > size_of(statistic.type))
+        bytes += (size_of(statistic.results) - size_of(statistic.type)) *
+                 static_cast<std::size_t>(elements);
     if (bytes != static_cast<std::size_t>(accumulator.bytes())) std::exit(3);
     accumulator = std::move(next);
 }
@@ -62,6 +67,7 @@ int main() {
         statistic.op = *op_of(op);
         if (inner != "-") statistic.inner = op_of(inner);
         statistic.type = static_cast<tw_type>(type);
+        statistic.results = static_cast<tw_type>(out);
         statistic.missing = static_cast<Missing>(missing);
         Value fill{};
         read(&statistic.missing_value);
@@ -96,9 +102,8 @@ int main() {
             run(0, half);
             keep(accumulator.end_sample());
         }
-        std::vector<char> wider;
         const void* results = nullptr;
-        keep(accumulator.finish(static_cast<tw_type>(out), fill, wider, results));
+        keep(accumulator.finish(static_cast<tw_type>(out), fill, results));
         std::cout.write(reinterpret_cast<const char*>(&status), sizeof status);
         std::cout.write(static_cast<const char*>(results),
                         elements * static_cast<std::int64_t>(size_of(out)));
