@@ -25,8 +25,9 @@ QueuedFile::QueuedFile(Session& session, std::string path)
 
 bool QueuedFile::has_put(int varid) const {
     const auto& all = queue_.entries();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Entry& e) { return e.varid == varid && !e.empty; });
+    return std::any_of(all.begin(), all.end(), [&](const Entry& e) {
+        return e.varid == varid && (!e.empty || session_.ranks() > 1);
+    });
 }
 
 Index QueuedFile::own_records() const {

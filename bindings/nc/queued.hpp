@@ -61,7 +61,8 @@ public:
     bool is_writable() const { return writable_; }
     bool in_define_mode() const { return define_; }
     bool is_new() const { return state_ == State::defining; }
-    // Tests if values of a variable wait in the queue of this rank.
+    // Tests if puts to a variable wait in the queue of this rank. With several ranks, collective
+    // puts without values count, too, so that the result is the same on all ranks.
     bool has_put(int varid) const;
     // Tests if define mode has ended at least once.
     bool has_ended_definitions() const { return ended_once_; }

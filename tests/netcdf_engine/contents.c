@@ -170,8 +170,8 @@ static void wrong(void) {
     C(nc_put_att_text(id, NC_GLOBAL, "history", 3, "new"));
     C(nc_del_att(id, NC_GLOBAL, NULL));
     C(nc_def_var(id, "many", NC_INT, 40, many, &other));
-    for (int i = 0; i < 2; i++)
-        C(nc_def_var(id, i == 0 ? "a" : "b", NC_INT, 1, &dims[2], &vars[i]));
+    for (int i = 0; i < 3; i++)
+        C(nc_def_var(id, i == 0 ? "a" : i == 1 ? "b" : "c", NC_INT, 1, &dims[2], &vars[i]));
     C(nc_def_var_chunking(id, vars[0], NC_CHUNKED, &chunk));
     C(nc_put_att_int(id, vars[0], "_FillValue", NC_INT, 2, (const int[]){1, 2}));
     C(nc_put_att_int(id, vars[0], "_FillValue", NC_SHORT, 1, (const int[]){1}));
@@ -183,6 +183,11 @@ static void wrong(void) {
     }
     C(nc_put_att_int(id, vars[1], "_FillValue", NC_INT, 1, (const int[]){-7}));
     C(nc_close(id));
+    /* Only rank 0 puts values, but all ranks call the collective put. */
+    const size_t some = rank == 0 ? wide : 0;
+    C(nc_var_par_access(id, vars[2], NC_COLLECTIVE));
+    C(nc_put_vara_int(id, vars[2], &start, &some, (const int[]){1, 2, 3, 4, 5, 6}));
+    C(nc_put_att_int(id, vars[2], "_FillValue", NC_INT, 1, (const int[]){-7}));
     MPI_Barrier(MPI_COMM_WORLD);
     /* netCDF-C has kept empty attributes of the puts that failed. */
     if (rank == 0) remove("wrong.nc");

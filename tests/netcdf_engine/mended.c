@@ -268,6 +268,17 @@ static void variable_after_reading(void) {
     EXPECT(0, nc_close(id));
 }
 
+/* Tests a fill value that comes after one rank has put into the variable: all ranks get the error.
+ */
+static void late_fill(void) {
+    int g = 0;
+    fresh("late.nc", NC_NETCDF4);
+    EXPECT(0, nc_def_var(id, "g", NC_INT, 1, &dims[1], &g));
+    EXPECT(0, nc_put_vara_int(id, rank == 0 ? f : g, start + 1, count + 1, values));
+    EXPECT(NC_ELATEFILL, nc_put_att_int(id, f, "_FillValue", NC_INT, 1, values));
+    EXPECT(0, nc_close(id));
+}
+
 /* Tests that a definition with a type that does not exist leaves the file unchanged. */
 static void unknown_type(void) {
     fresh("type.nc", NC_NETCDF4);
@@ -551,6 +562,7 @@ int main(int argc, char** argv) {
     chunks_without_fill(1);
     different_files();
     /* With the service background, this memory is allocated elsewhere and does not run out. */
+    late_fill();
     if (getenv("THALWEG_SERVICE") == NULL) no_memory();
     places();
     threads(level);

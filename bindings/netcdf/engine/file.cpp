@@ -190,8 +190,12 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
         fail(NC_EINVAL, "the pointer to the values is NULL");
     if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4()) {
         if (n != 1) fail(NC_EINVAL, "is not one value");
-        if (static_cast<std::size_t>(varid) < ended_ ||
-            (static_cast<std::size_t>(varid) < settled_ && (!is_new() || has_put(varid))))
+        const auto at = static_cast<std::size_t>(varid);
+        // With independent access, other ranks may have put. A wrong type has an error of its own.
+        const auto others = [&] {
+            return !is_collective(varid) && type == table_.variable(varid).type;
+        };
+        if (at < ended_ || (at < settled_ && (!is_new() || has_put(varid) || others())))
             fail(NC_ELATEFILL, "comes too late");
     }
     Attribute a{name, type, static_cast<Index>(n), std::string(n * size_of(type), '\0')};
