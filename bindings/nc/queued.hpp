@@ -137,7 +137,7 @@ private:
     std::optional<Table> kept_;  // definitions before redef() of a file that has no data
     double last_write_;          // time of the last write, or of the file's creation, in seconds
     bool some_reads_ = false;    // in the last call of join(), some rank had a variable to read
-    Index joins_ = 0;            // number of reductions in join()
+    Index joins_ = 0;            // number of reductions in join() that were for this file only
     Index handed_over_ = 0;      // number of reductions that were posted before the last call of
                                  // join()
     tw_file alone_ = nullptr;    // handle by which this rank reads alone

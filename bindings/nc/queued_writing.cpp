@@ -48,10 +48,13 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
                                     reason != Reason::wait || much ? -1 : 0};
         if (!full) reductions_.show_waiting(next_join());
         reduce(session_.comm(), MPI_MIN, least.data(), least.size());
-        joins_++;
         mixed_ = least[12] != -least[13];
-        if (mixed_)
+        if (mixed_) {
+            reductions_.show_waiting(0);
+            MPI_Barrier(session_.comm());  // until no rank sees another one wait
             throw Error{different_calls, path_ + ": the ranks are in calls for different files"};
+        }
+        joins_++;
         reductions_.catch_up(-least[8]);
         const int unlimited = table_.unlimited();
         if (unlimited >= 0) {
