@@ -58,6 +58,11 @@ int main(int count, char** words) {
     }
     if (strcmp(way, "poor") == 0 && rank == 1)
         setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, RLIM_INFINITY});
+    if (strcmp(way, "few") == 0 && rank == 1) { /* no more descriptors */
+        int alone = -1;
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, 3});
+        SAY(nc_create("own.nc", NC_CLOBBER, &alone));
+    }
     const int mode = strcmp(way, "shared") == 0 ? NC_64BIT_DATA : NC_NETCDF4;
     const int id = make_file(name, mode, MPI_COMM_WORLD, 2);
     if (strcmp(way, "handles") == 0) {

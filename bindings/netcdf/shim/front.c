@@ -87,7 +87,7 @@ static int lacks_resources(const char* reason) {
 static void load(int collective) {
     static const struct thalweg_shim* made;
     static struct thalweg_shim shim;
-    if (made != NULL) return; /* try only once */
+    if (made != NULL) return; /* try only once, unless resources were lacking */
     shim = (struct thalweg_shim){thalweg_shim_interface,
                                  netcdf_choice() == netcdf_forward,
                                  thalweg_shim_depth,
@@ -112,10 +112,14 @@ static void load(int collective) {
         handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")
                        : NULL;
     if (begin == NULL) {
-        const char* const reason = dlerror();
-        if (collective && lacks_resources(reason)) {
-            fprintf(stderr, "thalweg: the program ends: %s\n", reason);
-            abort();
+        const char* const error = dlerror();
+        const char* const reason = error != NULL ? error : "the path of its library is too long";
+        if (lacks_resources(reason)) {
+            made = NULL; /* the next call tries again */
+            if (collective) {
+                fprintf(stderr, "thalweg: the program ends: %s\n", reason);
+                abort();
+            }
         }
         tell_once("no file is taken:", reason);
         return;
