@@ -9,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 
 #include "ranks.hpp"
 
@@ -39,9 +40,11 @@ Error error_of(Action action) try {
     return thrown;
 } catch (const std::bad_alloc&) {
     return {out_of_memory, "out of memory"};
-} catch (const std::logic_error&) {
-    return {invalid_argument, "a name is NULL"};
+} catch (const std::length_error&) {
+    return {out_of_memory, "out of memory"};
 } catch (const std::exception& thrown) {
+    // std::string(NULL) throws this class itself, and all others throw classes derived from it.
+    if (typeid(thrown) == typeid(std::logic_error)) return {invalid_argument, "a name is NULL"};
     return {internal_error, thrown.what()};
 }
 
