@@ -169,6 +169,7 @@ static void wrong(void) {
     C(nc_def_dim(id, NULL, 3, &other));
     C(nc_put_att_text(id, NC_GLOBAL, "history", 3, "new"));
     C(nc_del_att(id, NC_GLOBAL, NULL));
+    C(nc_put_att_text(id, NC_GLOBAL, "long", (size_t)1 << 62, "text"));
     C(nc_def_var(id, "many", NC_INT, 40, many, &other));
     for (int i = 0; i < 3; i++)
         C(nc_def_var(id, i == 0 ? "a" : i == 1 ? "b" : "c", NC_INT, 1, &dims[2], &vars[i]));
@@ -182,12 +183,12 @@ static void wrong(void) {
         C(nc_put_att_int(id, vars[i], "_FillValue", NC_SHORT, 1, (const int[]){1}));
     }
     C(nc_put_att_int(id, vars[1], "_FillValue", NC_INT, 1, (const int[]){-7}));
-    C(nc_close(id));
     /* Only rank 0 puts values, but all ranks call the collective put. */
     const size_t some = rank == 0 ? wide : 0;
     C(nc_var_par_access(id, vars[2], NC_COLLECTIVE));
     C(nc_put_vara_int(id, vars[2], &start, &some, (const int[]){1, 2, 3, 4, 5, 6}));
     C(nc_put_att_int(id, vars[2], "_FillValue", NC_INT, 1, (const int[]){-7}));
+    C(nc_close(id));
     MPI_Barrier(MPI_COMM_WORLD);
     /* netCDF-C has kept empty attributes of the puts that failed. */
     if (rank == 0) remove("wrong.nc");

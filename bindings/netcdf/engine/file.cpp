@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "contents.hpp"
@@ -186,8 +187,8 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
     const bool small = format_ != Format::cdf5 && format_ != Format::netcdf4;
     if (size_of(type) == 0 || (small && type > NC_DOUBLE))
         fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
-    if (static_cast<Index>(n) < 0 || (n > 0 && values == nullptr))
-        fail(NC_EINVAL, "the pointer to the values is NULL");
+    if (n > INT_MAX) fail(NC_EINVAL, "has too many values");
+    if (n > 0 && values == nullptr) fail(NC_EINVAL, "the pointer to the values is NULL");
     if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4()) {
         if (n != 1) fail(NC_EINVAL, "is not one value");
         const auto at = static_cast<std::size_t>(varid);
