@@ -68,8 +68,10 @@ static void definitions(void) {
         EXPECT(NC_EUNLIMPOS, nc_def_var(id, "swapped", NC_INT, 2, swapped, &k));
     }
     if (mode == 0) EXPECT(NC_EBADTYPE, nc_def_var(id, "u", NC_UINT64, 0, NULL, &k));
-    if (is_netcdf4() && !is_full())
+    if (is_netcdf4() && !is_full()) {
         EXPECT(NC_ESTRICTNC3, nc_def_var(id, "u", NC_UINT64, 0, NULL, &k));
+        EXPECT(NC_EINVAL, nc_def_var_chunking(id, v, NC_COMPACT, NULL));
+    }
     EXPECT(is_netcdf4() ? 0 : NC_ENOTNC4, nc_def_var_deflate(id, w, 1, 1, 1));
     EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "title", 5, "hello"));
     EXPECT(NC_ERANGE, nc_put_att_double(id, v, "big", NC_SHORT, 1, (double[]){1e9}));

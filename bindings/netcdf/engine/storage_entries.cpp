@@ -55,7 +55,7 @@ int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths
         for (std::size_t d = 0; lengths != nullptr && d < v.dims.size(); d++)
             all.push_back(static_cast<Index>(std::min<std::size_t>(lengths[d], NC_MAX_INT64)));
         if (v.dims.empty() && layout == NC_CHUNKED) return;
-        set_chunking(s, file.table(), v, layout == NC_COMPACT ? NC_CONTIGUOUS : layout, all);
+        set_chunking(s, file.table(), v, compact ? NC_CONTIGUOUS : layout, all);
     });
     if (code != 0 || !compact) return code;
     return leave_and_call<&Table::def_var_chunking>("a variable is compact", ncid, varid, layout,
