@@ -63,10 +63,9 @@ Status provide_zstd(const std::string& path) {
     const auto provide = [&](auto* available, auto* add) {
         return available(zstd_filter) > 0 || add(&filter) >= 0;
     };
-    if (provide(&H5Zfilter_avail, &H5Zregister) &&
-        provide(hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail),
-                hdf5_of_netcdf("H5Zregister", &H5Zregister)))
-        return {};
+    static auto* const available = hdf5_of_netcdf("H5Zfilter_avail", &H5Zfilter_avail);
+    static auto* const add = hdf5_of_netcdf("H5Zregister", &H5Zregister);
+    if (provide(&H5Zfilter_avail, &H5Zregister) && provide(available, add)) return {};
     return failure(TW_ENETCDF, "{}: HDF5 cannot register the filter zstd", OfFile{path});
 }
 
