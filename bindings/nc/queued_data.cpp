@@ -98,8 +98,8 @@ void QueuedFile::put_nothing(int varid) {
     after_put(true, writes_at_once(v));
 }
 
-// A single rank does so before it begins a new record, so that writes consist of whole records, and
-// find the values in the cache. One of several does so if the others wait for it.
+// A single rank writes its queue before it begins a new record, so that writes consist of whole
+// records, and find the values in the cache. One of several ranks writes it if all others wait.
 void QueuedFile::make_room(int varid, const Section& section) {
     if (queue_.bytes() < staging_limit() / 8) return;
     const Variable& v = table_.variable(varid);
