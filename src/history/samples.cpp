@@ -66,16 +66,17 @@ void Samples::begin_step(const Step& step, bool waits) {
     waits_ = waits;
     if (step.inner_before)
         end_inner(step.before ? step.before->begin : step.window.begin, step.inner_before->end);
-    if (step.before) {
-        before_.emplace(Before{record(false), {}});
+    if (step.before && !before_) {  // else an earlier attempt lacked memory for other variables
+        Before before{record(false), {}, {}};
         if (state_.log != 0) {
+            before.values.resize(variable_.chosen().elements *
+                                 detail::size_of(variable_.about().type));
             finish();
-            before_->status = results_->status;
-            values_before_.resize(variable_.chosen().elements *
-                                  detail::size_of(variable_.about().type));
-            if (!values_before_.empty())
-                std::memcpy(values_before_.data(), results_->values, values_before_.size());
+            before.status = std::move(results_->status);
+            if (!before.values.empty())
+                std::memcpy(before.values.data(), results_->values, before.values.size());
         }
+        before_ = std::move(before);
         reset();
     }
     if (step.used) state_.wanted = 1;
@@ -178,6 +179,7 @@ void Samples::end_step() {
 
 /// Computes the results of the open window.
 void Samples::finish() {
+    if (results_) return;
     Results found;
     // A rank that holds no elements need not send the field.
     if (sums_) found.status = sums_->finish(variable_.about().type, variable_.fill(), found.values);
@@ -185,8 +187,8 @@ void Samples::finish() {
 }
 
 Status Samples::result(const void*& values) {
-    if (!before_ && !results_) finish();
-    values = before_ ? values_before_.data() : results_->values;
+    if (!before_) finish();
+    values = before_ ? before_->values.data() : results_->values;
     return before_ ? before_->status : results_->status;
 }
 
@@ -238,9 +240,9 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     failure_ = other.failure_;
     before_ = other.before_;
     const std::int64_t size = detail::size_of(variable_.about().type);
-    if (!other.values_before_.empty()) {
-        values_before_.resize(places.size() * size);
-        gather(other.values_before_.data(), size, values_before_.data());
+    if (before_ && !before_->values.empty()) {
+        before_->values.resize(places.size() * size);
+        gather(other.before_->values.data(), size, before_->values.data());
     }
     sums_.reset();
     if (!other.sums_) return;

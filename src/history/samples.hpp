@@ -124,6 +124,7 @@ private:
     struct Before {
         RecordSamples samples;
         Status status;
+        std::vector<char> values;
     };
     /// Results of the open window, which has had its last sample.
     struct Results {
@@ -147,8 +148,6 @@ private:
     Status failure_;
     std::optional<Before> before_;
     std::optional<Results> results_;
-    /// Values of `before_`.
-    std::vector<char> values_before_;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
 };
