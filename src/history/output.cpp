@@ -98,7 +98,7 @@ Status Output::prepare(const Window& record) {
     const std::int64_t period = period_of(record);
     const bool other = state_.path.empty() || state_.period != period ||
                        (stream_.records > 0 && state_.records >= stream_.records);
-    if (!other) return file_ != nullptr ? Status{} : append();
+    if (!other) return file_ != nullptr || !failed_.ok() ? failed_ : append();
     Status status = close(false);
     state_ = {path_of(record), period, 0, state_.complete};
     if (!context_.paths.insert(state_.path).second) {
@@ -185,7 +185,9 @@ Status Output::end_record(const Window& record) {
         if (!rules_.instant)
             keep_first(status,
                        check(tw_put(file_, context_.table->bounds.c_str(), TW_DOUBLE, bounds, 2)));
-        keep_first(status, check(tw_end_step(file_)));
+        const Status ended = check(tw_end_step(file_));
+        values_wait_ = !ended.ok();
+        keep_first(status, ended);
         ++state_.records;
     }
     if (full(record))
@@ -195,14 +197,15 @@ Status Output::end_record(const Window& record) {
     return status;
 }
 
-Status Output::sync() { return file_ == nullptr ? Status{} : check(tw_sync(file_, 1)); }
+Status Output::sync() { return file_ == nullptr ? failed_ : check(tw_sync(file_, 1)); }
 
 Status Output::close(bool again) {
-    Status status;
+    Status status = failed_;
     if (file_ != nullptr) {
         status = check(tw_close(&file_));
         --context_.opened;
     }
+    failed_ = again ? status : Status{};
     if (!again) state_ = {{}, 0, 0, state_.path.empty() ? state_.complete : state_.path};
     return status;
 }

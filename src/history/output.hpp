@@ -67,10 +67,12 @@ public:
     /// @note Collective
     Status sync();
     /// Closes the file.
-    /// @param again  more records will be appended later
+    /// @param again  more records will be appended later, unless this fails
     /// @note Collective
     Status close(bool again);
     bool is_open() const { return file_ != nullptr; }
+    /// Tests if values that were put may wait in the file, because a step did not end.
+    bool values_wait() const { return file_ != nullptr && values_wait_; }
     std::int64_t last_use() const { return used_; }
 
     const OutputState& state() const { return state_; }
@@ -97,6 +99,8 @@ private:
     std::optional<Boundaries> periods_;
     OutputState state_;
     tw_file file_ = nullptr;
+    bool values_wait_ = false;
+    Status failed_;  ///< error of a close before the file was complete
     std::int64_t used_ = 0;
 };
 

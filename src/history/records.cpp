@@ -31,21 +31,30 @@ std::string quoted_list(const std::vector<std::string>& names) {
 
 Status Records::write(const std::vector<Due>& due, Time now) {
     Status status = check_samples(due, now);
-    if (!status.ok()) {
-        drop_records(due);
-        return status;
-    }
-    for (const Due& one : due) {
-        Status written = write_record(one);
-        drop_records({one}, !written.ok());
-        keep_first(status, std::move(written));
-    }
-    return ranks_.agree(status, 0, {});
+    if (status.ok()) status = write_records(due);
+    drop_records(due);
+    return status;
 }
 
-void drop_records(const std::vector<Due>& due, bool in_use) {
+Status Records::write_records(const std::vector<Due>& due) {
+    Status status;
+    std::vector<std::int64_t> waits;  // a rank's values of the record may wait in the file
+    for (const Due& one : due) keep_first(status, write_record(one));
     for (const Due& one : due)
-        for (const auto& variable : one.stream->variables()) variable->samples().end_record(in_use);
+        for (const auto& output : one.stream->outputs()) waits.push_back(output->values_wait());
+    status = ranks_.agree(status, 0, waits);
+    auto wait = waits.begin();
+    // The file is closed while the values are still there, so it writes no others.
+    for (const Due& one : due)
+        for (const auto& output : one.stream->outputs())
+            if (*wait++ != 0) keep_first(status, output->close(true));
+    return status;
+}
+
+void drop_records(const std::vector<Due>& due) {
+    for (const Due& one : due)
+        for (const auto& variable : one.stream->variables())
+            variable->samples().end_record(one.before);
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -136,7 +145,7 @@ Status Records::write_record(const Due& due) {
         for (Variable* variable : output->variables()) {
             if (sent_in_record_.count({variable, before}) == 0) continue;
             const void* values = nullptr;
-            Status result = variable->samples().result(values);
+            Status result = variable->samples().result(before, values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);

@@ -20,8 +20,7 @@ struct Due {
 };
 
 /// Drops records that are due, so that the next windows begin.
-/// @param in_use  a file may still read their values
-void drop_records(const std::vector<Due>& due, bool in_use = false);
+void drop_records(const std::vector<Due>& due);
 
 class Records {
 public:
@@ -38,6 +37,7 @@ private:
     Status check_samples(const std::vector<Due>& due, Time now);
     Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
     Status check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words, Time now);
+    Status write_records(const std::vector<Due>& due);
     Status write_record(const Due& due);
 
     Ranks& ranks_;

@@ -186,18 +186,15 @@ void Samples::finish() {
     results_ = std::move(found);
 }
 
-Status Samples::result(const void*& values) {
-    if (!before_) finish();
-    values = before_ ? before_->values.data() : results_->values;
-    return before_ ? before_->status : results_->status;
+Status Samples::result(bool before, const void*& values) {
+    if (!before) finish();
+    values = before ? before_->values.data() : results_->values;
+    return before ? before_->status : results_->status;
 }
 
-void Samples::end_record(bool in_use) {
-    if (in_use && variable_.instant() && sums_) in_use_ = std::move(sums_);
-    if (before_)
-        before_.reset();
-    else
-        reset();
+void Samples::end_record(bool before) {
+    before_.reset();
+    if (!before) reset();
 }
 
 void Samples::reset() {

@@ -98,12 +98,13 @@ public:
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
     /// Computes the values of the record, dense in the order of the chosen part.
+    /// @param before  the record's window ended before the step
     /// @param values  receives the values, which stay until end_record()
     /// @return TW_OK, TW_ERANGE
-    Status result(const void*& values);
-    /// Begins the next window.
-    /// @param in_use  a file may still read the values that `result` has returned
-    void end_record(bool in_use);
+    Status result(bool before, const void*& values);
+    /// Drops the record of the window that ended before the step, if there is one.
+    /// @param before  that is all; otherwise the next window begins
+    void end_record(bool before);
 
     VariableState state() const;
     void set_state(const VariableState& state);
@@ -140,8 +141,6 @@ private:
     StepWeights weights_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
-    /// Values that a file may still read, because writing their record failed.
-    std::optional<Accumulator> in_use_;
     VariableState state_;
     Step step_;
     bool waits_ = false;  ///< not all of the elements will be written
