@@ -19,7 +19,8 @@
  * the reading functions write to data.
  *
  * A dense array has the boxes of the decomposition, with their halos, one after another, or all of
- * a replicated variable; n, which is checked, counts halos and padding (see tw_pad) as well.
+ * a replicated variable; n, which is checked, counts halos and padding (see tw_pad) as well. A rank
+ * that holds nothing may pass an array of any size.
  *
  * A strided array has as many dimensions as the decomposition, or one more (the slowest), which
  * counts the boxes. Its extents are those of the box, with or without the halo; of several boxes,

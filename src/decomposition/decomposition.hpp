@@ -181,7 +181,8 @@ struct ArrayView {
     Form form = Form::either;
 };
 
-/// Checks that a dense array has n elements, as many as this rank's part. Completes the view.
+/// Checks that a dense array has n elements, as many as this rank's part; any number if this rank
+/// holds nothing. Completes the view.
 Status check_dense(const Decomposition& decomposition, std::int64_t n, ArrayView& view);
 
 /// Checks that a strided array contains this rank's part, with or without its halo. Completes the

@@ -306,12 +306,16 @@ TEST_F(Addresses, Padded) {
     EXPECT_EQ(locate(padded, order, held, array_).base - array_.data, 4 * (72 + 1 * 9 + 2));
 }
 
-TEST(Arrays, NothingHeldTakesAnyEmptyArray) {
+TEST(Arrays, NothingHeldTakesAnyArray) {
     const auto m = made(given({"y", "x"}, {10, 8}, {}));
     ArrayView view;
     const std::int64_t extent[] = {0, 8}, stride[] = {32, 4};
     EXPECT_TRUE(check_strided(*m, 2, extent, stride, view).ok());
-    EXPECT_TRUE(check_dense(*m, 0, view).ok());
+    for (const std::int64_t n : {0, 14}) {
+        EXPECT_TRUE(check_dense(*m, n, view).ok());
+        EXPECT_EQ(view.form, Form::either);
+    }
+    EXPECT_EQ(check_dense(*m, -1, view).code, TW_ESHAPE);
 }
 
 /// Divides a variable into parts. The boxes that are read of all parts must be those that are read
