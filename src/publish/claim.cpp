@@ -141,7 +141,7 @@ Status Claim::look() {
     if (own_.back() == '/') return failure(TW_EIO, "{}: the path names a directory", own_);
     const bool there = stat(own_.c_str(), &info) == 0;
     if (!there && errno != ENOENT) return system_failure(own_, "cannot create");
-    if (stat(folder_of(own_).c_str(), &folder) != 0) return system_failure(own_, "cannot create");
+    if (stat(folder_of(own_).c_str(), &folder) != 0) return cannot_create(own_);
     if (!there) return {};
     if (folder_) return look_at_folder();
     errno = EISDIR;

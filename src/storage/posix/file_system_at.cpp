@@ -111,7 +111,7 @@ Status create_striped(const std::string& path, bool fresh, std::int64_t count, s
     }
     const int fd =
         ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | (fresh ? O_EXCL : O_TRUNC), 0666);
-    if (fd < 0) return system_failure(path, "cannot create");
+    if (fd < 0) return cannot_create(path);
     ::close(fd);
     return {};
 }

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+
+#include "storage/posix/paths.hpp"
 
 namespace thalweg::detail {
 
@@ -23,6 +26,17 @@ std::string system_words(int error) {
     if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
         words += fmt::format(" (the limit of this process is {}: see ulimit -n)", limit.rlim_cur);
     return words;
+}
+
+Status cannot_create(const std::string& path) {
+    const int error = errno;
+    const std::string folder = folder_of(path);
+    struct stat info {};
+    if (error == ENOENT && stat(folder.c_str(), &info) != 0 && errno == ENOENT)
+        return failure(TW_EIO, "{}: the folder {} does not exist", OfFile{path},
+                       folder.substr(0, folder.size() - 1));
+    errno = error;
+    return system_failure(path, "cannot create");
 }
 
 Status with_cause(Status status) {

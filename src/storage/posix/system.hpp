@@ -47,6 +47,9 @@ inline Status system_failure(const std::string& path, const std::string& what) {
     return failure(TW_EIO, "{}: {}: {}", OfFile{path}, what, system_words(errno));
 }
 
+/// Returns the error for a file that cannot be created, with the reason in errno.
+Status cannot_create(const std::string& path);
+
 /// Adds to the error of a library that this process has too many open files, if that is the cause.
 Status with_cause(Status status);
 
@@ -93,9 +96,10 @@ template <class Act>
 Status with_file(const std::string& path, int flags, Act&& act) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     if (fd < 0)
-        return system_failure(path, (flags & O_CREAT) != 0            ? "cannot create"
-                                    : (flags & O_ACCMODE) == O_RDONLY ? "cannot open"
-                                                                      : "cannot open for writing");
+        return (flags & O_CREAT) != 0 ? cannot_create(path)
+                                      : system_failure(path, (flags & O_ACCMODE) == O_RDONLY
+                                                                 ? "cannot open"
+                                                                 : "cannot open for writing");
     const NoSizeSignal guard;
     Status status = alone([&] { return act(fd); });
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");

@@ -251,7 +251,7 @@ void paths() {
         if (f != nullptr) tw_close(&f);
     };
     refuse(inside + "/folder", {"folder", "Is a directory"});
-    refuse(inside + "/missing/a.nc", {"missing", "No such file or directory"});
+    refuse(inside + "/missing/a.nc", {"a.nc: the folder ", "/missing does not exist"});
     refuse(inside + "/plain/a.nc", {"plain", "Not a directory"});
     refuse(inside + "/" + std::string(300, 'n') + ".nc", {"File name too long"});
     if (::access("/sys", W_OK) != 0 || ::geteuid() == 0)
