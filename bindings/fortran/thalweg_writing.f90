@@ -56,8 +56,8 @@ module thalweg_writing
 
     !> call tw_put(file, name, array [, ierr])
     !>
-    !> Puts this rank's part of the variable `name`; for a record variable, of the current record.
-    !> The array can be reused when the call returns.
+    !> Puts this rank's part of the variable `name`; for a record variable, of the current record,
+    !> once in each step. The array can be reused when the call returns.
     !>   array  of type integer (1, 2, 4, 8 bytes), real (4, 8 bytes) or character, with any
     !>          strides: the box of the variable's decomposition, in the decomposition's order, with
     !>          its halo on all ranks or without it on all ranks; if a rank has several boxes, with

@@ -14,15 +14,15 @@ extern "C" {
 #endif
 
 /**
- * Puts this rank's part of a variable; for a record variable, of the current record. A second put
- * of the same variable before the step ends replaces the first.
+ * Puts this rank's part of a variable; for a record variable, of the current record, once in each
+ * step. A second put of a fixed-size variable replaces the first.
  * @param type  type of the values in memory; numbers are converted, and those that do not fit the
  *              variable's type become the fill value (tw_end_step then returns TW_ERANGE)
  * @param data  the boxes of the decomposition, with their halos, one after another (a replicated
  *              variable: all of it). The array can be reused when the call returns.
  * @param n     number of elements at data, halos (and padding, see tw_pad) included; checked
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (no array), TW_ESHAPE, TW_ESTATE (a file open for
- *         reading; boxes of this record were put in this step), TW_ECLOSED, TW_ENOMEM, or the error
+ *         reading; this record was already put in this step), TW_ECLOSED, TW_ENOMEM, or the error
  *         of an earlier failed write of this file
  * @note Local, with two exceptions: the first call in define mode (see tw_enddef); and files whose
  *       step does not fit into the setting "staging" (with a service: "queue"): then every tw_put

@@ -69,16 +69,25 @@ Status DataMode::put(const std::string& name, const tw_array& array, bool deferr
         batch_[part.variable].form = part.array.dense ? Form::either : part.array.form;
         file_.use_netcdf_byte_rule(part.variable, part.array.type);
     }
-    return service_->put(status, puts);
+    status = service_->put(status, puts);
+    if (status.ok()) batch_[part.variable].in_step = ends_;
+    return status;
 }
 
 Status DataMode::check(int variable, const tw_array& array, ArrayView& view) const {
     const Decomposition& d = *file_.holdings[variable]->decomposition;
+    const Batch::Put& before = batch_[variable];
     Status status;
-    if (batch_[variable].boxed)
+    if (before.boxed)
         status = failure(TW_ESTATE,
                          "tw_put_box or tw_put_record has written this record in this step; call "
                          "tw_end_step before tw_put");
+    else if (before.in_step == ends_ && batch_.is_record(variable))
+        status =
+            failure(TW_ESTATE,
+                    "tw_put has put record {} already; call tw_end_step after the puts of each "
+                    "step",
+                    OfRecord{file_.options.wording.index(batch_.record)});
     else
         status = lacks_data(d, array) ? data_missing() : check_array(d, array, view);
     return file_.in_variable(std::move(status), variable);
@@ -102,6 +111,8 @@ Status DataMode::end_step(bool apart) {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(batch_.record);
+    // If the call fails, the program may put what the step lacks, and call it again.
+    ++ends_;
     Status status = service_->end_step(apart);
     if (apart || file_.leaving || !status.ok()) return status;
     return may_change_service() ? reconsider_service() : status;

@@ -81,6 +81,7 @@ private:
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
     Choice chosen_;
+    std::int64_t ends_ = 0;      ///< number of this rank's tw_end_step calls
     double computing_ = 0;       ///< computing time of the session when data mode began, in seconds
     bool storage_open_ = false;  ///< the storage is open, on the model's ranks or on the servers
     bool begun_ = false;

@@ -60,7 +60,8 @@ public:
         bool put = false;
         bool written = false;  ///< already written in this step, by a collective put
         bool boxed = false;    ///< put into the record of this step by tw_put_box or tw_put_record
-        Form form = Form::either;  ///< form of the array that was put
+        std::int64_t in_step = -1;  ///< number of tw_end_step calls before the latest tw_put
+        Form form = Form::either;   ///< form of the array that was put
     };
     using Key = std::pair<int, std::int64_t>;  ///< variable and record
 

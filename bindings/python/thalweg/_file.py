@@ -133,8 +133,8 @@ class File:
     # ---- writing --------------------------------------------------------------------------------
 
     def put(self, name: str, array: Any, *, deferred: bool = False) -> None:
-        """Puts this rank's part of a variable; of a record variable, of the current record.
-        `f[name] = array` is the same.
+        """Puts this rank's part of a variable; of a record variable, of the current record,
+        once in each step. `f[name] = array` is the same.
 
         Args:
             array: what NumPy, the buffer protocol or DLPack take for an array, on the host, of any

@@ -135,16 +135,49 @@ void after_an_empty_step(const std::string& settings) {
     m.expect("U", 0, fill_value, fill_value);
 }
 
+/// Puts variables twice in one step: of a fixed-size one the later put stands, of a record variable
+/// the first one, and the second is refused, even if the ranks have not met since then.
 void twice(const std::string& settings) {
-    Mixed m("the later put stands", settings);
-    const std::vector<float> early = row(1);
-    OK(tw_put_array(m.file, "T", tw_dense(TW_FLOAT, early.data(), columns), TW_DEFERRED));
-    m.put("T", 2);
-    m.put_row(ranks - 1, "U", 0, ranks, 3);
+    Mixed m("a variable is put twice", settings);
+    const std::vector<float> early = row(1), late = row(2);
+    const tw_array arrays[] = {tw_dense(TW_FLOAT, early.data(), columns),
+                               tw_dense(TW_FLOAT, late.data(), columns)};
+    OK(tw_put_array(m.file, "F", arrays[0], TW_DEFERRED));
+    m.put("F", 2);
+    for (std::int64_t step = 0; step < 2; ++step)
+        for (const int flags : {TW_DEFERRED, 0}) {
+            const char* const name = flags == 0 ? "U" : "T";
+            OK(tw_put_array(m.file, name, arrays[0], flags));
+            if (step == 1) OK(tw_sync(m.file, 0));
+            for (const int again : {TW_DEFERRED, 0}) {
+                const std::string wanted =
+                    check::text("variable '%s': tw_put has put record %d already; call tw_end_step",
+                                name, static_cast<int>(step));
+                CHECK(tw_put_array(m.file, name, arrays[1], again) == TW_ESTATE);
+                const std::string text = tw_error_message(session);
+                CHECK_TEXT(text.find(wanted) != std::string::npos, "%s", text.c_str());
+            }
+            if (flags == 0) m.end_step();
+        }
+    m.close();
+    m.expect("F", 0, 2, fill_value);
+    for (const std::int64_t record : {0, 1}) {
+        m.expect("T", record, 1, fill_value);
+        m.expect("U", record, 1, fill_value);
+    }
+}
+
+/// Puts a variable again after tw_end_step has refused the step, because its array had changed.
+void repaired(const std::string& settings) {
+    Mixed m("a step is put again after an error", settings);
+    std::vector<float> values = row(1);
+    OK(tw_put_array(m.file, "T", tw_dense(TW_FLOAT, values.data(), columns), TW_DEFERRED));
+    values = row(2);
+    CHECK(tw_end_step(m.file) == TW_EARG);
+    OK(tw_put_array(m.file, "T", tw_dense(TW_FLOAT, values.data(), columns), TW_DEFERRED));
     m.end_step();
     m.close();
     m.expect("T", 0, 2, fill_value);
-    m.expect("U", 0, fill_value, 3);
 }
 
 }  // namespace
@@ -166,6 +199,7 @@ int main(int argc, char** argv) {
             in_two_steps(settings);
             after_an_empty_step(settings);
             twice(settings);
+            repaired(settings);
         }
     OK(tw_finalize(&session));
     if (rank == 0) std::filesystem::remove_all(folder);

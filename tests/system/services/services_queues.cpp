@@ -106,7 +106,6 @@ void syncs_within_a_step() {
                 h.put("T", r);
                 for (int k = 0; k < 60; ++k) {
                     if (k % 3 == 0) h.put("h", -1);
-                    if (k % 25 == 7) h.put("T", r);
                     CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "sync %d: %s", k,
                                model.error().c_str());
                 }
