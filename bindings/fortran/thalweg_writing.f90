@@ -332,7 +332,9 @@ contains
   !>                  'lon lat lev time'; '' for a scalar. Names not yet defined that the
   !>                  decomposition has are defined with its lengths. If the last name of a variable
   !>                  with a decomposition is neither defined nor in the decomposition, it becomes
-  !>                  the record (unlimited) dimension, unless the file already has one.
+  !>                  the record (unlimited) dimension, unless the file already has one. Without a
+  !>                  decomposition, names not yet defined get their lengths from the session's
+  !>                  decompositions, which must agree (TW_ESHAPE).
   !>   decomposition  elements that each rank holds; has the variable's dimensions without the
   !>                  record dimension: by name, in any order, or by position (see tw_decompose).
   !>                  Without it the variable is replicated: every

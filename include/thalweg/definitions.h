@@ -50,14 +50,16 @@ tw_status tw_def_dim(tw_file file, const char* name, int64_t length);
  *                       Names not yet defined that the decomposition has are defined with its
  *                       lengths. If the first name of a variable with a decomposition is neither
  *                       defined nor in the decomposition, it becomes the record (unlimited)
- *                       dimension, unless the file already has one.
+ *                       dimension, unless the file already has one. Without a decomposition, names
+ *                       not yet defined get their lengths from the session's decompositions.
  * @param decomposition  the ranks' parts; its dimensions must be those of the variable without
  *                       the record dimension: by name, in any order, or by position (see
  *                       tw_decompose). NULL: the variable is replicated: every rank holds all of
  *                       it, and rank 0's values are written.
  * @return TW_OK, TW_EARG, TW_EEXISTS, TW_ENOTFOUND (a dimension that is not defined), TW_ESHAPE
- *         (its dimensions are not the decomposition's), TW_ETYPE, TW_EFORMAT (a second record
- *         dimension, or one that is not the slowest), TW_EOVERLAP (TW_LIST_SHARED), TW_EHANDLE,
+ *         (its dimensions are not the decomposition's; two decompositions of the session have
+ *         different lengths of a dimension that is not defined), TW_ETYPE, TW_EFORMAT (a second
+ * record dimension, or one that is not the slowest), TW_EOVERLAP (TW_LIST_SHARED), TW_EHANDLE,
  *         TW_ESTATE (the definitions have ended), TW_ECLOSED
  */
 tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,

@@ -84,8 +84,9 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
             about->path = "restart";
             session->file_handles.push_back({.session = session, .about = std::move(about)});
             tw_file file = &session->file_handles.back();
-            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
-                session, std::move(own), Restart(*session->team, session->wording), file}));
+            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
+                new tw_restart_impl{session, std::move(own),
+                                    Restart(*session->team, *session, session->wording), file}));
             file->restart = session->restarts.back().get();
         }));
         if (status.ok()) *restart = session->restarts.back().get();

@@ -120,8 +120,12 @@ Status DefineMode::define_variable(const std::string& name, int type, const std:
             file_.definitions.record_dim() < 0)
             if (Status s = define_dimension(names.front(), TW_UNLIMITED); !s.ok()) return s;
     }
+    const auto find_length = [this](const std::string& dim, std::int64_t& length) {
+        return file_.session.find_length(dim, length);
+    };
     return define_held_variable(file_.definitions, file_.holdings, file_.path, file_.team.rank(),
-                                name, type, dims, std::move(decomposition), file_.options.wording);
+                                name, type, dims, std::move(decomposition), find_length,
+                                file_.options.wording);
 }
 
 Status DefineMode::put_attribute(const std::string& variable, Attribute attribute) {

@@ -79,7 +79,7 @@ Status define_dimension(Definitions& definitions, const std::string& path, const
 
 Status define_variable(
     Definitions& definitions, const std::string& path, const std::string& called, int type,
-    const std::string& dims, const GivenDimensions* given,
+    const std::string& dims, const GivenDimensions* given, const FindLength& find_length,
     const std::function<Status(const Variable&, std::span<const std::string>)>& accept) {
     const std::string name = normal_form(called);
     if (Status s = check_name("a variable", name); !s.ok()) return s;
@@ -106,9 +106,14 @@ Status define_variable(
     std::vector<std::string> fixed_names;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string& dim = names[i];
-        const std::int64_t held = given != nullptr ? length_in(*given, names, i) : -1;
+        std::int64_t held = given != nullptr ? length_in(*given, names, i) : -1;
         const Dimension* known = find(dim);
         if (known == nullptr) {
+            if (given == nullptr)
+                if (Status s = find_length(dim, held); !s.ok()) {
+                    reword(s, "{}: variable '{}': {}", path, OfVariable{name}, s.text);
+                    return s;
+                }
             // An undefined dimension becomes the record dimension if it can be nothing else: it is
             // the first dimension of a variable with a decomposition, and the file has no record
             // dimension yet.

@@ -116,6 +116,10 @@ struct GivenDimensions {
     bool by_position = false;  ///< dimensions are matched by position, not by name
 };
 
+/// Finds the length of a dimension outside the definitions; leaves `length` unchanged if there is
+/// no such dimension.
+using FindLength = std::function<Status(const std::string& dim, std::int64_t& length)>;
+
 /// Returns the error for a variable with a dimension that is neither defined nor given.
 /// @param given  dimensions of the variable's decomposition; may be null
 Status no_dimension(const Definitions& definitions, const std::string& path,
@@ -125,12 +129,13 @@ Status no_dimension(const Definitions& definitions, const std::string& path,
 /**
  * Defines a variable, and the dimensions of its decomposition that are not defined yet.
  * @param given   dimensions of the decomposition; null if there is none
+ * @param find_length  finds the undefined dimensions of a variable without a decomposition
  * @param accept  function that is called with the variable and the names of its dimensions, without
  *                the record dimension, before anything is defined; if it fails, nothing is defined
  */
 Status define_variable(
     Definitions& definitions, const std::string& path, const std::string& name, int type,
-    const std::string& dims, const GivenDimensions* given,
+    const std::string& dims, const GivenDimensions* given, const FindLength& find_length,
     const std::function<Status(const Variable&, std::span<const std::string>)>& accept);
 
 /// Sets the storage and the fill value of one variable from a text "name=value; name=value".

@@ -97,7 +97,8 @@ GivenDimensions given_by(const Decomposition& d) { return {d.dims, d.shape, d.by
 
 Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
                             int rank, const std::string& name, int type, const std::string& dims,
-                            std::shared_ptr<const Decomposition> decomposition, Wording wording) {
+                            std::shared_ptr<const Decomposition> decomposition,
+                            const FindLength& find_length, Wording wording) {
     GivenDimensions given;
     if (decomposition) given = given_by(*decomposition);
     std::shared_ptr<const Holding> made;
@@ -113,7 +114,7 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
         return status;
     };
     Status status = define_variable(definitions, path, name, type, dims,
-                                    decomposition ? &given : nullptr, accept);
+                                    decomposition ? &given : nullptr, find_length, accept);
     if (!status.ok()) return status;
     holdings.push_back(std::move(made));
     return {};

@@ -70,7 +70,7 @@ std::shared_ptr<const Holding> hold_whole(int rank, int holder, std::vector<std:
 Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
                             int rank, const std::string& name, int type, const std::string& dims,
                             std::shared_ptr<const Decomposition> decomposition,
-                            Wording wording = {});
+                            const FindLength& find_length, Wording wording = {});
 
 /// Returns the dimensions that a decomposition defines if the file has not defined them.
 GivenDimensions given_by(const Decomposition& decomposition);

@@ -64,19 +64,27 @@ Status Restart::check(const Registration& r, Definitions& made, RegisteredArray&
     const bool by_position =
         held_as && held_as->by_position() && dims.size() == held_as->dims.size();
     GivenDimensions given;
+    const auto find_length = [this](const std::string& dim, std::int64_t& length) {
+        return session_.find_length(dim, length);
+    };
     for (const std::string& dim : dims) {
         const bool held =
             by_position || (held_as && std::find(held_as->dims.begin(), held_as->dims.end(), dim) !=
                                            held_as->dims.end());
         const Dimension* const known = definitions_.dims.get(dim);
-        if (!held && known == nullptr)
+        Dimension found{dim, -1};
+        if (!held_as && known == nullptr)
+            if (Status s = find_length(dim, found.length); !s.ok()) return refused(r.name, s);
+        if (found.length >= 0)
+            made.dims.set(std::move(found));
+        else if (!held && known == nullptr)
             return no_dimension(definitions_, "restart", r.name, dim,
                                 held_as ? &(given = given_by(*held_as)) : nullptr, false);
         if (known != nullptr) made.dims.set(*known);
     }
     Holdings holdings;
     Status status = define_held_variable(made, holdings, "restart", team_.rank(), r.name,
-                                         r.array.type, r.dims, held_as, wording_);
+                                         r.array.type, r.dims, held_as, find_length, wording_);
     if (!status.ok()) return status;
 
     array.holding = holdings.front();

@@ -39,7 +39,8 @@ struct RegisteredArray {
 /// Arrays that a model has registered, with their definitions.
 class Restart {
 public:
-    explicit Restart(Team& team, Wording wording = {}) : team_(team), wording_(wording) {}
+    Restart(Team& team, const SessionResources& session, Wording wording)
+        : team_(team), session_(session), wording_(wording) {}
 
     // The following functions are local. They implement tw_restart_..., and also tw_def_dim,
     // tw_set_var and tw_put_att for the handle that tw_restart_file returns; see thalweg.h.
@@ -65,6 +66,7 @@ private:
     Status ask(Reader& reader, const std::string& path, std::vector<std::string>& asked) const;
 
     Team& team_;
+    const SessionResources& session_;
     Wording wording_;
     Definitions definitions_;
     std::vector<RegisteredArray> arrays_;  ///< array of each variable in the definitions

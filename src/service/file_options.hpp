@@ -88,6 +88,11 @@ public:
     FreeProcessors processors;
     /// Times that this rank spent on the output of files that are closed.
     OutputTimes outputs;
+    /// Finds the length of a dimension of the session's decompositions; leaves `length` unchanged
+    /// if none has it. Fails if they disagree.
+    virtual Status find_length(const std::string& /*dim*/, std::int64_t& /*length*/) const {
+        return {};
+    }
     /// Returns the seconds that the model has spent outside the library's calls so far.
     virtual double computing() const { return 0; }
 };

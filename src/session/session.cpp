@@ -100,6 +100,28 @@ Packers& tw_session_impl::packers() {
     return *packer_threads;
 }
 
+Status tw_session_impl::find_length(const std::string& dim, std::int64_t& length) const {
+    const Decomposition* first = nullptr;
+    for (const tw_decomposition_impl& handle : decompositions) {
+        if (!handle.declared) continue;
+        const Decomposition& d = *handle.declared->decomposition;
+        const auto at = std::ranges::find(d.dims, dim);
+        if (at == d.dims.end() || d.by_position()) continue;
+        const std::int64_t its = d.shape[at - d.dims.begin()];
+        if (first == nullptr) {
+            first = &d;
+            length = its;
+        } else if (its != length) {
+            return failure(TW_ESHAPE,
+                           "dimension '{}' has length {} in decomposition {} over ({}), but {} in "
+                           "decomposition {} over ({}): define it with tw_def_dim",
+                           dim, length, first->serial, wording.names(first->dims), its, d.serial,
+                           wording.names(d.dims));
+        }
+    }
+    return {};
+}
+
 namespace {
 
 /// Returns the value of an environment variable that only tests set, or `usual` if it is not set.

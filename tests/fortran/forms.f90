@@ -27,6 +27,7 @@ program forms
   call deferred_records()
   call wrong_forms()
   call wrong_types()
+  call early_definitions()
   call wrong_definitions()
   call other_texts()
   call temporaries(8)
@@ -182,6 +183,42 @@ contains
     call expect_text('complex', 'real and imaginary')
     call tw_close(file)
   end subroutine wrong_types
+
+  !> Tests variables without a decomposition whose dimensions only the session's decompositions name.
+  subroutine early_definitions()
+    type(tw_decomposition) :: cells, longer
+    type(tw_file) :: file
+    type(tw_restart) :: restart
+    real(real64), target :: values(7)
+    integer :: k
+    values = [(real(k, real64), k=1, 7)]
+    longer = tw_decompose(io, 'early level', shape=[7, 2], start=[1, 1], &
+      count=merge([7, 2], [0, 0], rank == 0))
+    file = tw_create(io, 'early.nc')
+    call tw_def_var(file, 'early', TW_DOUBLE, 'early')
+    call tw_def_var(file, 'levels', TW_INT, 'level early')
+    call tw_def_var(file, 'T', TW_DOUBLE, 'early level time', longer)
+    call tw_def_var(file, 'time', TW_DOUBLE, 'tmie', ierr=status)
+    call expect_status(status, TW_ENOTFOUND, 'a dimension of no decomposition')
+    call tw_put(file, 'early', values)
+    call tw_close(file)
+    file = tw_open(io, 'early.nc')
+    call expect(tw_inq_dim(file, 'early') == 7, 'the length of a dimension of a decomposition')
+    call expect(tw_inq_dim(file, 'level') == 2, 'the other one')
+    call tw_close(file)
+    restart = tw_restart_new(io)
+    call tw_restart_add(restart, 'early', 'early', values)
+    call tw_restart_free(restart)
+    cells = tw_decompose(io, 'level', shape=[3], start=[1], count=[merge(3, 0, rank == 0)])
+    file = tw_create(io, 'early.nc')
+    call tw_def_var(file, 'level', TW_DOUBLE, 'level', ierr=status)
+    call expect_status(status, TW_ESHAPE, 'a dimension of two lengths')
+    call expect_text("variable 'level': dimension 'level' has length 2", 'over (early level), but 3')
+    call expect_text('over (level)', 'tw_def_dim')
+    call tw_def_dim(file, 'level', 4)
+    call tw_def_var(file, 'level', TW_DOUBLE, 'level')
+    call tw_close(file)
+  end subroutine early_definitions
 
   !> Tests misspelled dimensions: none of them may become the unlimited one.
   subroutine wrong_definitions()
