@@ -32,6 +32,8 @@ Status DataMode::choose(const RankResources& resources, const FileOptions& asked
 
 Status DataMode::begin(const RankResources& resources, const FileOptions& asked, FileNames& names) {
     if (Status s = choose(resources, asked, names); !s.ok()) return s;
+    if (file_.options.live)
+        if (Status s = file_.team.agree(alone([&] { return names.cut(); })); !s.ok()) return s;
     Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, chosen_.may_change, status); !s.ok()) return s;

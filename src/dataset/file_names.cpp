@@ -63,16 +63,16 @@ void FileNames::accept_early(EarlyWords words) {
     file_.file_system = claimed.file_system;
 }
 
-Status FileNames::create(const std::function<Status()>& before_cut) {
+Status FileNames::create(std::function<Status()> before_cut) {
     if (accepted_) return {};
+    before_cut_ = std::move(before_cut);
     return tell([&](bool&, std::string& path) {
         if (file_.in_files() && access(file_.path.c_str(), F_OK) == 0)
             log::warn("{}: a file of this name exists, and tw_open reads it instead of the tiles",
                       file_.path);
-        Status own =
-            std::exchange(early_, false)
-                ? std::move(early_status_)
-                : claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path, before_cut);
+        Status own = std::exchange(early_, false)
+                         ? std::move(early_status_)
+                         : claim(file_.in_files() ? tile_path(file_.path, 0) : file_.path);
         if (own.ok()) path = claims_[0]->data_path();
         return own;
     });
@@ -127,10 +127,15 @@ Status FileNames::claim_tiles(int parts) {
     return status;
 }
 
+Status FileNames::cut() {
+    Status status = file_.team.rank() == 0 && before_cut_ ? before_cut_() : Status{};
+    if (status.ok()) status = for_claims([](Claim& claim) { return claim.cut(); });
+    return status.ok() && file_.options.durable ? sync() : status;
+}
+
 /// Claims a name until the file is complete. Local.
-Status FileNames::claim(const std::string& path, const std::function<Status()>& before_cut) {
+Status FileNames::claim(const std::string& path) {
     ClaimRequest request;
-    request.before_cut = before_cut;
     request.path = path;
     request.live = file_.options.live;
     request.existing = file_.options.append;

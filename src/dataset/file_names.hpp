@@ -37,14 +37,18 @@ public:
 
     /// Claims the name of a new file on rank 0, and returns the path of its data on all ranks.
     /// Does nothing after accept_early().
-    /// @param before_cut  see ClaimRequest; called on rank 0
+    /// @param before_cut  called on rank 0 in cut(), to remove what depends on the data of an
+    /// existing
+    ///                    file
     /// @note Collective
-    Status create(const std::function<Status()>& before_cut);
+    Status create(std::function<Status()> before_cut);
     /// Claims the name of an existing file on rank 0.
     /// @note Collective
     Status take_existing();
     /// Claims the names of all files of a set except the first, which is already claimed. Local.
     Status claim_tiles(int parts);
+    /// With publish=live, truncates the files that exist; see Claim::cut(). Local.
+    Status cut();
     /// Tests if a rank on another node than rank 0 may write the file. The same on every rank.
     bool on_several_nodes() const {
         return file_.team.topology().nodes > 1 || file_.session.port() != nullptr;
@@ -66,7 +70,7 @@ public:
     void release() { claims_.clear(); }
 
 private:
-    Status claim(const std::string& path, const std::function<Status()>& before_cut = {});
+    Status claim(const std::string& path);
     FileIdentity identity_of(const std::string& path) const;
     template <class Take>
     Status tell(Take&& take);
@@ -81,6 +85,7 @@ private:
     FileContext& file_;
     /// Claim of the file on rank 0; for a set, claims of the files that this rank writes.
     std::vector<std::unique_ptr<Claim>> claims_;
+    std::function<Status()> before_cut_;
     bool early_ = false;     ///< claim_early() has tried to claim the name
     Status early_status_;    ///< its result
     bool accepted_ = false;  ///< accept_early() was called

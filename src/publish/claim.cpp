@@ -91,25 +91,27 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
     remove_former(made->own_);
-    if (!request.existing) {
+    const bool striped = request.stripe_count >= 0 || request.stripe_size >= 0;
+    made->uncut_ = request.live && !request.existing && made->replaces_ && !striped;
+    if (!request.existing && !made->uncut_) {
         // Remove references before the data change to which they refer, as the run may be killed in
         // between.
-        if (in_place) {
+        if (in_place)
             remove_references_beside(made->own_);
-            if (request.before_cut) status = request.before_cut();
-        } else {
+        else
             status = made->keep_old(said);
-        }
         if (status.ok() && request.folder)
             status = made->make_folder();
         else if (status.ok())
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
+        made->created_ |= !request.folder && (!in_place || !made->replaces_);
         move_logs(made->data_, "");
         (void)move_sums(made->data_, "");
         made->restore_permissions(true);
-    } else {  // complete the metadata that a killed run has left beside the file
+    } else if (request.existing) {
+        // Complete the metadata that a killed run has left beside the file.
         if (status = redo(made->own_); !status.ok()) return status;
         if (status = enter_logged(made->own_); !status.ok()) return status;
         move_logs(made->own_, "");
@@ -180,9 +182,22 @@ Status Claim::look_at_folder() const {
                    own_);
 }
 
-Status Claim::make_folder() const {
-    if (mkdir(data_.c_str(), 0777) == 0 || (errno == EEXIST && data_ == own_)) return {};
+Status Claim::make_folder() {
+    created_ = mkdir(data_.c_str(), 0777) == 0;
+    if (created_ || (errno == EEXIST && data_ == own_)) return {};
     return system_failure(data_, "cannot create the folder");
+}
+
+Status Claim::cut() {
+    if (!uncut_) return {};
+    remove_references_beside(own_);
+    if (Status status = with_file(own_, O_WRONLY | O_TRUNC, [](int) { return Status{}; });
+        !status.ok())
+        return status;
+    uncut_ = false;
+    move_logs(own_, "");
+    (void)move_sums(own_, "");
+    return {};
 }
 
 /// Renames unfinished files of earlier runs, to keep them.
@@ -206,6 +221,10 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         return system_failure(data_, "cannot remove the empty file of an earlier run");
     }
     if (S_ISDIR(info.st_mode) && rmdir(data_.c_str()) == 0) return {};
+    if (S_ISREG(info.st_mode) && lacks_records(data_)) {
+        if (unlink(data_.c_str()) == 0) return {};
+        return system_failure(data_, "cannot remove the file without a record of an earlier run");
+    }
     for (int k = 1; k <= most_kept; ++k) {
         struct stat there {};
         const std::string kept = kept_path(own_, k);
@@ -293,9 +312,9 @@ Status Claim::replace() const {
 
 void Claim::discard() {
     std::error_code ignored;
-    if (data_ != own_) std::filesystem::remove_all(data_, ignored);
-    if (data_ != own_) (void)move_sums(data_, "");
-    move_logs(data_, "");
+    if (created_) std::filesystem::remove_all(data_, ignored);
+    if (created_) (void)move_sums(data_, "");
+    if (!uncut_) move_logs(data_, "");
     lock_.release();
 }
 

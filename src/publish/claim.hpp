@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,9 +21,6 @@ struct ClaimRequest {
     bool folder = false;    ///< the path is a folder of files, which must be missing or empty
     /// Stripes in number and bytes; -1: those of the folder.
     std::int64_t stripe_count = -1, stripe_size = -1;
-    /// Function that is called before an existing file is truncated under its own name, to remove
-    /// what depends on its data; may be empty.
-    std::function<Status()> before_cut;
 };
 
 /// The exclusive right to write a file. One rank holds it from before the file is created until the
@@ -58,24 +54,31 @@ public:
     /// @return TW_OK, TW_EIO
     Status sync_name() const;
 
+    /// Truncates an existing file that is to be written under its own name, after removing what
+    /// depends on its data. Until then the file stays as it was.
+    /// @return TW_OK, TW_EIO
+    Status cut();
+
     /// Gives the complete file its final name, and the permissions of the file that it replaces.
     /// @param durable  sync the new name
     /// @return TW_OK, TW_EIO
     Status publish(bool durable);
 
-    /// Removes the file or folder. It must contain no data.
+    /// Removes the file or folder, if this claim has created it. It must contain no data.
     void discard();
 
 private:
     Status look();
     Status look_at_folder() const;
-    Status make_folder() const;
+    Status make_folder();
     Status keep_old(std::vector<std::string>& said) const;
     void restore_permissions(bool while_written) const;
     Status replace() const;
 
     std::string own_, data_;
     bool folder_ = false;    ///< the claim is for a folder
+    bool created_ = false;   ///< this claim has created the file or folder of the data
+    bool uncut_ = false;     ///< the existing file waits for cut()
     bool replaces_ = false;  ///< a file with the final name exists
     mode_t mode_ = 0;
     uid_t user_ = 0;

@@ -74,6 +74,12 @@ Status find_committed(const std::string& path, Committed& found) {
     return alone([&] { return find_open(file.fd(), path, found); });
 }
 
+bool lacks_records(const std::string& path) {
+    Committed found;
+    return find_committed(path, found).ok() && found.has_records && found.records == 0 &&
+           found.lost == 0 && logged_records(path) <= 0;
+}
+
 std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths) {
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> sorted;
     for (const std::string& path : paths) {

@@ -268,6 +268,47 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
     EXPECT_EQ(tw_recover(own_.c_str(), static_cast<tw_recovery>(7), text, sizeof text), TW_EARG);
 }
 
+TEST_F(ClaimTest, AnUnfinishedFileWithoutRecordsIsRemoved) {
+    make_records(part_, 0);
+    ASSERT_TRUE(take(own_).ok());
+    EXPECT_TRUE(said_.empty());
+    EXPECT_EQ(names(), (std::vector<std::string>{".history.nc.lock", "history.nc.part"}));
+    EXPECT_EQ(content_of(part_), "");
+}
+
+TEST_F(ClaimTest, AFileWrittenInPlaceStaysUntilItIsCut) {
+    const bool live = true;
+    ASSERT_TRUE(take(own_, live).ok());
+    EXPECT_TRUE(fs::exists(own_));
+    claim_->discard();
+    EXPECT_TRUE(names().empty());
+    make_records(own_, 2);
+    const std::string before = content_of(own_);
+    for (const bool cuts : {false, true}) {
+        const std::string log = redo_path(own_), sums = sums_path(own_);
+        std::ofstream(log) << "of a killed run";
+        std::ofstream(sums) << "TWSUMS1\n";
+        ASSERT_TRUE(take(own_, live).ok());
+        EXPECT_EQ(content_of(own_), before);
+        if (cuts) {
+            EXPECT_TRUE(claim_->cut().ok());
+            EXPECT_TRUE(claim_->cut().ok());
+        }
+        EXPECT_EQ(content_of(own_), cuts ? "" : before);
+        EXPECT_NE(fs::exists(log), cuts);
+        EXPECT_NE(fs::exists(sums), cuts);
+        claim_->discard();
+        EXPECT_TRUE(fs::exists(own_));
+        EXPECT_NE(fs::exists(log), cuts);
+    }
+    // A file that is continued is not cut.
+    make_records(own_, 2);
+    ASSERT_TRUE(take(own_, live, true).ok());
+    EXPECT_TRUE(claim_->cut().ok());
+    claim_->discard();
+    EXPECT_EQ(content_of(own_), before);
+}
+
 TEST_F(ClaimTest, TheSecondNameOfAReplacedFileIsRemoved) {
     for (const bool recovers : {false, true}) {
         make_records(own_, 2);

@@ -318,6 +318,28 @@ def test_fill_value_that_is_no_number_of_its_type(io, folder):
         fails("TW_ERANGE", lambda: f.define("T", "f4", _FillValue=1e300), everywhere=False)
 
 
+@pytest.mark.parametrize("settings", [{}, {"publish": "live"}])
+def test_definitions_that_fail_leave_no_file(io, folder, settings):
+    """Tests that a new file is removed, and that an existing one stays as it was."""
+    path = folder / "failed.nc"
+    first, n = rows(10)
+    cells = io.decompose(y=10, start=(first,), count=(n,))
+    for there in (False, True):
+        f = io.create(path, format="cdf1", **settings)
+        f.define("i", "i8", "y", cells)
+        fails("TW_EFORMAT", f.enddef)
+        fails("TW_EFORMAT", f.close)
+        WORLD.Barrier()
+        assert [p.name for p in folder.glob("*failed*")] == ["failed.nc"] * there
+        if there:
+            assert np.array_equal(as_netcdf4(path, "i"), np.arange(10))
+        WORLD.Barrier()
+        with io.create(path, format="cdf5", **settings) as f:
+            f.define("i", "i8", "y", cells)
+            f["i"] = np.arange(first, first + n)
+    assert np.array_equal(as_netcdf4(path, "i"), np.arange(10))
+
+
 def test_arrays_freed_before_they_are_written(io, folder):
     """Tests that the file keeps arrays that were put without a copy alive, and releases them
     afterwards."""

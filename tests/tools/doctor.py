@@ -65,6 +65,15 @@ def sick(tool: Tool):
         assert "best" in text
     Path("file").write_text("")
     assert "Not a directory" in doctor(tool, "file", code=1)
+    # A file that a run has left is named, others with such names are not.
+    Path("left").mkdir()
+    Path("left/download.part").write_text("of another program")
+    assert "unfinished" not in doctor(tool, "left")
+    for name in ("h.nc.part", "h.nc.part.1"):
+        Path("left", name).write_bytes(b"CDF\1" + bytes(28))
+    text = doctor(tool, "left")
+    assert "note" in text and "unfinished files of ended runs: h.nc.part, h.nc.part.1" in text, text
+    assert "> thalweg recover 'left/h.nc.part'" in text, text
     # A good folder is examined although a bad one is given, too.
     Path("it's good").mkdir()
     text = doctor(tool, "nothing", "it's good", code=1)

@@ -6,14 +6,22 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <span>
+#include <vector>
 
+#include "base/text.hpp"
+#include "publish/committed.hpp"
+#include "publish/write_lock.hpp"
 #include "size_text.hpp"
 #include "storage/posix/file_system.hpp"
+#include "storage/posix/paths.hpp"
 
 namespace thalweg::app {
 
@@ -112,6 +120,30 @@ void check_room(const std::string& folder, Diagnoses& found) {
                      full ? "du -xh --max-depth=1 " + quoted(folder) + " | sort -h | tail" : ""});
 }
 
+/// Names the files that ended runs have left under temporary names.
+void check_unfinished(const std::string& folder, Diagnoses& found) {
+    std::vector<std::string> left;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string path = at->path(), own = detail::own_path(path);
+        std::error_code ignored;
+        detail::Committed data;
+        if (!own.empty() && at->is_regular_file(ignored) && !detail::WriteLock::holder(own).there &&
+            detail::find_committed(path, data).ok())
+            left.push_back(at->path().filename());
+    }
+    if (left.empty()) return;
+    std::ranges::sort(left);
+    const std::size_t n = left.size(), shown = std::min<std::size_t>(n, 3);
+    found.push_back(
+        {Level::note, folder,
+         fmt::format("unfinished files of ended runs: {}{}",
+                     detail::joined(std::span<const std::string>(left).first(shown), ", "),
+                     n > shown ? fmt::format(" and {} more", n - shown) : std::string()),
+         fmt::format("thalweg recover {}  # or remove it", quoted(folder + "/" + left.front()))});
+}
+
 }  // namespace
 
 void check_folder(const std::string& folder, int nodes, Diagnoses& found) {
@@ -146,6 +178,7 @@ void check_folder(const std::string& folder, int nodes, Diagnoses& found) {
                          std::strerror(errno)),
              "findmnt -T " + quoted(folder) + "  # Lustre needs the option flock"});
     check_room(folder, found);
+    check_unfinished(folder, found);
 }
 
 void check_shared_memory(Diagnoses& found) {
