@@ -1,6 +1,7 @@
 // Tests how variables are cut into chunks, and the filters. Without MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -11,6 +12,7 @@
 
 #include "storage/chunked/packer.hpp"
 #include "storage/chunked/unpacked_bands.hpp"
+#include "storage/netcdf4/chunk_places.hpp"
 
 using namespace thalweg::detail;
 
@@ -129,6 +131,45 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
             return packer.pack_band(0, band.record, band.number, elements, keep);
         };
         ASSERT_TRUE(bands.take(c.record + 1, static_cast<int>(1 + random() % 9), pack).ok());
+    }
+}
+
+/// The table of places must hold what was added, and little more than 16 bytes for each chunk.
+TEST(ChunkPlaces, TakeLittleMemory) {
+    ChunkGrid one, many, grouped;
+    one.number = {};
+    many.number = {5, 30};
+    grouped.number = {2};
+    grouped.records = 4;
+    const std::vector<ChunkGrid> grids{one, many, grouped};
+    constexpr std::int64_t records = 20000;
+    ChunkPlaces places(grids);
+    const std::size_t before = mallinfo2().uordblks;
+    std::int64_t added = 0;
+    const auto for_chunks = [&](const auto& act) {
+        for (std::int64_t v = 0; v < std::ssize(grids); ++v) {
+            const ChunkGrid& grid = grids[static_cast<std::size_t>(v)];
+            for (std::int64_t r = 0; r < (v == 1 ? 100 : records); r += grid.records)
+                for (std::int64_t n = 0; n < grid.chunks(); ++n)
+                    act(PlacedChunk{v, r, n, 8 * r + n, 1 + r + v});
+        }
+    };
+    for_chunks([&](const PlacedChunk& c) {
+        places.add(c);
+        ++added;
+    });
+    const auto bytes = static_cast<std::int64_t>(mallinfo2().uordblks - before);
+    EXPECT_LT(bytes, 24 * added) << added << " chunks";
+    for_chunks([&](const PlacedChunk& c) {
+        PlacedChunk found{c.variable, c.record, c.number};
+        ASSERT_TRUE(places.find(found));
+        EXPECT_EQ(found.address, c.address);
+        EXPECT_EQ(found.bytes, c.bytes);
+    });
+    for (const PlacedChunk c : {PlacedChunk{1, 100, 0}, PlacedChunk{0, records, 0},
+                                PlacedChunk{2, records, 1}, PlacedChunk{1, 500, 149}}) {
+        PlacedChunk found = c;
+        EXPECT_FALSE(places.find(found)) << c.variable << " " << c.record;
     }
 }
 

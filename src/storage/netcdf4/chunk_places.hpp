@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
@@ -11,22 +13,25 @@
 
 namespace thalweg::detail {
 
-/// The addresses of the chunks in the file. Each entry takes 16 bytes.
+/// The addresses of the chunks in the file. Each entry takes 16 bytes; those of neighbouring
+/// records lie together, because a table for each record would need several times as much.
 class ChunkPlaces {
 public:
     explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}
 
     void add(const PlacedChunk& c) {
-        auto& chunks = chunks_[{c.variable, c.record}];
-        if (chunks.empty()) chunks.resize(grids_[c.variable].chunks());
-        chunks[c.number] = {c.address, static_cast<std::uint32_t>(c.bytes), c.skipped};
+        const Cell cell = cell_of(c);
+        auto& chunks = chunks_[{c.variable, cell.table}];
+        if (chunks.empty()) chunks.resize(cell.size);
+        chunks[cell.at] = {c.address, static_cast<std::uint32_t>(c.bytes), c.skipped};
     }
 
     /// Finds the address and size of a chunk. @return false: the chunk is not in the table
     bool find(PlacedChunk& c) const {
-        const auto chunks = chunks_.find({c.variable, c.record});
+        const Cell cell = cell_of(c);
+        const auto chunks = chunks_.find({c.variable, cell.table});
         if (chunks == chunks_.end()) return false;
-        const Place& p = chunks->second[c.number];
+        const Place& p = chunks->second[cell.at];
         c.address = p.address;
         c.bytes = p.bytes;
         c.skipped = p.skipped;
@@ -39,7 +44,21 @@ private:
         std::uint32_t bytes = 0;  ///< HDF5 limits a chunk to 4 GiB
         std::uint32_t skipped = 0;
     };
+    /// The position of a chunk: the number of its table, and its place among `size` in that table.
+    struct Cell {
+        std::int64_t table, at, size;
+    };
+    Cell cell_of(const PlacedChunk& c) const {
+        constexpr std::int64_t least = 64;  // entries of a table
+        const ChunkGrid& grid = grids_[c.variable];
+        const std::int64_t chunks = grid.chunks(),
+                           bands = std::max<std::int64_t>(1, least / chunks);
+        const std::int64_t band = c.record / std::max<std::int64_t>(1, grid.records);
+        return {band / bands, band % bands * chunks + c.number, bands * chunks};
+    }
+
     std::span<const ChunkGrid> grids_;
+    /// Tables by variable and number.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>> chunks_;
 };
 
