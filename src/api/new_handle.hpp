@@ -24,6 +24,7 @@ public:
         tw_file_impl made{.session = session_};
         made.about = std::make_shared<FileAbout>();
         made.about->path = path;
+        if (session_->rank == 0) made.about->resolved = canonical(path);
         made.about->later = own.text("close") == "later";
         made.about->staging = own.number("staging");
         const int serial = session_->created + 1;

@@ -116,7 +116,7 @@ Status check_unused(tw_session session, const std::string& path) {
     if (session->rank != 0) return {};
     const std::string mine = canonical(path);
     for (const tw_file_impl* f : session->files)
-        if (!f->closed && canonical(f->path()) == mine)
+        if (!f->closed && f->about->resolved == mine)
             return failure(TW_EINUSE, "{}: the file is already open in this session", path);
     return {};
 }

@@ -83,24 +83,24 @@ void complete_files(tw_session session, std::int64_t most) {
 
 Status settle_path(tw_session session, const std::string& path) {
     collect(session);
-    const auto number_of = [&](const auto& list, const auto& path_of) {
+    const auto number_of = [&](const auto& list, const auto& about) {
         std::int64_t number = 0;  // number of the last closing file with this path, counted from 1
         // Only rank 0 compares, as a path may lead to another file on other ranks.
         (void)alone([&] {
             if (session->team->rank() != 0) return;
             const std::string own = canonical(path);
             for (std::size_t i = 0; i < list.size(); ++i)
-                if (canonical(path_of(list[i])) == own) number = static_cast<std::int64_t>(i) + 1;
+                if (about(list[i])->resolved == own) number = static_cast<std::int64_t>(i) + 1;
         });
         session->team->all_reduce({&number, 1}, Reduce::max);
         return number;
     };
     if (!session->closing.empty())
-        for (auto n = number_of(session->closing, [](const auto* f) { return f->path(); }); n > 0;
+        for (auto n = number_of(session->closing, [](const auto* f) { return f->about; }); n > 0;
              --n)
             complete_oldest(session);
     if (session->late.empty()) return {};
-    const auto n = number_of(session->late, [](const auto& late) { return late.file->path; });
+    const auto n = number_of(session->late, [](const auto& late) { return late.file; });
     if (n == 0) return {};
     const auto at = session->late.begin() + (n - 1);
     Status status = std::move(at->status);

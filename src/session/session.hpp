@@ -44,6 +44,7 @@ struct OutputPaths {
 /// Information on a file that its handle keeps.
 struct FileAbout {
     std::string path;
+    std::string resolved;      ///< on rank 0: the path without symbolic links, see canonical()
     std::int64_t staging = 0;  ///< setting "staging": limit in bytes for all closing files
     bool later = false;        ///< close=later: tw_close does not wait until the data are written
     bool was_read = false;     ///< the file was only read, so nothing can be lost when it is closed
