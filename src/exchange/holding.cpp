@@ -103,7 +103,7 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
     if (decomposition) given = given_by(*decomposition);
     std::shared_ptr<const Holding> made;
     const auto accept = [&](const Variable& v, std::span<const std::string> fixed) -> Status {
-        holdings.reserve(holdings.size() + 1);
+        if (holdings.size() == holdings.capacity()) holdings.reserve(2 * holdings.size() + 1);
         if (!decomposition) {
             made = hold_whole(rank, 0, {fixed.begin(), fixed.end()}, v.shape, wording);
             return {};

@@ -12,12 +12,6 @@ std::size_t Space::place_at(std::int64_t byte) const {
     return it - places.begin();
 }
 
-std::size_t Space::place_of(int variable) const {
-    std::size_t place = 0;
-    while (places[place].variable != variable) ++place;
-    return place;
-}
-
 std::int64_t Space::boundary(std::int64_t byte, bool of_share) const {
     const std::size_t i = place_at(byte);
     if (i == places.size() || byte <= places[i].offset) return byte;

@@ -37,14 +37,16 @@ struct Place {
 /// A contiguous part of the file that is divided among writers: all fixed-size variables, or one
 /// record of all record variables.
 struct Space {
-    std::vector<Place> places;  ///< sorted by offset
+    std::vector<Place> places;           ///< sorted by offset
+    std::vector<std::size_t> places_of;  ///< for place_of()
     std::int64_t bytes = 0;
     bool padded = true;  ///< the format pads variables; false if a record consists of one variable
 
     /// Returns the index of the first place that ends after a given byte.
     std::size_t place_at(std::int64_t byte) const;
-    /// Returns the index of the place of a variable, which must be in the space.
-    std::size_t place_of(int variable) const;
+    /// Returns the index of the place of a variable, which must be in the space. Only for a space
+    /// of make_space().
+    std::size_t place_of(int variable) const { return places_of[variable]; }
     /// Returns the last boundary between elements that is not after a given byte.
     std::int64_t element_boundary(std::int64_t byte) const;
     /// Returns the last position, not after a given byte, at which a share may end.

@@ -58,16 +58,25 @@ std::int64_t hash_of_late(const FileContext& file) {
     return hash_of_lines(lines);
 }
 
+/// The variables on whose puts the ranks agree in a call: all of them, or the one of a collective
+/// put.
+struct Agreeing {
+    Agreeing(const Batch& batch, Call call, int variable)
+        : first(call == Call::put ? std::max(0, variable) : 0),
+          end(call == Call::put ? variable + 1 : batch.puts.size()) {}
+    std::size_t first, end;
+};
+
 /// Returns the words that describe what this rank has put.
 Words words_of(const FileContext& file, const Batch& batch, Call call, int variable) {
     Words words(batch.puts.size());
-    for (std::size_t i = 0; i < batch.puts.size(); ++i) {
+    for (auto [i, end] = Agreeing(batch, call, variable); i < end; ++i) {
         const Batch::Put& p = batch.puts[i];
         if (p.put)
             set_bit(words.put, i);
         else if (file.holdings[i]->decomposition->has_part())
             set_bit(words.lacking, i);
-        if (call == Call::put ? static_cast<int>(i) != variable : !p.put) continue;
+        if (call != Call::put && !p.put) continue;
         if (p.form == Form::without_halo) set_bit(words.bare, i);
         if (p.form == Form::with_halo) set_bit(words.with_halo, i);
     }
@@ -160,14 +169,14 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
     agreed.same_parts = are_alike(words.rest.subspan(1, 2));
     agreed.same_late = are_alike(words.rest.subspan(3, 2));
     std::size_t missing = n;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (auto [i, end] = Agreeing(batch, call, variable); i < end; ++i) {
         agreed.put[i] = has_bit(words.put, i);
         agreed.any_record |= agreed.put[i] && batch.is_record(i);
         if (agreed.put[i] && has_bit(words.lacking, i) && call != Call::put && missing == n)
             missing = i;
     }
     if (missing < n) return missing_variable(file, batch, missing);
-    for (std::size_t i = 0; i < n; ++i)
+    for (auto [i, end] = Agreeing(batch, call, variable); i < end; ++i)
         if (has_bit(words.bare, i) && has_bit(words.with_halo, i))
             return mixed_forms(file, batch, i, call == Call::put || batch.puts[i].put);
     return {};

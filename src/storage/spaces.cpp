@@ -23,6 +23,9 @@ Space make_space(const Definitions& d, const FileMap& map, bool record, std::int
     }
     std::stable_sort(space.places.begin(), space.places.end(),
                      [](const Place& a, const Place& b) { return a.offset < b.offset; });
+    space.places_of.resize(d.variables.size());
+    for (std::size_t i = 0; i < space.places.size(); ++i)
+        space.places_of[space.places[i].variable] = i;
     // If a file has only one record variable, its records follow each other without padding.
     space.padded = !record || space.places.size() != 1;
     base = space.places.empty() ? 0 : space.places.front().offset;

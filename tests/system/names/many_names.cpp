@@ -6,6 +6,7 @@
 // Usage: many_names [N]
 // Compares the processor time of N and of 4 N. Run it with one rank: ranks that wait use time, too.
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -18,6 +19,20 @@
 
 #include "system/check.hpp"
 #include "thalweg/thalweg.h"
+
+namespace {
+
+long resolved_paths = 0;
+
+}  // namespace
+
+// Counts the paths whose symbolic links the library follows.
+extern "C" char* realpath(const char* __restrict path, char* __restrict to) noexcept {
+    using Call = char* (*)(const char*, char*);
+    static const auto next = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "realpath"));
+    ++resolved_paths;
+    return next(path, to);
+}
 
 namespace {
 
@@ -193,6 +208,36 @@ void boxes(int n) {
     OK(tw_free_decomposition(&d));
 }
 
+// Writes records of so many variables that the time of the other calls is small.
+void steps(int n) {
+    const tw_decomposition d = whole("x", 4);
+    tw_file f = nullptr;
+    OK(tw_create(session, "steps.nc", "format=cdf5; service=inline", &f));
+    for (int i = 0; i < n; ++i) OK(tw_def_var(f, name("v", i).c_str(), TW_FLOAT, "time x", d));
+    for (int step = 0; step < 3; ++step) put_step(f, n);
+    OK(tw_close(&f));
+}
+
+// Tests that a file is created alike beside few and beside many open files.
+void open_files() {
+    std::vector<tw_file> files(60, nullptr);
+    std::vector<long> resolved;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const long before = resolved_paths;
+        OK(tw_create(session, (name("open", static_cast<int>(i)) + ".nc").c_str(), nullptr,
+                     &files[i]));
+        OK(tw_enddef(files[i]));
+        resolved.push_back(resolved_paths - before);
+    }
+    CHECK(resolved.front() > 0);
+    CHECK_TEXT(resolved.back() <= resolved.front(), "%ld paths resolved, %ld beside %zu files",
+               resolved.front(), resolved.back(), files.size() - 1);
+    tw_file again = nullptr;
+    std::filesystem::create_symlink(".", "link");
+    CHECK(tw_create(session, "link/open7.nc", nullptr, &again) == TW_EINUSE);
+    for (tw_file& f : files) OK(tw_close(&f));
+}
+
 double seconds_of(const std::function<void(int)>& run, int n) {
     const double begin = user_seconds();
     run(n);
@@ -238,6 +283,8 @@ int main(int argc, char** argv) {
     compare("dimensions", 2 * n, dimensions);
     compare("decompositions", 2 * n, decompositions);
     compare("restart", n, restart);
+    compare("steps", 4 * n, steps);
+    open_files();
     compare("boxes", 8 * n, boxes);
     OK(tw_finalize(&session));
     std::filesystem::current_path("/");
