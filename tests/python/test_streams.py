@@ -139,9 +139,11 @@ def test_a_file_that_is_being_replaced(io, folder):
         stream.write(f"h.{k}.nc", [10 * k, 10 * k + 1])
     j, nj = stream.rows
     f = io.create(folder / "h.0.nc", **stream.settings)
+    stream.define(f)
+    stream.check()
+    f.enddef()
     stream.files["h.0.nc"] = []
     stream.check()
-    stream.define(f)
     f["area"] = field(NY, NX, seed=99)[j : j + nj]
     for t in range(3):
         stream.put(f, [t])
@@ -168,8 +170,10 @@ def test_the_only_file_is_replaced(io, folder):
     stream = Stream(io, folder, publish="live")
     stream.write("h.0.nc", [0, 1])
     f = io.create(folder / "h.0.nc", **stream.settings)
-    on_root(lambda: gone(stream.path))
     stream.define(f)
+    stream.check()
+    f.enddef()
+    on_root(lambda: gone(stream.path))
     f.close()
     stream.write("h.0.nc", [5])
 
