@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "base/arithmetic.hpp"
 #include "error.hpp"
 
 namespace thalweg::nc {
@@ -12,6 +13,7 @@ namespace thalweg::nc {
 // Runs an action. @return its result, 0 if it has none; if it throws an error, the error's code
 template <class Action>
 int attempt(int (*code_of_error)(const Error&), Action action) {
+    const detail::OwnArithmetic arithmetic;
     int result = 0;
     const Error error = error_of([&] {
         if constexpr (std::is_void_v<decltype(action())>)

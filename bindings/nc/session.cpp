@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/arithmetic.hpp"
 #include "grid.hpp"
 
 namespace thalweg::nc {
@@ -38,6 +39,7 @@ std::set<void (*)(bool with_mpi)>& before_end() {
 }
 
 void end_sessions(bool with_mpi) {
+    const detail::OwnArithmetic arithmetic;
     for (auto* const action : before_end()) action(with_mpi);
     for (;;) {
         const auto found = std::find_if(sessions().begin(), sessions().end(), [&](const auto& s) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "base/arithmetic.hpp"
 #include "file.hpp"
 #include "grid.hpp"
 #include "pio.h"
@@ -66,6 +67,7 @@ void tell_once(const char* what);
 
 template <class Action>
 int attempt(const char* call, Iosystem* system, const std::string& path, Action action) {
+    const detail::OwnArithmetic arithmetic;
     try {
         action();
         return PIO_NOERR;

@@ -176,6 +176,7 @@ extern "C" {
 
 tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
                              const char* settings, tw_session sessions[]) {
+    const OwnArithmetic arithmetic;
     keep_reserve();
     for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
     Status status = check_communicator(comm);

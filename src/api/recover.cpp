@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/arithmetic.hpp"
 #include "publish/recover.hpp"
 
 using namespace thalweg::detail;
@@ -28,6 +29,7 @@ Status recover_path(const char* path, tw_recovery longer, std::string& done) {
 
 extern "C" tw_status tw_recover(const char* path, tw_recovery longer, char* text,
                                 int64_t length) try {
+    const OwnArithmetic arithmetic;
     std::string done;
     const Status status = recover_path(path, longer, done);
     copy_text(status.ok() ? done : status.text, text, length);

@@ -46,6 +46,7 @@ tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
             settings, *session);
     });
     if (session != nullptr && *session != nullptr && (*session)->role == TW_SERVER) {
+        const OwnArithmetic arithmetic;
         Servers* const its = (*session)->servers.get();
         Servers::serve({&its, 1}, nullptr);
     }

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/arithmetic.hpp"
+
 namespace thalweg::detail {
 
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task) {
@@ -15,6 +17,7 @@ Status start_thread(std::thread& thread, std::function<void()> run, const char* 
     sigfillset(&all);
     for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    const OwnArithmetic arithmetic;  // the thread begins with it
     Status status;
     try {
         thread = std::thread(std::move(run));

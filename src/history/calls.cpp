@@ -87,6 +87,7 @@ namespace {
 /// status.
 template <class F>
 tw_status outside(tw_session session, F&& body) {
+    const OwnArithmetic arithmetic;
     return report(session, alone(std::forward<F>(body)));
 }
 

@@ -41,6 +41,7 @@ template <class Begin>
 tw_status begin_session(tw_session* session, Begin&& begin,
                         const char* call = __builtin_FUNCTION()) {
     if (session == nullptr) return TW_EARG;
+    const OwnArithmetic arithmetic;
     *session = nullptr;
     keep_reserve();
     (void)alone([&] { *session = new tw_session_impl; });

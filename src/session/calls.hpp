@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "base/arithmetic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"
@@ -62,6 +63,7 @@ public:
     bool entered() const { return entered_; }
 
 private:
+    const OwnArithmetic arithmetic_;
     tw_session_impl& session_;
     bool entered_;
 };

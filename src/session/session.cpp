@@ -293,6 +293,7 @@ namespace {
 /// Notifies a session of MPI_Finalize, which begins by deleting the attributes of MPI_COMM_SELF,
 /// when MPI still works.
 int on_deletion(MPI_Comm, int, void* attribute, void*) {
+    const OwnArithmetic arithmetic;
     const std::unique_ptr<MpiWatch> watch(static_cast<MpiWatch*>(attribute));
     tw_session_impl* const session = watch->session;
     if (session == nullptr) return MPI_SUCCESS;
