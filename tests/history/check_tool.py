@@ -55,82 +55,187 @@ DIAG_TABLE = """\
 "My ocean", with a title
 1900 1 1 0 0 0
 # files
-"ocean_month_%4yr_%2mo", 1, "months", 1, "days", "time", 1, "years"
-"ocean_daily",           1, "days",   1, "hours", "time", 1, "months", "1900 2 1 0 0 0"
-"ocean_static",         -1, "months", 1, "days", "time"
-"every_step", 0, "days", 1, "days", "time",
-"odd", 5, "hours", 1, "days", "time"
+"ocean_month_%4yr",      1, "months", 1, "days", "Time", 1, "years"
+"ocean_daily%4yr%2mo.nc", 1, "days",  1, "days", "Time", 1, "months", "1900 2 1 0 0 0"
+"ocean_static",         -1, "months", 1, "days", "Time"  # "not, a, name"
+"every_step", 0, "days", 1, "days", "Time",
 # fields
-"ocean_model",   "thetao",  "thetao",  "ocean_month_%4yr_%2mo", "all", .true.,  "none", 2
-"ocean_model",   "thetao",  "thetao_max", "ocean_month_%4yr_%2mo", "all", "max",  "none", 2
-"ocean_model_z", "uo",      "uo",      "ocean_month_%4yr_%2mo", "all", "mean",  "none", 1
-"ocean_model",   "SSH"      "ssh"      "ocean_daily",  "all", .false., "none", 2,  # blanks, too
-"ocean_model",   "SSH",     "ssh_sq",  "ocean_daily",  "all", "pow02", "none", 2
-"ocean_model",   "SSH",     "ssh_box", "ocean_daily",  "all", .false., "-20 10 40 60 -1 -1", 2
+"ocean_model",   "thetao",  "thetao",  "ocean_month_%4yr", "all", .true.,  "none", 2
+"ocean_model",   "thetao",  "Thetao",  "ocean_month_%4yr", "all", "max",  "none", 2
+"ocean_model_z", "uo",      "uo",      "ocean_month_%4yr", "all", "mean",  "none", 1
+"ocean_model",   "SSH"      "ssh"      "ocean_daily%4yr%2mo",  "all", .false., "none", 2,
+"ocean_model",   "SSH",     "ssh_sq",  "ocean_daily%4yr%2mo",  "all", "pow02", "none", 2
+"ocean_model", "SSH", "ssh_box", "ocean_daily%4yr%2mo",  "all", .false., "-20,10,40,60,-1,-1", 2
+"ocean_model", "SSH", "ssh_lat", "ocean_daily%4yr%2mo",  "all", .false., "-1 -1 40 60 -1 -1", 2
 "ocean_model",   "geolat",  "geolat",  "ocean_static", "all", .false., "none", 2
+"ocean_model",   "geolat",  "unused",  "null", "all", .false., "none", 2
 "ice_model",     "HI",      "HI",      "every_step",   "all", "min",   "none", 2
 "ice_model",     "EXT",     "EXT",     "odd",          "all", "sum",   "none", 2
+"odd", 5, "hours", 1, "days", "Time"
 """
 
 CONVERTED = """\
-# My ocean
 [history]
 time_units = "days since 1900-01-01 00:00:00"
+time = "Time"
+attributes = { title = "My ocean" }
 
 [[stream]]
 name = "ocean_month"
 every = "1 month"
 new_file = "1 year"
-path = "ocean_month__{start:YYYY}_{start:MM}.nc"
+path = "ocean_month__{start:YYYY}.nc"
 field."thetao" = { of = "ocean_model/thetao" }
-field."thetao_max" = { of = "ocean_model/thetao", op = "max" }
+field."Thetao_max" = { of = "ocean_model/thetao", op = "max" }
 field."uo" = { of = "ocean_model_z/uo", type = "double" }
 """
 
+# Faults in a table that is otherwise the one above: lines, messages, and what must not be written.
+TABLE_FAULTS = """\
+title
+1900 1 1 0 0 0
+"a", 1, "days", 1, "days", "time"
+"m%4yr%2mo", 1, "days", 1, "days", "time", 1, "years"
+"j%4yr%3dy", 1, "days", 1, "days", "time", 1, "days"
+"d%dy", 1, "days", 1, "days", "time", 1, "days"
+"n", 1, "days", 1, "days", "time", 1, "months"
+"p%4yr", 1, "days", 1, "days", "time"
+"h%4yr", 1, "days", 1, "hours", "time", 1, "years"
+"g%4yr", 1, "days", 1, "days", "time", 1, "years", "1900 1 1 0 0 0", 6, "months"
+"o", "x", "oa", "a", "all", "diurnal24", "none", 2
+"o", "x", "ob", "a", "all", "mean", "1 2 3 4 0 100", 2
+"o", "x", "oc", "a", "all", "mean", "1 1 3 4 -1 -1", 2
+"o", "x", "od", "a", "all", "mean", "1 2 3", 2
+"o", "x", "oe", "b", "all", "mean", "none", 2
+"o", "x", "of", "a", "all", "mean", "none", 4
+"o", "x", "of", "a", "all", "mean", "none", 2
+"x", 1
+"o", "x", "x", "m%4yr%2mo", "all", "mean", "none", 2
+"o", "x", "x", "j%4yr%3dy", "all", "mean", "none", 2
+"o", "x", "x", "d%dy", "all", "mean", "none", 2
+"o", "x", "x", "n", "all", "mean", "none", 2
+"o", "x", "x", "p%4yr", "all", "mean", "none", 2
+"o", "x", "x", "h%4yr", "all", "mean", "none", 2
+"o", "x", "x", "g%4yr", "all", "mean", "none", 2
+"""
+
+TABLE_PROBLEMS = {
+    4: "the date in its name is not converted",
+    5: "the date in its name is not converted",
+    6: "the date in its name is not converted",
+    7: "FMS needs a date",
+    8: "the date in its name needs",
+    9: "time axis of the first",
+    10: "file_duration is not converted",
+    11: "'diurnal24' is not converted",
+    12: "levels are not converted",
+    13: "it has no width",
+    14: "expected six numbers",
+    15: "no line has the file 'b'",
+    16: "packing 4 is not converted",
+    17: "another line has it",
+    18: "neither",
+}
+
 ICE_IN = """\
-&setup_nml
-  days_per_year  = 365      ! comment = here
-  histfreq       = 'd','m','x','x','h'
-  histfreq_n     =  1 , 1 , 1 , 1 , 6
-  hist_avg       = .true.,.true.,.true.,.true.,.false.
-  hist_time_axis = 'middle'
-  history_dir    = './HISTORY/'
+! an ice_in
+&SETUP_NML
+  days_per_year  = 365      ! comment = here, 'and here
+  histfreq       = 'm','d','h',2*'x'
+  histfreq_n     = 5*1
+  histfreq_n(3)  = 6
+  hist_avg       = .true., .true.,
+                   .false., 2*.true.
+  hist_time_axis = 'middle' history_dir = './Jack''s/'
   history_file   = 'iceh'
+  histfreq_base  = , 'init'
 /
+ f_outside = 'm'
+&zbgc_nml f_exude_s = 1.0 f_don = 'd' /
 &icefields_nml
   f_tmask  = .true.
+  f_ANGLE  = .true.
+  f_TLON   = T
+  f_blkmask = .false.
   f_hi     = 'md'
-  f_aice   = 'mdh'
-  f_uvel   = 'x'
+  f_Tsfc   = "mdhx"
+  f_divu   = 'm'
+  f_uvel   = 'xxxxx'
 /
+&icefields_bgc_nml
+  f_bgc_S  = 'm'
+&end
 """
 
 ICE = """\
-[[stream]]
-name = "iceh_d"
-every = "1 day"
-stamp = "middle"
-fields = ["aice", "hi"]
-records = 1
-path = "./HISTORY/iceh_d.{start:YYYY-MM-DD}.nc"
-
+# The history writes the coordinates of the fields, and their bounds.
 [[stream]]
 name = "iceh_m"
 every = "1 month"
 stamp = "middle"
-fields = ["aice", "hi"]
+fields = ["hi", "Tsfc", "bgc_S"]
 records = 1
-path = "./HISTORY/iceh_m.{start:YYYY-MM}.nc"
+path = "./Jack's/iceh.{last:YYYY-MM}.nc"
+
+[[stream]]
+name = "iceh_m_inst"
+every = "1 month"
+op = "instant"
+fields = ["divu"]
+records = 1
+path = "./Jack's/iceh_m_inst.{end:YYYY-MM-DD-hhmmss}.nc"
+
+[[stream]]
+name = "iceh_d"
+every = "1 day"
+stamp = "middle"
+fields = ["hi", "Tsfc"]
+records = 1
+path = "./Jack's/iceh.{last:YYYY-MM-DD}.nc"
 
 [[stream]]
 name = "iceh_h"
 every = "6 hours"
 op = "instant"
-fields = ["aice"]
+fields = ["Tsfc"]
 records = 1
-path = "./HISTORY/iceh_h.{end:YYYY-MM-DD-hh}.nc"
+path = "./Jack's/iceh_inst.{end:YYYY-MM-DD-hhmmss}.nc"
 
+[[stream]]
+name = "iceh_grid"
+every = "once"
+fields = ["tmask", "ANGLE"]
+path = "./Jack's/iceh_grid.nc"
 """
+
+# Faults of an ice_in: a text in place of another, the line that is named, and the message.
+ICE_FAULTS = [
+    ("'m','d','h',2*'x'", "'m','d','n',2*'x'", 4, "histfreq: 'n' is not converted"),
+    ("histfreq_n     = 5*1", "histfreq_n = 'one'", 5, "'one' is not a number"),
+    ("5*1\n  histfreq_n(3)  = 6", "1, 5, 1, 5*0", 0, ""),
+    (".true., .true.,\n                   .false., 2*.true.", ".false.", 7, "one value is for all"),
+    ("'init'", "'init' write_ic = .true.", 11, "write_ic"),
+    ("'init'", "'init' history_format = 'hdf5'", 11, "'hdf5' is not converted"),
+    ("'md'", "'mq'", 20, "'mq' has a letter other than"),
+    ("f_hi ", "f_CMIP ", 20, "stands for many fields"),
+    ("f_hi ", "f_hi(1) ", 20, "expected one value"),
+    ("\n&end", "", 25, "group 'icefields_bgc_nml' has no end"),
+    ("&icefields_bgc_nml", "&icefields_nml", 25, "group 'icefields_nml' comes again"),
+    ("histfreq ", "hist_freq ", 0, "group 'setup_nml' has no 'histfreq'"),
+]
+
+OTHER_FORMS = {
+    "": "it is empty",
+    " \n\t\n": "it is empty",
+    '{ "diag_files": [] }': "it is JSON",
+    "[1, 2]": "it is JSON",
+    "<?xml version='1.0'?><simulation/>": "it is XML",
+    "title: my run\ndiag_files:\n- file_name: atm\n": "YAML",
+    CONFIG: "it is TOML",
+    "CDF\1\0\0\0\0": "it is not text",
+    "# nothing\nbut words\n1 1 1 0 0 0\n": "it is neither",
+    "&run steps=1 /\n": "group 'setup_nml' has no 'histfreq'",
+}
 
 
 def run(*arguments, code=0):
@@ -209,34 +314,74 @@ def check_problems(folder, config, described):
     assert "file: 'format'" in err and "file: 'servers'" in err, err
 
 
-def check_conversion(folder):
-    table = folder / "diag_table"
+def check_tables(folder):
+    table, converted = folder / "diag_table", folder / "converted.toml"
     table.write_text(DIAG_TABLE)
-    out, err = run("--from", table)
+    out, err = run("--from", table, "--start", "1900-01-01")
     assert err == "" and out.startswith(CONVERTED), (out, err)
     for part in [
         'from = "1900-02-01 00:00:00"',
-        'path = "ocean_daily_{start}.nc"',
+        'path = "ocean_daily_{start:YYYY}_{start:MM}.nc"',
         'op = "mean_square"',
         'every = "once"',
-        'every = "step"\nop = "min"',
-        'every = "5 hours"\nop = "sum"\nanchor = "start"',
+        'every = "step"\nop = "instant"\npath = "every_step.nc"\nfield."HI" =',
+        'every = "5 hours"\nop = "sum"\nanchor = "start"\npath = "odd.nc"\nfield."EXT_sum"',
         "box = [-20, 10, 40, 60]",
+        "box = [0, 360, 40, 60]",
     ]:
         assert part in out, (part, out)
-    converted = folder / "converted.toml"
-    converted.write_text(out.replace('"1 year"', '"1 month"'))
+    assert "unused" not in out, out
+    converted.write_text(out)
     run(converted, "--start", "1900-01-01")
-    table.write_text(DIAG_TABLE + '"a", "b", "c", "odd", "all", "diurnal24", "none", 2\n"x", 1\n')
+    table.write_text(TABLE_FAULTS)
     out, err = run("--from", table, code=1)
-    assert "diag_table:19: field 'c': 'diurnal24' is not converted" in err, err
-    assert "diag_table:20: neither" in err and "[[stream]]" in out, err
-    ice = folder / "ice_in"
-    ice.write_text(ICE_IN)
-    out, err = run("--from", ice)
-    assert (out, err) == (ICE, ""), out
+    for line, problem in zip(err.splitlines(), TABLE_PROBLEMS.items(), strict=True):
+        assert line.startswith(f"{table}:{problem[0]}: ") and problem[1] in line, (line, problem)
+    assert not any(f'"o{c}"' in out for c in "abcde") and 'field."of"' in out, out
     converted.write_text(out)
     run(converted)
+    table.write_text(DIAG_TABLE.replace("1900 1 1 0 0 0", "YYYY 1 1 0 0 0", 1))
+    out, err = run("--from", table, code=1)
+    assert "diag_table:2: the base date" in err and '"days since START"' in out, (out, err)
+    table.write_text(DIAG_TABLE[DIAG_TABLE.index("# files") :])
+    assert "diag_table:2: no title and base date" in run("--from", table, code=1)[1]
+    # The history's own check finds two files of one name.
+    table.write_text(DIAG_TABLE.replace('1, "years"', '1, "months"', 1))
+    out, err = run("--from", table, code=1)
+    assert "standard output:10: stream 'ocean_month': 'path': two files" in err, err
+
+
+def check_ice(folder):
+    ice, converted = folder / "ice_in", folder / "converted.toml"
+    ice.write_text(ICE_IN)
+    out, err = run("--from", ice)
+    assert (out, err) == (ICE, ""), (out, err)
+    converted.write_text(out)
+    run(converted)
+    for old, new, line, problem in ICE_FAULTS:
+        assert old in ICE_IN, old
+        ice.write_text(ICE_IN.replace(old, new, 1))
+        out, err = run("--from", ice, code=1 if problem else 0)
+        where = f"{ice}:{line}: " if line else f"{ice}: " if problem else ""
+        assert err.startswith(where) and problem in err and err.count("\n") <= 1, (new, err)
+    # Windows are counted from the year 0, or from the beginning of the run.
+    ice.write_text(ICE_IN.replace("5*1\n  histfreq_n(3)  = 6", "1, 5, 1, 5*0"))
+    assert 'every = "5 days"\nanchor = "0000-01-01"' in run("--from", ice)[0]
+    start = "year_init = 1997 day_init=3 histfreq_n = 5*5"
+    ice.write_text(ICE_IN.replace("histfreq_n     = 5*1", start))
+    out = run("--from", ice)[0]
+    assert 'every = "5 months"\nanchor = "0000-01-01"' in out, out
+    assert 'every = "5 days"\nanchor = "1997-01-03"' in out, out
+
+
+def check_other_forms(folder):
+    for text, problem in OTHER_FORMS.items():
+        (folder / "other").write_text(text)
+        out, err = run("--from", folder / "other", code=1)
+        assert out == "" and err.startswith(f"{folder}/other: ") and problem in err, (out, err)
+        assert err.count("\n") == 1, err
+    assert "cannot read" in run("--from", folder, code=1)[1]
+    assert "cannot read" in run(folder, code=1)[1]
 
 
 def main():
@@ -248,7 +393,9 @@ def main():
         check(config, described)
         check_points(folder, described)
         check_problems(folder, config, described)
-        check_conversion(folder)
+        check_tables(folder)
+        check_ice(folder)
+        check_other_forms(folder)
 
 
 main()

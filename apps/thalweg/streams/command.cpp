@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -19,9 +20,12 @@ namespace {
 constexpr int exit_wrong = 1;
 
 detail::Status read_text(const std::string& path, std::string& text) {
+    std::error_code ignored;
+    const bool folder = std::filesystem::is_directory(path, ignored);
     std::ifstream in(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(in), {});
-    if (!in.good() && !in.eof()) return detail::failure(TW_EIO, "cannot read '{}'", path);
+    if (!folder) text.assign(std::istreambuf_iterator<char>(in), {});
+    if (folder || (!in.good() && !in.eof()))
+        return detail::failure(TW_EIO, "cannot read '{}'", path);
     return {};
 }
 
@@ -30,14 +34,46 @@ int fail(const detail::Status& status) {
     return exit_wrong;
 }
 
-int convert(const std::string& path) {
+/// Sets the first date of a run that is not described.
+detail::Status set_times(const HistoryOptions& options, history::RunTimes& times) {
+    history::Date start;
+    detail::Status status = history::parse_calendar(options.calendar, times.calendar);
+    if (status.ok()) status = history::parse_date(times.calendar, options.start, start);
+    if (!status.ok()) return status;
+    times.start = history::time_of(times.calendar, start);
+    times.step = history::one_second;  // durations in steps are the same for any length of a step
+    return {};
+}
+
+/// Reads a configuration; problems go to `problems`.
+detail::Status parse(std::string_view text, const std::string& name, const history::RunTimes& times,
+                     std::vector<history::Problem>& problems, history::Table& table) {
+    detail::Settings settings;
+    if (detail::Status status = detail::Settings::read("", settings); !status.ok()) return status;
+    const auto check = [&](const std::string& setting) {
+        detail::Settings of_file;
+        return settings.for_file(setting, of_file);
+    };
+    problems = history::parse_table(text, name, times, check, table);
+    return {};
+}
+
+int convert(const HistoryOptions& options) {
     std::string text, converted;
-    std::vector<history::Problem> problems;
-    if (const detail::Status status = read_text(path, text); !status.ok()) return fail(status);
+    history::RunTimes times;
+    history::Table table;
+    std::vector<history::Problem> problems, wrong;
+    detail::Status status = read_text(options.from, text);
+    if (status.ok()) status = set_times(options, times);
+    if (!status.ok()) return fail(status);
     convert_history(text, converted, problems);
     fmt::print("{}", converted);
-    if (problems.empty()) return 0;
-    return fail(history::problem_status(std::move(problems), path));
+    if (!converted.empty()) status = parse(converted, "", times, wrong, table);
+    if (!status.ok()) return fail(status);
+    if (problems.empty() && wrong.empty()) return 0;
+    if (!problems.empty()) fail(history::problem_status(std::move(problems), options.from));
+    if (!wrong.empty()) fail(history::problem_status(std::move(wrong), "standard output"));
+    return exit_wrong;
 }
 
 void print(const history::StreamTable& stream, const StreamEstimate& found) {
@@ -82,36 +118,19 @@ int print_estimates(const history::Table& table, const HistoryRun& run) {
 }  // namespace
 
 int check_history(const HistoryOptions& options) {
-    if (!options.from.empty()) return convert(options.from);
-    std::string text;
-    if (const detail::Status status = read_text(options.config, text); !status.ok())
-        return fail(status);
+    if (!options.from.empty()) return convert(options);
+    std::string text, description;
+    detail::Status status = read_text(options.config, text);
     HistoryRun run;
-    if (!options.run.empty()) {
-        std::string description;
-        if (const detail::Status status = read_text(options.run, description); !status.ok())
-            return fail(status);
-        auto problems = parse_run(description, options.run, run);
-        if (!problems.empty())
-            return fail(history::problem_status(std::move(problems), options.run));
-    } else {
-        history::Date start;
-        detail::Status status = history::parse_calendar(options.calendar, run.times.calendar);
-        if (status.ok()) status = history::parse_date(run.times.calendar, options.start, start);
-        if (!status.ok()) return fail(status);
-        run.times.start = history::time_of(run.times.calendar, start);
-        run.times.step = history::one_second;  // durations in steps are the same for any length of
-                                               // a step
-    }
-    detail::Settings settings;
-    if (const detail::Status status = detail::Settings::read("", settings); !status.ok())
-        return fail(status);
-    const auto check = [&](const std::string& setting) {
-        detail::Settings of_file;
-        return settings.for_file(setting, of_file);
-    };
+    if (status.ok() && options.run.empty()) status = set_times(options, run.times);
+    if (status.ok() && !options.run.empty()) status = read_text(options.run, description);
+    if (!status.ok()) return fail(status);
+    std::vector<history::Problem> problems;
+    if (!options.run.empty()) problems = parse_run(description, options.run, run);
+    if (!problems.empty()) return fail(history::problem_status(std::move(problems), options.run));
     history::Table table;
-    auto problems = history::parse_table(text, options.config, run.times, check, table);
+    status = parse(text, options.config, run.times, problems, table);
+    if (!status.ok()) return fail(status);
     if (!problems.empty())
         return fail(history::problem_status(std::move(problems), options.config));
     if (!options.run.empty()) return print_estimates(table, run);

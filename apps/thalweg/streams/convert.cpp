@@ -10,7 +10,10 @@ std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
+        if (static_cast<unsigned char>(c) < 0x20)
+            out += fmt::format("\\u{:04x}", c);
+        else
+            out += c;
     }
     return out + '"';
 }
@@ -28,11 +31,46 @@ std::string in_lower_case(std::string_view text) {
     return lower;
 }
 
+namespace {
+
+/// Returns what a text is that is certainly no configuration of FMS or CICE; empty if it may be
+/// one.
+std::string other_form(std::string_view text) {
+    const std::string begin = trimmed(text.substr(0, 1000));
+    const auto is_control = [](unsigned char c) {
+        return (c < 0x20 && std::isspace(c) == 0) || c == 0x7f;
+    };
+    if (trimmed(text).empty()) return "it is empty";
+    if (std::ranges::any_of(text, is_control)) return "it is not text";
+    if (begin.starts_with("[[") || begin.starts_with("[h"))
+        return "it is TOML, as the configuration of a history is";
+    if (begin.starts_with('{') || begin.starts_with('[')) return "it is JSON";
+    if (begin.starts_with('<')) return "it is XML";
+    if (begin.starts_with("---") || begin.starts_with("diag_files:") ||
+        text.find("\ndiag_files:") != std::string_view::npos)
+        return "it is FMS's table in YAML";
+    return "";
+}
+
+/// Tests if a line begins with '&' and a name.
+bool is_namelist(std::string_view text) {
+    for (auto at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) {
+        const auto before = text.substr(0, at).find_last_not_of(" \t");
+        const char next = at + 1 < text.size() ? text[at + 1] : ' ';
+        if ((before == std::string_view::npos || text[before] == '\n') &&
+            std::isalpha(static_cast<unsigned char>(next)) != 0)
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 void convert_history(std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems) {
-    const bool namelist = text.find("&setup_nml") != std::string_view::npos ||
-                          text.find("&icefields_nml") != std::string_view::npos;
-    if (namelist)
+    if (const std::string form = other_form(text); !form.empty())
+        problems.push_back({0, form + "; --from reads an FMS diag_table, or ice_in of CICE"});
+    else if (is_namelist(text))
         convert_ice_in(text, converted, problems);
     else
         convert_diag_table(text, converted, problems);

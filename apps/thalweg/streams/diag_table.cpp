@@ -30,17 +30,20 @@ struct Line {
 };
 
 struct Field {
-    std::string module, name, output;
+    std::int64_t line = 0;
+    std::string module, name, output, file;
     Op op = Op::mean;
     bool in_double = false;
-    std::string region;  ///< region in the form "x0 x1 y0 y1 z0 z1"; empty: all
+    std::string box;  ///< west, east, south and north; empty: the whole grid
 };
 
 struct File {
     Line line;
     std::string name;  ///< name with its date template
     std::int64_t every = 0;
-    std::string unit, time_units;
+    std::string unit;
+    std::int64_t new_every = 0;  ///< 0: all records go to one file
+    std::string new_unit;
     std::vector<Field> fields;
 };
 
@@ -50,7 +53,7 @@ Line split(std::string_view text, std::int64_t number) {
     Line line;
     line.number = number;
     bool separated = true;  // the value after the last separator has not begun
-    while (!text.empty() && text.front() != '#' && text.front() != '!') {
+    while (!text.empty() && text.front() != '#') {
         const char c = text.front();
         if (c == ' ' || c == '\t' || c == '\r') {
             text.remove_prefix(1);
@@ -125,27 +128,66 @@ bool parse_op(const std::string& text, Op& op) {
 class Converter {
 public:
     Converter(std::string_view text, std::vector<Problem>& problems) : problems_(problems) {
-        std::int64_t number = 0, headers = 0;
+        std::vector<Field> fields;
+        std::int64_t number = 0;
+        int headers = 0;
         while (!text.empty()) {
             const auto end = text.find('\n');
             const std::string line = trimmed(text.substr(0, end));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
             ++number;
-            if (line.empty() || line.front() == '#' || line.front() == '!') continue;
-            Line values = split(line, number);
+            const Line values = split(line, number);
+            if (values.values.empty()) continue;
             // If the text is only a part of a table, it has neither title nor date.
-            if (headers < 2 && (values.values.size() < 5 || !values.in_quotes[0]))
-                header(line, ++headers);
+            if (headers < 2 && !is_file(values) &&
+                !(values.values.size() >= 6 && values.in_quotes[0]))
+                header(line, values, ++headers);
             else
-                entry(values);
+                entry(values, fields);
+        }
+        if (files_.empty()) {
+            problems.assign(1, {0,
+                                "no line is about a file of FMS, such as \"atm\", 6, \"hours\", 1, "
+                                "\"days\", \"time\": it is neither a diag_table nor ice_in"});
+            return;
+        }
+        if (headers == 0)
+            fail(files_.front().line,
+                 "no title and base date come before: times count from the start of the run");
+        // A file may be described after its fields.
+        for (Field& field : fields) {
+            const auto file = std::ranges::find(files_, field.file, &File::name);
+            const bool known = file != files_.end();
+            if (known &&
+                std::ranges::find(file->fields, field.output, &Field::output) == file->fields.end())
+                file->fields.push_back(std::move(field));
+            else
+                problems_.push_back(
+                    {field.line,
+                     fmt::format("field '{}': {} '{}'", field.output,
+                                 known ? "another line has it in the file" : "no line has the file",
+                                 field.file)});
         }
     }
 
     std::string text() {
-        std::string out = title_.empty() ? "" : fmt::format("# {}\n", title_);
-        if (!base_.empty() && !files_.empty())
-            out += fmt::format("[history]\ntime_units = \"{} since {}\"\n",
-                               files_.front().time_units, base_);
+        if (files_.empty()) return "";
+        const Line& first = files_.front().line;
+        std::string unit;
+        if (!parse_unit(first.at(4), unit) || unit == "month" || unit == "year") {
+            fail(first,
+                 fmt::format("times in {} are not converted: they are in days", first.at(4)));
+            unit = "day";
+        }
+        for (const File& file : files_)
+            if (file.line.at(4) != first.at(4) || file.line.at(5) != first.at(5))
+                fail(file.line,
+                     fmt::format("file '{}': all files get the time axis of the first, '{}' in {}",
+                                 file.name, first.at(5), first.at(4)));
+        std::string out = fmt::format("[history]\ntime_units = \"{}s since {}\"\n", unit,
+                                      base_.empty() ? "START" : base_);
+        if (first.has(5)) out += fmt::format("time = {}\n", quoted(first.at(5)));
+        if (!title_.empty()) out += fmt::format("attributes = {{ title = {} }}\n", quoted(title_));
         for (const File& file : files_) streams(file, out);
         return out + regions_;
     }
@@ -155,117 +197,156 @@ private:
         problems_.push_back({line.number, std::move(what)});
     }
 
-    void header(const std::string& line, std::int64_t number) {
-        if (number == 1)
-            title_ = line.front() == '"' ? split(line, 0).at(0) : line;
-        else
-            parse_date(line, base_);
+    /// Tests if a line is about a file: its second value is a number.
+    static bool is_file(const Line& line) {
+        std::int64_t every = 0;
+        return line.values.size() >= 5 && !line.in_quotes[1] &&
+               parse_integer(line.values[1], every) && !parse_integer(line.values[2], every);
     }
 
-    /// Reads a line. Its second value is a number if the line is about a file, and a text if it is
-    /// about a field.
-    void entry(const Line& line) {
-        std::int64_t every = 0;
-        if (line.values.size() >= 5 && parse_integer(line.values[1], every) && !line.in_quotes[1])
-            add_file(line, every);
+    void header(const std::string& text, const Line& line, int number) {
+        if (number == 1)
+            title_ = line.in_quotes[0] ? line.at(0) : text;
+        else if (!parse_date(text, base_))
+            fail(line,
+                 fmt::format("the base date '{}' is not a date: times count from the start of "
+                             "the run",
+                             text));
+    }
+
+    void entry(const Line& line, std::vector<Field>& fields) {
+        if (is_file(line))
+            add_file(line);
         else if (line.values.size() >= 6)
-            add_field(line);
+            add_field(line, fields);
         else
             fail(line,
                  "neither a file of the form \"name\", freq, \"units\", format, \"units\", "
                  "\"time\" nor a field");
     }
 
-    void add_file(const Line& line, std::int64_t every) {
+    void add_file(const Line& line) {
         File file;
         file.line = line;
-        file.name = line.values[0];
-        file.every = every;
-        if (every > 0 && !parse_unit(line.values[2], file.unit))
-            fail(line,
-                 fmt::format("file '{}': '{}' is not a unit of time", file.name, line.values[2]));
-        std::string unit;
-        file.time_units = parse_unit(line.values[4], unit) && unit != "month" && unit != "year"
-                              ? unit + "s"
-                              : "days";
-        if (line.has(9))
-            fail(line, fmt::format("file '{}': file_duration is not converted", file.name));
+        file.name = without_suffix(line.values[0]);
+        const auto refuse = [&](std::string_view what) {
+            fail(line, fmt::format("file '{}': {}", file.name, what));
+        };
+        if (std::ranges::find(files_, file.name, &File::name) != files_.end())
+            return refuse("another line has this file");
+        parse_integer(line.values[1], file.every);
+        if (file.every < -1 || (file.every > 0 && !parse_unit(line.values[2], file.unit)))
+            refuse(fmt::format("'{} {}' is not a duration", file.every, line.values[2]));
+        if (line.has(6) && (!parse_integer(line.at(6), file.new_every) ||
+                            (file.new_every > 0 && !parse_unit(line.at(7), file.new_unit))))
+            refuse(fmt::format("'{} {}' is not a duration", line.at(6), line.at(7)));
+        if (line.has(9) && line.at(9) != "0" &&
+            (line.at(9) != line.at(6) || line.at(10) != line.at(7)))
+            refuse("file_duration is not converted: its streams go on");
         files_.push_back(std::move(file));
     }
 
-    void add_field(const Line& line) {
-        Field field{line.values[0], line.values[1], line.values[2], Op::mean, false, ""};
-        const std::string& file = line.values[3];
-        // A field may name its file with or without the date template.
-        const auto found = std::ranges::find_if(
-            files_, [&](const File& each) { return base_of(each.name) == base_of(file); });
+    void add_field(const Line& line, std::vector<Field>& fields) {
+        Field field{line.number,
+                    line.values[0],
+                    line.values[1],
+                    line.values[2],
+                    without_suffix(line.values[3]),
+                    Op::mean,
+                    false,
+                    ""};
+        const auto refuse = [&](std::string_view what) {
+            fail(line, fmt::format("field '{}': {}", field.output, what));
+        };
+        if (field.file == "null") return;  // FMS writes it nowhere
         if (!parse_op(line.values[5], field.op))
-            return fail(line, fmt::format("field '{}': '{}' is not converted", field.output,
-                                          line.values[5]));
-        if (found == files_.end())
-            return fail(line, fmt::format("field '{}': no line before has the file '{}'",
-                                          field.output, file));
+            return refuse(fmt::format("'{}' is not converted", line.values[5]));
+        if (line.has(6) && in_lower_case(line.at(6)) != "none")
+            if (const std::string why = read_region(line.at(6), field.box); !why.empty())
+                return refuse(fmt::format("region '{}': {}", line.at(6), why));
         field.in_double = line.at(7) == "1";
-        if (line.at(7) == "4" || line.at(7) == "8")
-            fail(line, fmt::format("field '{}': packing {} is not converted: the type is float",
-                                   field.output, line.at(7)));
-        if (line.has(6) && in_lower_case(line.at(6)) != "none") field.region = line.at(6);
-        found->fields.push_back(std::move(field));
+        if (line.has(7) && line.at(7) != "1" && line.at(7) != "2")
+            refuse(fmt::format("packing {} is not converted: the type is float", line.at(7)));
+        fields.push_back(std::move(field));
     }
 
-    static std::string base_of(const std::string& name) { return name.substr(0, name.find('%')); }
+    static std::string without_suffix(const std::string& name) {
+        return name.ends_with(".nc") ? name.substr(0, name.size() - 3) : name;
+    }
 
     /// Writes a stream for each combination of averaging and region that fields of a file have.
     void streams(const File& file, std::string& out) {
         std::vector<std::pair<bool, std::string>> kinds;
-        const auto kind_of = [](const Field& field) {
-            return std::pair(field.op == Op::instant, field.region);
+        // FMS cannot average what it writes in each step.
+        const auto kind_of = [&](const Field& field) {
+            return std::pair(field.op == Op::instant || file.every == 0, field.box);
         };
         for (const Field& field : file.fields)
             if (std::ranges::find(kinds, kind_of(field)) == kinds.end())
                 kinds.push_back(kind_of(field));
         for (std::size_t i = 0; i < kinds.size(); ++i) {
-            std::vector<const Field*> fields;
+            std::vector<Field> fields;
             for (const Field& field : file.fields)
-                if (kind_of(field) == kinds[i]) fields.push_back(&field);
+                if (kind_of(field) == kinds[i]) fields.push_back(field);
+            if (file.every == 0)
+                for (Field& field : fields) field.op = Op::instant;
             stream(file, fields, i == 0 ? "" : fmt::format("_{}", i + 1), out);
         }
     }
 
-    void stream(const File& file, const std::vector<const Field*>& fields,
-                const std::string& suffix, std::string& out) {
-        const Field& first = *fields.front();
-        const bool instant = first.op == Op::instant;
-        const bool once = file.every < 0 && instant;
-        std::string name = base_of(file.name);
+    void stream(const File& file, const std::vector<Field>& fields, const std::string& suffix,
+                std::string& out) {
+        const Field& first = fields.front();
+        const bool once = file.every < 0 && first.op == Op::instant;
+        std::string name = file.name.substr(0, file.name.find('%'));
         while (name.ends_with('_')) name.pop_back();
         name += suffix;
         std::ranges::replace_if(
             name, [](char c) { return c == '/' || c == '{' || c == '}'; }, '_');
         while (!names_.insert(name).second) name += "_";
-        out += fmt::format("\n[[stream]]\nname = {}\n", quoted(name));
-        out += fmt::format("every = \"{}\"\n", once             ? "once"
-                                               : file.every < 0 ? "run"
-                                               : file.every == 0
-                                                   ? "step"
-                                                   : fmt::format("{} {}{}", file.every, file.unit,
-                                                                 file.every == 1 ? "" : "s"));
+        out += fmt::format("\n[[stream]]\nname = {}\nevery = \"{}\"\n", quoted(name),
+                           once              ? "once"
+                           : file.every < 0  ? "run"
+                           : file.every == 0 ? "step"
+                                             : duration(file.every, file.unit));
         if (!once && first.op != Op::mean)
             out += fmt::format("op = \"{}\"\n", history::op_name(first.op));
         if (counts_from_start(file)) out += "anchor = \"start\"\n";
-        const bool new_file = files_of(file, once, out);
-        out += fmt::format("path = {}\n", quoted(path_of(file, suffix, new_file)));
-        if (std::string from; file.line.has(8) && parse_date(file.line.at(8), from))
-            out += fmt::format("from = \"{}\"\n", from);
-        if (!first.region.empty()) region(file.line, first.region, name, out);
-        for (const Field* const field : fields) {
-            out += fmt::format("field.{} = {{ of = {}", quoted(field->output),
-                               quoted(field->module + "/" + field->name));
-            if (field->op != first.op)
-                out += fmt::format(", op = \"{}\"", history::op_name(field->op));
-            if (field->in_double) out += ", type = \"double\"";
+        const bool many = file.new_every > 0 && file.every >= 0;
+        if (many)
+            out += fmt::format("new_file = \"{}\"\n", duration(file.new_every, file.new_unit));
+        out += fmt::format("path = {}\n", quoted(path_of(file, suffix, many)));
+        if (std::string from; many && file.line.has(8)) {
+            if (parse_date(file.line.at(8), from))
+                out += fmt::format("from = \"{}\"\n", from);
+            else
+                fail(file.line,
+                     fmt::format("file '{}': '{}' is not a date", file.name, file.line.at(8)));
+        }
+        if (!first.box.empty()) {
+            out += fmt::format("region = {}\n", quoted(name));
+            regions_ += fmt::format("\n[region.{}]\nbox = [{}]\n", quoted(name), first.box);
+        }
+        for (const Field& field : fields) {
+            out += fmt::format("field.{} = {{ of = {}", quoted(name_in_file(field)),
+                               quoted(field.module + "/" + field.name));
+            if (field.op != first.op)
+                out += fmt::format(", op = \"{}\"", history::op_name(field.op));
+            if (field.in_double) out += ", type = \"double\"";
             out += " }\n";
         }
+    }
+
+    static std::string duration(std::int64_t n, const std::string& unit) {
+        return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s");
+    }
+
+    /// Returns the name that FMS gives to a variable.
+    static std::string name_in_file(const Field& field) {
+        if (field.op != Op::min && field.op != Op::max && field.op != Op::sum) return field.output;
+        const std::string op(history::op_name(field.op));
+        const bool told = in_lower_case(field.output).ends_with(op);
+        return told || field.output.size() < 3 ? field.output : field.output + "_" + op;
     }
 
     /// Tests if the calendar has no windows of this length, so that they are counted from the
@@ -277,54 +358,76 @@ private:
                (file.unit == "month" && 12 % n != 0);
     }
 
-    /// Writes the interval at which new files begin.
-    /// @return false if all records go to one file
-    bool files_of(const File& file, bool once, std::string& out) {
-        std::int64_t every = 0;
-        std::string unit;
-        if (once || file.every < 0 || !file.line.has(6)) return false;
-        if (!parse_integer(file.line.at(6), every) || !parse_unit(file.line.at(7), unit)) {
-            fail(file.line, fmt::format("file '{}': '{} {}' is not a duration", file.name,
-                                        file.line.at(6), file.line.at(7)));
-            return false;
-        }
-        if (every > 0)
-            out += fmt::format("new_file = \"{} {}{}\"\n", every, unit, every == 1 ? "" : "s");
-        return every > 0;
-    }
-
     /// Converts "ocean%4yr%2mo" to "ocean_{start:YYYY}_{start:MM}.nc", as FMS names files.
-    static std::string path_of(const File& file, const std::string& suffix, bool new_file) {
-        constexpr std::array<std::pair<std::string_view, std::string_view>, 6> parts{
-            {{"yr", "YYYY"}, {"mo", "MM"}, {"dy", "DD"}, {"hr", "hh"}, {"mi", "mm"}, {"sc", "ss"}}};
-        std::string path = base_of(file.name) + suffix;
-        const auto begin = file.name.find('%');
-        if (begin == std::string::npos) return path + (new_file ? "_{start}.nc" : ".nc");
-        for (const auto& [part, format] : parts)
-            if (file.name.find(part, begin) != std::string::npos)
-                path += fmt::format("_{{start:{}}}", format);
-        return path + ".nc";
+    std::string path_of(const File& file, const std::string& suffix, bool many) {
+        const auto percent = file.name.find('%');
+        const std::string base = file.name.substr(0, percent) + suffix;
+        if (percent == std::string::npos && !many) return base + ".nc";
+        const auto refuse = [&](std::string_view what) {
+            fail(file.line, fmt::format("file '{}': {}", file.name, what));
+        };
+        if (!many) {
+            refuse("the date in its name needs a duration of its files: it is left out");
+            return base + ".nc";
+        }
+        std::string date;
+        if (percent != std::string::npos && date_of(file, file.name.substr(percent), date))
+            return base + date + ".nc";
+        refuse(percent == std::string::npos
+                   ? "FMS needs a date such as %4yr%2mo in its name: its files have that of their "
+                     "start"
+                   : "the date in its name is not converted: its files have that of their start");
+        return base + "_{start}.nc";
     }
 
-    void region(const Line& line, const std::string& text, const std::string& name,
-                std::string& out) {
+    /// Converts the date in a name. FMS takes the middle of a file's time if the line does not say
+    /// otherwise. Without the month, its day is that of the year, and so on.
+    static bool date_of(const File& file, const std::string& tail, std::string& date) {
+        struct Part {
+            std::string_view name, format, unit;
+        };
+        constexpr std::array<Part, 6> parts{{{"yr", "YYYY", "year"},
+                                             {"mo", "MM", "month"},
+                                             {"dy", "DD", "day"},
+                                             {"hr", "hh", "hour"},
+                                             {"mi", "mm", "minute"},
+                                             {"sc", "ss", "second"}}};
+        const std::string bound = in_lower_case(file.line.at(11));
+        bool coarse = file.new_every == 1;  // the middle has the same date as the start
+        bool ended = false, found = false;
+        for (const Part& part : parts) {
+            const auto at = tail.find(part.name);
+            ended = ended || at == std::string::npos;
+            if (at == std::string::npos) continue;
+            if (ended || tail[at - 1] != static_cast<char>('0' + part.format.size())) return false;
+            if (bound != "begin" && bound != "end" && !coarse) return false;
+            coarse = coarse && part.unit != file.new_unit;
+            date += fmt::format("_{{{}:{}}}", bound == "end" ? "end" : "start", part.format);
+            found = true;
+        }
+        return found;
+    }
+
+    /// Reads a region in the form "west east south north top bottom"; -1 and -1 mean the whole
+    /// axis.
+    /// @return why it is not converted; empty if it is
+    static std::string read_region(std::string text, std::string& box) {
+        std::ranges::replace(text, ',', ' ');
         std::istringstream words(text);
         std::array<double, 6> n{};
         for (double& each : n)
-            if (!(words >> each))
-                return fail(line, fmt::format("stream '{}': '{}' is not a region", name, text));
-        if (n[4] != -1 || n[5] != -1)
-            fail(line,
-                 fmt::format("stream '{}': the levels of the region are not converted", name));
-        if (n[0] == -1 && n[1] == -1 && n[2] == -1 && n[3] == -1) return;
-        if (n[0] == n[1] || n[2] == n[3])
-            fail(line,
-                 fmt::format("stream '{}': the region has no width: make it as wide as a cell",
-                             name));
-        out += fmt::format("region = {}\n", quoted(name));
-        regions_ += fmt::format("\n[region.{}]\nbox = [{}, {}, {}, {}]\n", quoted(name), n[0], n[1],
-                                n[2] == -1 && n[3] == -1 ? -90 : n[2],
-                                n[2] == -1 && n[3] == -1 ? 90 : n[3]);
+            if (!(words >> each)) return "expected six numbers";
+        const auto whole = [&](std::size_t i) {
+            return static_cast<int>(n[i]) == -1 && static_cast<int>(n[i + 1]) == -1;
+        };
+        if (!whole(4)) return "levels are not converted";
+        if (whole(0) && whole(2)) return "";
+        if ((n[0] == n[1] && !whole(0)) || (n[2] == n[3] && !whole(2)))
+            return "it has no width: make it as wide as a cell";
+        if (whole(0)) n[0] = 0, n[1] = 360;
+        if (whole(2)) n[2] = -90, n[3] = 90;
+        box = fmt::format("{}, {}, {}, {}", n[0], n[1], n[2], n[3]);
+        return "";
     }
 
     std::vector<Problem>& problems_;
