@@ -265,8 +265,11 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
         ->add_option("--serial", options.serial, "Take files without communicator, too: yes or no")
         ->check(CLI::IsMember({"yes", "no"}))
         ->excludes(netcdf);
-    command->add_option("--only", options.only, "Take only files whose path or name fits a glob");
-    command->add_option("--skip", options.skip, "Leave files whose path or name fits a glob");
+    command->add_option("--only", options.only,
+                        "Take only files whose path or name fits one of these globs; colons "
+                        "separate them, and \\: is a colon of a name");
+    command->add_option("--skip", options.skip,
+                        "Leave files whose path or name fits one of these globs, as for --only");
     command
         ->add_option("--tell", options.tell,
                      "Lines about the files taken: no, one at the end, or one for each file")

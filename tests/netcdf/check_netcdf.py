@@ -239,6 +239,7 @@ def choices(p):
     for option, glob, number in (
         ("--only", "a0.nc", 3),
         ("--only", "a0.nc:./a1.nc:a[2-3].*", 9),
+        ("--only", r"x\:a0.nc:a\1.nc", 3),
         ("--skip", "a[0-3].nc", 3),
         ("--skip", "*.nc", 0),
     ):

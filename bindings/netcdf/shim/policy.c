@@ -74,12 +74,15 @@ void tell_once(const char* reason, const char* detail) {
 }
 
 /* Tests if a path, or its last component, matches one of the patterns in a list separated by
- * colons. */
+ * colons. A colon after a backslash belongs to a pattern. */
 static int among(const char* globs, const char* path) {
     const char* const slash = strrchr(path, '/');
     const char* const name = slash != NULL ? slash + 1 : path;
     while (*globs != '\0') {
-        const size_t length = strcspn(globs, ":");
+        size_t length = strcspn(globs, "\\:");
+        while (globs[length] == '\\' && globs[length + 1] != '\0')
+            length += 2 + strcspn(globs + length + 2, "\\:");
+        length += globs[length] == '\\';
         char glob[4096];
         if (length > 0 && length < sizeof glob) {
             memcpy(glob, globs, length);
