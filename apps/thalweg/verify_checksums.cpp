@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "publish/sums.hpp"
@@ -42,18 +43,46 @@ Scrubbed describe_scrub(const std::string& data, const detail::SumsReport& repor
     return result;
 }
 
+/// Finds the files of a data set, and in a folder also those of which only the checksums are left.
+/// @return TW_OK, TW_ENOTFOUND, TW_EIO
+detail::Status find_files(const std::string& path, std::vector<std::string>& files) {
+    std::error_code error;
+    files = detail::files_at(path);
+    if (!std::filesystem::is_directory(path, error)) {
+        const bool here = files.size() != 1 || std::filesystem::exists(files[0], error);
+        if (here || detail::has_sums(path)) return {};
+        return detail::failure(TW_ENOTFOUND, "{}: it does not exist", path);
+    }
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error)) {
+        const std::filesystem::path data = std::filesystem::path(at->path()).replace_extension();
+        if (at->path().extension() == ".sums" && data.extension() == ".nc" &&
+            std::ranges::find(files, data.string()) == files.end())
+            files.push_back(data.string());
+    }
+    if (error) return detail::failure(TW_EIO, "{}: cannot read: {}", path, error.message());
+    if (files.empty()) return detail::failure(TW_ENOTFOUND, "{}: it has no file *.nc", path);
+    std::ranges::sort(files);
+    return {};
+}
+
 }  // namespace
 
 int verify_checksums(detail::Comm& comm, const VerifyOptions& options) {
     int code = all_match;
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const std::string& path : options.files)
-        for (const std::string& data : detail::files_at(path)) {
+    const auto fail = [&](const detail::Status& status) {
+        code = not_checked;
+        if (comm.rank() == 0) fmt::print(stderr, "thalweg: verify: {}\n", status.text);
+    };
+    for (const std::string& path : options.files) {
+        std::vector<std::string> files;
+        if (const detail::Status status = find_files(path, files); !status.ok()) fail(status);
+        for (const std::string& data : files) {
             detail::SumsReport report;
             const detail::Status status = detail::check_sums(comm, data, options.variables, report);
             if (!status.ok()) {
-                code = not_checked;
-                if (comm.rank() == 0) fmt::print(stderr, "thalweg: verify: {}\n", status.text);
+                fail(status);
                 continue;
             }
             Scrubbed result = describe_scrub(data, report);
@@ -63,6 +92,7 @@ int verify_checksums(detail::Comm& comm, const VerifyOptions& options) {
                 if (!options.json) fmt::print("{}\n", line);
             all.push_back(std::move(result.json));
         }
+    }
     using Handler = nlohmann::ordered_json::error_handler_t;
     if (options.json && comm.rank() == 0)
         fmt::print("{}\n", all.dump(2, ' ', false, Handler::replace));

@@ -110,6 +110,21 @@ def flipped_in_classic(folder, form, seed):
     assert "damaged" in run(THALWEG, "verify", "--checksums", str(path), code=2)
     os.remove(f"{path}.sums")
     assert "no checksums" in run(THALWEG, "verify", "--checksums", str(path), code=2)
+    # A name without a file, and folders without files or with one that is gone.
+    some, none = folder / "some", folder / "none"
+    for each in (some, none):
+        each.mkdir(exist_ok=True)
+    (none / "notes.txt").touch()
+    for name in (good.name, f"{good.name}.sums"):
+        shutil.copy(folder / name, some / name)
+    run(THALWEG, "verify", "--checksums", str(some), code=0)
+    os.remove(some / good.name)
+    for name, words in (
+        (folder / "nothing.nc", "nothing.nc: it does not exist"),
+        (none, "none: it has no file *.nc"),
+        (some, str(some / good.name)),
+    ):
+        assert words in run(THALWEG, "verify", "--checksums", str(name), code=2), name
 
 
 def flipped_in_chunks(folder):
