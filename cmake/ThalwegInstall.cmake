@@ -30,6 +30,9 @@ if(TARGET thalweg_pnetcdf)
     # Looks like a PnetCDF of its own, so that it can be named as one.
     set(thalweg_pnetcdf_prefix "${CMAKE_INSTALL_LIBDIR}/thalweg/pnetcdf")
     install(TARGETS thalweg_pnetcdf_own LIBRARY DESTINATION ${thalweg_pnetcdf_prefix}/lib)
+    if(TARGET thalweg_pnetcdf_archive) # the links name its file, too
+        add_dependencies(thalweg_installed thalweg_pnetcdf_archive)
+    endif()
     install(FILES ${thalweg_pnetcdf_links} DESTINATION ${thalweg_pnetcdf_prefix}/lib)
     install(DIRECTORY ${thalweg_pnetcdf_headers}/ DESTINATION ${thalweg_pnetcdf_prefix}/include
             FILES_MATCHING PATTERN "pnetcdf.*")
