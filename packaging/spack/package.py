@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-# Spack recipe; in a Spack repository it lies in packages/thalweg/package.py. It builds what lies in
-# a folder, such as an unpacked archive of packaging/release.sh:
+# Spack recipe for version 2 of Spack's package API; in a repository of packages it lies in
+# packages/thalweg/package.py. packaging/release.sh writes a copy with the address and the sum of
+# its archive. What lies in a folder, such as an unpacked archive, is built by:
 #   spack dev-build -d thalweg-0.1.0 thalweg@0.1.0
-# ruff: noqa: F403, F405
+# ruff: noqa: F403, F405, I001, RUF012
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import *
 
 
 class Thalweg(CMakePackage):
     """Parallel I/O of Earth-system model fields: standard netCDF files, in the file's own order."""
 
+    homepage = "https://example.org/thalweg"
+    url = "https://example.org/thalweg/thalweg-0.1.0.tar.gz"
+
+    maintainers("thalweg")
+
+    tags = ["e4s"]
+
     license("Apache-2.0", checked_by="thalweg")
 
-    version("0.1.0")
+    version("0.1.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
     variant("mpi", default=True, description="Build with MPI; without: for programs of one process")
     variant("netcdf", default=True, description="Write and read netCDF-4 files")

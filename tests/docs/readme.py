@@ -7,7 +7,7 @@ All shell blocks run in their order in one shell, as a user pastes them. Only bl
 (./run bench) are left out: they take minutes, and tests/bench runs the benchmark. Then the build
 folder goes away, and the installed tree alone must compile and run the hello programs in C, C++ and
 Fortran. The clone has what git knows of ROOT: commits, and changes of tracked files. Where the
-system allows it, the clone appears in the place of ROOT, so that the compiler cache knows its files.
+system allows it, the clone appears in ROOT's place, so that the compiler cache knows its files.
 """
 
 import os
