@@ -184,6 +184,7 @@ Lanes* Session::lanes() {
 }
 
 int Session::finalize() {
+    described.clear();
     grids.clear();
     lanes_.reset();
     return tw_finalize(&handle_);

@@ -132,6 +132,25 @@ static void asynchronous(void) {
     expect_file("ocn.nc");
 }
 
+/* Describes the map of a decomposition that was used again, and never uses the second one. It
+ * outlives the file and, without `freed`, the iosystem. */
+static void described_again(int ios, int freed) {
+    int ncid, v, dim, first, second, iotype = PIO_IOTYPE_PNETCDF;
+    const int length[] = {ranks};
+    const PIO_Offset map[] = {rank + 1};
+    const double mine = rank;
+    OK(PIOc_createfile(ios, &ncid, &iotype, "again.nc", PIO_CLOBBER));
+    OK(PIOc_def_dim(ncid, "x", ranks, &dim));
+    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 1, &dim, &v));
+    OK(PIOc_enddef(ncid));
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 1, length, 1, map, &first, NULL, NULL, NULL));
+    OK(PIOc_write_darray(ncid, v, first, 1, (void*)&mine, NULL));
+    OK(PIOc_closefile(ncid));
+    if (freed) OK(PIOc_freedecomp(ios, first));
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 1, length, 1, map, &second, NULL, NULL, NULL));
+    if (freed) OK(PIOc_freedecomp(ios, second));
+}
+
 /* Tests that MPI_Finalize closes files of every iosystem. */
 static void forgotten(void) {
     MPI_Comm half;
@@ -143,6 +162,8 @@ static void forgotten(void) {
     MPI_Comm_size(half, &of);
     OK(PIOc_Init_Intracomm(MPI_COMM_WORLD, 1, 1, 0, PIO_REARR_BOX, &all));
     OK(PIOc_Init_Intracomm(half, 1, 1, 0, PIO_REARR_BOX, &part));
+    described_again(all, 1);
+    described_again(all, 0);
     begin_file(all, "forgotten.nc", rank, ranks);
     begin_file(part, rank % 2 == 0 ? "forgotten_even.nc" : "forgotten_odd.nc", me, of);
 }
