@@ -27,7 +27,10 @@ void begin(MPI_Comm world, int components, const MPI_Comm* comp_comms, bool io, 
     MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_SUM, world);
     const std::vector<Session*> sessions = begin_served(world, comms, io);
     for (std::size_t c = 0; c < sessions.size(); c++) {
-        if (sessions[c] == nullptr) continue;
+        if (sessions[c] == nullptr) {
+            if (!io) iosysidp[c] = add_iosystem_elsewhere();
+            continue;
+        }
         // Functions about I/O tasks count the ranks of the component alone.
         const int ranks = sessions[c]->ranks();
         const int number = std::min(servers, ranks);

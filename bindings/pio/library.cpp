@@ -20,6 +20,7 @@ struct Ids {
     int next_file = 128;
     int handler = PIO_INTERNAL_ERROR;
     std::map<int, Iosystem> iosystems;
+    std::set<int> elsewhere;  // iosystems of components that this rank is not part of
     std::map<int, Decomposition> decompositions;
     std::map<int, OpenFile> files;
     std::set<std::string> told;
@@ -58,6 +59,7 @@ Iosystem& iosystem(int id) { return find(ids().iosystems, id, "iosystem"); }
 Decomposition& decomposition(int id) { return find(ids().decompositions, id, "decomposition"); }
 OpenFile& open_file(int id) { return find(ids().files, id, "open file"); }
 bool is_open(int id) { return ids().files.count(id) != 0; }
+bool has_iosystem(int id) { return ids().iosystems.count(id) != 0; }
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
     return add_iosystem(session_of(comm), number, stride, base);
@@ -77,6 +79,10 @@ Iosystem& add_iosystem(Session& session, int number, int stride, int base) {
     system = {id, &session, {number, base, stride}, ids().handler};
     return system;
 }
+
+int add_iosystem_elsewhere() { return *ids().elsewhere.insert(ids().next_iosystem++).first; }
+
+bool remove_iosystem_elsewhere(int id) { return ids().elsewhere.erase(id) != 0; }
 
 void remove_iosystem(int id) {
     Error first;

@@ -44,9 +44,15 @@ Iosystem& iosystem(int id);
 Decomposition& decomposition(int id);
 OpenFile& open_file(int id);
 bool is_open(int id);
+bool has_iosystem(int id);
 
 Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
 Iosystem& add_iosystem(Session& session, int number, int stride, int base);
+// Makes the id of the iosystem of a component that this rank is not part of. PIO's programs free
+// the iosystems of all components on every rank.
+int add_iosystem_elsewhere();
+// Removes such an id. Returns false if the id is not one of them.
+bool remove_iosystem_elsewhere(int id);
 // Closes the open files of an iosystem, and removes it. Throws the first error.
 // @note Collective
 void remove_iosystem(int id);

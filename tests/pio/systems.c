@@ -118,9 +118,16 @@ static void asynchronous(void) {
         const char* const path = mine == 0 ? "atm.nc" : "ocn.nc";
         OK(PIOc_closefile(begin_file(ids[mine], path, mine == 0 ? 0 : rank - 2, sizes[mine])));
         write_large(ids[mine], mine == 0 ? "atm_large.nc" : "ocn_large.nc");
-        CHECK(ids[1 - mine] == -1);
-        IS(PIOc_finalize(ids[mine]), 0);
-        IS(PIOc_finalize(ids[mine]), PIO_EBADID);
+        bool active = false;
+        OK(PIOc_iosystem_is_active(ids[mine], &active));
+        CHECK(active && ids[0] != ids[1]);
+        /* Programs finalize the iosystems of all components on every rank. */
+        for (int c = 0; c < 2; c++) {
+            OK(PIOc_finalize(ids[c]));
+            OK(PIOc_iosystem_is_active(ids[c], &active));
+            CHECK(!active);
+            IS(PIOc_finalize(ids[c]), PIO_EBADID);
+        }
     } else {
         CHECK(ids[0] == -1 && ids[1] == -1);
     }
