@@ -475,7 +475,7 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
 Status Settings::check_environment() {
     std::vector<std::string> names;
     for (const std::string& name : setting_names()) names.push_back(environment_name(name));
-    for (char** entry = environ; *entry != nullptr; ++entry) {
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string variable(*entry, std::strcspn(*entry, "="));
         if (variable.rfind("THALWEG_", 0) != 0 ||
             std::find(names.begin(), names.end(), variable) != names.end())

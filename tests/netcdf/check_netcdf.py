@@ -254,6 +254,12 @@ def choices(p):
     assert code == 0 and err.count("THALWEG_NETCDF is parallel, all, forward or off, not some") == 1
 
 
+def copied(p):
+    """Tests a program that has a copy of an object which its libraries and Thalweg's use."""
+    err = same("copied", [p.copied], ["--serial=yes"], files=False)
+    assert "1 file by Thalweg" in err, err
+
+
 def user_format(p):
     """Tests that a program's own user-defined format keeps its slot."""
     for when in ([], ["later"]):

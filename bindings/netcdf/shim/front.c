@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi_objects.h"
+#include "copied_objects.h"
 #include "policy.h"
 
 /* The build defines three texts: THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the
@@ -107,7 +107,7 @@ static void load(int collective) {
     if (flags == -1) return;
     const int before = loaded_objects();
     void* const handle = open_beside(THALWEG_FRONTS, flags);
-    if (handle != NULL && (flags & RTLD_DEEPBIND) != 0) share_mpi_objects(before);
+    if (handle != NULL && (flags & RTLD_DEEPBIND) != 0) share_copied_objects(before);
     thalweg_front_begin_function* const begin =
         handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")
                        : NULL;

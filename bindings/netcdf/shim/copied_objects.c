@@ -1,10 +1,11 @@
-/* Open MPI's communicators and types are objects in its library. A program that uses them may
- * contain copies (R_X86_64_COPY), which it and all libraries then use. A library that is loaded
- * with RTLD_DEEPBIND finds the original objects instead, which nobody has initialized.
+/* A program that names an object of a library, such as environ, std::cout or a communicator of Open
+ * MPI, may contain a copy of it (R_X86_64_COPY), which it and all libraries then use. A library
+ * that is loaded with RTLD_DEEPBIND finds the original object instead, which nobody has
+ * initialized.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "mpi_objects.h"
+#include "copied_objects.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,7 +23,6 @@ enum { address_of_symbol = R_X86_64_GLOB_DAT, address_with_offset = R_X86_64_64 
 struct search {
     int object, first;    /* number of the object at hand; the first one to change */
     uintptr_t begin, end; /* addresses of the executable */
-    void* mpi;            /* handle of MPI's library */
 };
 
 static int count_object(struct dl_phdr_info* info, size_t size, void* number) {
@@ -47,11 +47,18 @@ static void find_executable(const struct dl_phdr_info* info, struct search* s) {
     }
 }
 
-/* Returns the address of an object of MPI in the executable; 0 if there is none. */
-static uintptr_t copy_of(const struct search* s, const char* name) {
-    if (dlsym(s->mpi, name) == NULL) return 0;
+/* Returns the address of the executable's copy of an object; 0 if there is none. */
+static uintptr_t copy_of(const struct search* s, const char* name, uintptr_t object) {
+    Dl_info where;
+    const ElfW(Sym)* symbol = NULL;
     const uintptr_t used = (uintptr_t)dlsym(RTLD_DEFAULT, name);
-    return used >= s->begin && used < s->end ? used : 0;
+    if (used < s->begin || used >= s->end) return 0;
+    if (dladdr1((void*)used, &where, (void**)&symbol, RTLD_DL_SYMENT) == 0 || symbol == NULL ||
+        ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
+        return 0;
+    /* The first library of the program that has the object is the one from which it was copied;
+     * others, such as another HDF5, may have objects of the same name. */
+    return (uintptr_t)dlsym(RTLD_NEXT, name) == object ? used : 0;
 }
 
 static void store(uintptr_t at, uintptr_t value) {
@@ -83,9 +90,10 @@ static void change_object(const struct dl_phdr_info* info, const struct search* 
         if (type != address_of_symbol && type != address_with_offset) continue;
         const ElfW(Sym)* const symbol = &symbols[ELF64_R_SYM(entries[i].r_info)];
         if (symbol->st_shndx != SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) == STT_FUNC) continue;
-        const uintptr_t copy = copy_of(s, names + symbol->st_name);
-        if (copy != 0)
-            store(info->dlpi_addr + entries[i].r_offset, copy + (uintptr_t)entries[i].r_addend);
+        const uintptr_t at = info->dlpi_addr + entries[i].r_offset;
+        const uintptr_t addend = (uintptr_t)entries[i].r_addend;
+        const uintptr_t copy = copy_of(s, names + symbol->st_name, *(uintptr_t*)at - addend);
+        if (copy != 0) store(at, copy + addend);
     }
 }
 
@@ -97,13 +105,7 @@ static int visit_object(struct dl_phdr_info* info, size_t size, void* search) {
     return 0;
 }
 
-void share_mpi_objects(int first) {
-    Dl_info where;
-    struct search s = {0, first, 0, 0, NULL};
-    const void* const init = dlsym(RTLD_DEFAULT, "PMPI_Init");
-    if (init == NULL || dladdr(init, &where) == 0) return;
-    s.mpi = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (s.mpi == NULL) return;
+void share_copied_objects(int first) {
+    struct search s = {0, first, 0, 0};
     dl_iterate_phdr(visit_object, &s);
-    dlclose(s.mpi);
 }
