@@ -174,8 +174,9 @@ std::vector<Index> Maker::words_of_slots() {
         std::size_t slot = s.first;
         Index before = 0;
         for (const int number : s.mine) {
-            static const Entry nothing = empty_entry();
-            const Entry& e = number < 0 ? nothing : entries_[static_cast<std::size_t>(number)];
+            // Never destroyed, as files may be closed when the process exits.
+            static const auto* const nothing = new Entry(empty_entry());
+            const Entry& e = number < 0 ? *nothing : entries_[static_cast<std::size_t>(number)];
             if (s.slots == 0 || !is_slot(s, number)) {
                 before = -1;
                 continue;

@@ -67,11 +67,13 @@ void end_with_mpi() {
 }
 
 // Registers the end of sessions that began without MPI. It runs when this process exits, but not in
-// its children. HDF5 must be initialized before, because functions run in reverse order.
+// its children. HDF5 and netCDF must be initialized before, with the libraries that they use,
+// because functions run in reverse order: they must not end before the files are closed.
 void end_with_process() {
     static const pid_t process = getpid();
     static const bool registered = [] {
         H5open();
+        nc_initialize();
         return std::atexit([] {
                    if (process == getpid()) end_sessions(false);
                }) == 0;

@@ -28,7 +28,7 @@ std::string text_in(const Json& row, const char* name) {
 
 /// Returns an array or object from a summary; empty if there is none of this name.
 const Json& part_in(const Json& row, const char* name) {
-    static const Json empty = Json::array();
+    static const auto& empty = *new Json(Json::array());  // sessions may end when the process exits
     if (!row.is_object()) return empty;
     const auto found = row.find(name);
     return found != row.end() && found->is_structured() ? *found : empty;

@@ -260,6 +260,17 @@ def copied(p):
     assert "1 file by Thalweg" in err, err
 
 
+def exits(_):
+    """Tests files that are open when a program exits: they are closed, and its exit code stays."""
+    script = Path(__file__).with_name("exits.py")
+    for case in ("d", "p", "r", "c", "cp", "cr"):
+        command = [*P.tool_run, "--serial=yes", sys.executable, script, case]
+        code, out, err, folder = run("exits", command)
+        assert code == 3, (case, code, out, err)
+        assert "exits.nc was not closed by the program" in err, (case, err)
+        assert (folder / "exits.nc").exists(), (case, err)
+
+
 def user_format(p):
     """Tests that a program's own user-defined format keeps its slot."""
     for when in ([], ["later"]):
