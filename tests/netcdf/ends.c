@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <netcdf.h>
+#include <netcdf_dispatch.h>
 #include <netcdf_par.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,23 @@ static void leave(void) {
     sleep(60);
 }
 
+/* The first rank makes a file alone; the others wait for it in a joint call. */
+static void root_makes(void) {
+    int id = -1, n, v, values[4] = {1, 2, 3, 4};
+    if (rank == 0) {
+        sleep(1);
+        SAY(nc_create("root.nc", NC_CLOBBER | NC_NETCDF4, &id));
+        SAY(nc_def_dim(id, "n", 4, &n));
+        SAY(nc_def_var(id, "v", NC_INT, 1, &n, &v));
+        SAY(nc_put_var_int(id, v, values));
+        SAY(nc_close(id));
+    }
+    SAY(nc_open_par("root.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    SAY(nc_get_var_int(id, 0, values));
+    printf("%d: %d\n", rank, values[3]);
+    SAY(nc_close(id));
+}
+
 int main(int count, char** words) {
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -55,6 +73,17 @@ int main(int count, char** words) {
         snprintf(name, sizeof name, "alone%d.nc", rank);
         put(make_file(name, NC_64BIT_DATA, MPI_COMM_SELF, 1), 0);
         leave();
+    }
+    if (strcmp(way, "root") == 0) {
+        root_makes();
+        MPI_Finalize();
+        return 0;
+    }
+    if (strcmp(way, "format") == 0 &&
+        rank == 1) { /* takes the slot of Thalweg, if there is only one */
+        static struct NC_Dispatch table = {.model = NC_FORMATX_UDF1,
+                                           .dispatch_version = NC_DISPATCH_VERSION};
+        SAY(nc_def_user_format(NC_UDF1, &table, NULL));
     }
     if (strcmp(way, "poor") == 0 && rank == 1)
         setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, RLIM_INFINITY});

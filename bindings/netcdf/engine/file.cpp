@@ -34,8 +34,7 @@ Format format_of(int format) {
 void check_place(const std::string& path, bool netcdf4) {
     struct stat info {};
     const bool exists = stat(path.c_str(), &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
-        throw Error{netcdf4 ? EACCES : EISDIR, path + " is a directory"};
+    if (exists && !S_ISREG(info.st_mode)) throw Error{step_aside, "it is not a regular file"};
     if (exists && access(path.c_str(), W_OK) != 0)
         throw Error{EACCES, path + ": " + std::strerror(errno)};
     const std::size_t slash = path.rfind('/');
@@ -109,9 +108,10 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     on_rank(comm, 0, [&] {
         if (path == name) recover_killed(path);
         struct stat info {};
-        if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-            throw Error{NC_ENOTNC, path + " is a directory"};
-        beyond = beyond_engine(path, unfilled);
+        if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+            beyond = "it is not a regular file";
+        else
+            beyond = beyond_engine(path, unfilled);
     });
     beyond = broadcast(comm, 0, beyond);
     if (!beyond.empty()) {

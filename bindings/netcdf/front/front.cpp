@@ -89,7 +89,7 @@ int prepare(const char* path, int mode, int use) {
     return engine_prepare(path, mode, static_cast<Use>(use)) ? 1 : 0;
 }
 
-thalweg_front front{attach, mpi_runs, owner, inner, var_par_access, prepare, nullptr, 0};
+thalweg_front front{attach, mpi_runs, decline, owner, inner, var_par_access, prepare, nullptr, 0};
 
 void finish() {
     if (in_child()) return;

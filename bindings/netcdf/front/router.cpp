@@ -14,7 +14,7 @@ namespace thalweg::netcdf {
 
 namespace {
 
-constexpr int bad_id = -33, no_memory = -61, invalid = -36;
+constexpr int bad_id = -33, no_memory = -61, invalid = -36, not_permitted = -37, no_parallel = -114;
 
 const thalweg_shim* shim;
 std::atomic<bool> is_child{false};
@@ -97,6 +97,16 @@ Handle handle_of(std::uintptr_t word) {
 }
 
 #ifndef THALWEG_SERIAL
+/// Tests if all ranks of a call's communicator give the file to the engine. Each rank decides by
+/// what it knows alone.
+/// @note Collective
+bool all_take(const Call& call, bool takes) {
+    int all = takes ? 1 : 0;
+    if (call.parallel && call.comm != MPI_COMM_NULL)
+        MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, call.comm);
+    return all != 0;
+}
+
 void set_communicator(const thalweg_call& made, Call& call) {
     if (made.kind == thalweg_no_comm) return;
     call.parallel = true;
@@ -107,6 +117,8 @@ void set_communicator(const thalweg_call& made, Call& call) {
         fortran ? MPI_Info_f2c(static_cast<MPI_Fint>(made.info)) : handle_of<MPI_Info>(made.info);
 }
 #else
+bool all_take(const Call&, bool takes) { return takes; }
+
 void set_communicator(const thalweg_call& made, Call& call) {
     call.parallel = made.kind != thalweg_no_comm;
 }
@@ -146,6 +158,8 @@ int offer(int library, File& file) {
         call.reason = "THALWEG_NETCDF is forward";
     else if (engine_library >= 0 && library != engine_library)
         call.reason = "the program has several netCDF libraries";
+    if (!all_take(call, call.reason.empty()) && call.reason.empty())
+        call.reason = "another rank cannot take it";
     if (!call.reason.empty()) return step_aside;
     const int code = call.create
                          ? engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
@@ -156,13 +170,24 @@ int offer(int library, File& file) {
     return code;
 }
 
+/// Creates or opens a file by the engine or the program's library. The library also gets a file
+/// that the engine cannot open, as it may be able to, and has codes of its own for this.
+int begin(int library, File& file) {
+    const int code = offer(library, file);
+    if (code == 0) file.duplicate_handles();
+    const bool fails = !file.call.create && code != 0 && code != not_permitted;
+    if (code != step_aside && !fails) return code;
+    if (file.call.reason.empty()) file.call.reason = "Thalweg cannot open it";
+    const int other = make_by_library(file, file.call.create, file.call.mode);
+    return fails && other == no_parallel && code != step_aside ? code : other;
+}
+
 int start(int library, const char* path, int id) try {
-    const thalweg_call* const made = shim->call();
+    thalweg_call* const made = shim->call();
     if (made == nullptr || made->library->index != library) return invalid;
     std::unique_ptr<File> file = file_of(library, id, path, *made);
-    int code = offer(library, *file);
-    if (code == 0) file->duplicate_handles();
-    if (code == step_aside) code = make_by_library(*file, file->call.create, file->call.mode);
+    made->reached = 1;
+    const int code = begin(library, *file);
     file->call.chunk_size_hint = nullptr;
     if (code != 0) return code;
     account(file->call, file->call.reason);
@@ -174,11 +199,6 @@ int start(int library, const char* path, int id) try {
 
 template <int library>
 int create(const char* path, int, std::size_t, int, std::size_t*, void*, const Table*, int id) {
-    return start(library, path, id);
-}
-
-template <int library>
-int open(const char* path, int, int, std::size_t*, void*, const Table*, int id) {
     return start(library, path, id);
 }
 
@@ -219,7 +239,6 @@ template <int library>
 Table make_table() {
     Table table{};
     table.create = create<library>;
-    table.open = open<library>;
     table.close = close<library>;
     table.abort = abort<library>;
 #define X(name) table.name = Plain<library, &Table::name, &Real::name>::call;
@@ -246,6 +265,12 @@ Table make_table() {
 }
 
 }  // namespace
+
+void decline(const thalweg_call* made) {
+    Call call;
+    set_communicator(*made, call);
+    all_take(call, false);
+}
 
 void begin_router(const thalweg_shim* given) {
     shim = given;

@@ -20,6 +20,10 @@ Table registered_table(int library);
 /// @param handle  handle from dlopen
 const Real& real_of(int library, void* handle);
 
+/// Leaves the file of a call to the program's library on all ranks, because this rank does so.
+/// @note Collective with the other ranks' calls of the table
+void decline(const thalweg_call* made);
+
 /// Tests if this process was forked from the one that called begin_router().
 bool in_child();
 

@@ -20,13 +20,13 @@
  * path is absolute. */
 
 static __thread int depth;
-static __thread const struct thalweg_call* current;
+static __thread struct thalweg_call* current;
 
 int* thalweg_shim_depth(void) { return &depth; }
 
-void set_call(const struct thalweg_call* call) { current = call; }
+void set_call(struct thalweg_call* call) { current = call; }
 
-static const struct thalweg_call* current_call(void) { return current; }
+static struct thalweg_call* current_call(void) { return current; }
 
 static const struct thalweg_front* _Atomic loaded;
 static _Atomic pid_t owner;
@@ -178,12 +178,17 @@ int attach(struct library* library, const struct thalweg_call* call) {
     return !library->refused;
 }
 
+void decline(const struct thalweg_call* call) {
+    if (front() != NULL && !is_child() && shares_mpi(1)) front()->decline(call);
+}
+
 const struct thalweg_front* front_for_pnetcdf(int opens) {
     return !is_child() && shares_mpi(opens) ? front() : NULL;
 }
 
 void detach(struct library* library, int mode) {
-    if (library->shared.slot == 0 || (mode & library->shared.slot) == 0) return;
+    const int slot = library->shared.slot;
+    if (slot == 0 || (mode & thalweg_user_formats) != slot) return;
     library->shared.slot = 0;
     library->refused = 1;
     tell_once("no more files are taken: the program has registered a user-defined format", "");
@@ -198,8 +203,7 @@ static int is_incomplete(const char* path) {
 }
 
 int prepare(struct library* library, const char* path, int mode, int use) {
-    enum { user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000 };
-    if (path == NULL || is_child() || (mode & user_formats) != 0) return 0;
+    if (path == NULL || is_child() || (mode & thalweg_user_formats) != 0) return 0;
     if (front() == NULL &&
         !(netcdf_choice() != netcdf_off && use == 1 && is_incomplete(path) && load_once(0)))
         return 0;

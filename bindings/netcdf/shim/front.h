@@ -16,6 +16,10 @@ enum thalweg_owner owner_of(const struct library* library, int id);
  * possible, which is reported once. */
 int attach(struct library* library, const struct thalweg_call* call);
 
+/* Leaves a call with a communicator to the library on all ranks. Collective with their calls of the
+ * table. */
+void decline(const struct thalweg_call* call);
+
 /* Loads the front if necessary, for a call of PnetCDF. Returns null if it cannot be used.
  * opens: nonzero if the call creates or opens a file, so that MPI must have been initialized. */
 const struct thalweg_front* front_for_pnetcdf(int opens);
@@ -24,7 +28,8 @@ const struct thalweg_front* front_for_pnetcdf(int opens);
  * replaces it. Defined in names_pnetcdf.c. */
 void* real_pnetcdf(const char* name);
 
-/* Notes that the program has registered its own table in a slot. */
+/* Notes that the program has registered its own table.
+ * @param mode  contains the bits of its slot */
 void detach(struct library* library, int mode);
 
 /* Tests if this process was forked from the one that loaded the front. */
@@ -35,6 +40,6 @@ int is_child(void);
 int prepare(struct library* library, const char* path, int mode, int use);
 
 /* Sets the call that this thread is making; null: none. */
-void set_call(const struct thalweg_call* call);
+void set_call(struct thalweg_call* call);
 
 #endif

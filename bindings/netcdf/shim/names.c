@@ -14,24 +14,24 @@ enum { use_create, use_open, use_remove };
 
 int offer(struct library* library, struct thalweg_call call, const char* path, int* id, int* code) {
     if (*thalweg_shim_depth() > 0 || id == NULL) return 0;
-    if (!takes(&call, path) || !attach(library, &call)) {
-        const int use = call.create ? use_create : use_open;
-        if (call.kind != thalweg_no_comm || !prepare(library, path, call.mode, use)) return 0;
+    const int alone = call.kind == thalweg_no_comm, wanted = takes(&call, path);
+    if (!wanted || !attach(library, &call)) {
+        if (wanted && !alone) decline(&call);
+        if (!alone || !prepare(library, path, call.mode, call.create ? use_create : use_open))
+            return 0;
     }
     const int mode = (call.mode & ~format_bits) | library->shared.slot;
     call.library = &library->shared;
     set_call(&call);
     ++*thalweg_shim_depth();
-    *code = call.create ? library->nc_create(path, mode, id) : library->nc_open(path, mode, id);
+    /* nc_open would look at the file first, on each rank for itself; nc_create goes to the table.
+     */
+    *code = library->nc_create(path, mode, id);
     --*thalweg_shim_depth();
     set_call(NULL);
-    /* This process is writing a file that it may not open again: the library cannot know that. */
-    return call.create || *code == 0 || *code == netcdf_not_permitted;
-}
-
-/* Returns the code of the library, or that of the front if the library has no parallel files. */
-static int code_of(int library, int front) {
-    return front != 0 && library == netcdf_no_parallel ? front : library;
+    if (call.reached) return 1;
+    if (!alone) decline(&call);
+    return 0;
 }
 
 /* Calls the function that the program would have reached without the shim. */
@@ -47,7 +47,7 @@ static int code_of(int library, int front) {
         int code = 0;                                                                              \
         if (library != NULL && offer(library, (struct thalweg_call)call_of_it, path, id, &code))   \
             return code;                                                                           \
-        return code_of(PASS(name, __VA_ARGS__), code);                                             \
+        return PASS(name, __VA_ARGS__);                                                            \
     }
 
 #define WORDS(...)                                                                                 \

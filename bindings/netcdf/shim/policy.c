@@ -14,7 +14,6 @@ enum {
     diskless = 0x8,
     mapped = 0x10,
     cdf5 = 0x20,
-    user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000,
     cdf2 = 0x200,
     shared = 0x800,
     netcdf4 = 0x1000,
@@ -100,13 +99,18 @@ static int chosen(const char* path) {
     return (only == NULL || among(only, path)) && (skip == NULL || !among(skip, path));
 }
 
-/* Tests if a path leads to a regular file in a file system, or to a file that does not exist yet.
- */
+/* Tests if a path can be that of a file in a file system. */
+static int is_plain(const char* path) {
+    path += strspn(path, " \t");
+    return *path != '\0' && strstr(path, "://") == NULL && strchr(path, '#') == NULL &&
+           *path != '[';
+}
+
+/* Tests if a path leads to a regular file, or to a file that does not exist yet. */
 static int ordinary(const char* path) {
     struct stat found;
     path += strspn(path, " \t");
-    return *path != '\0' && strstr(path, "://") == NULL && strchr(path, '#') == NULL &&
-           *path != '[' && (stat(path, &found) != 0 || S_ISREG(found.st_mode));
+    return stat(path, &found) != 0 || S_ISREG(found.st_mode);
 }
 
 static int formats(int mode) {
@@ -118,12 +122,14 @@ int takes(const struct thalweg_call* call, const char* path) {
     const int serial = call->kind == thalweg_no_comm;
     if (choice == netcdf_off || (serial && choice == netcdf_parallel)) return 0;
     if (serial && !call->create && choice != netcdf_forward) return 0;
-    if (call->mode & (diskless | mapped | user_formats | in_memory)) return 0;
+    if (call->mode & (diskless | mapped | thalweg_user_formats | in_memory)) return 0;
     if (serial && (call->mode & shared)) return 0;
     /* Pass the call on, because netCDF must see that it asks for two formats at once, and refuse
      * it. */
     if (formats(call->mode) > 1) return 0;
-    return path != NULL && ordinary(path) && chosen(path + strspn(path, " \t"));
+    /* For a file of several ranks, the first one looks later if it is an ordinary one. */
+    return path != NULL && is_plain(path) && (!serial || ordinary(path)) &&
+           chosen(path + strspn(path, " \t"));
 }
 
 int takes_pnetcdf(const char* path, int mode) {
@@ -131,6 +137,6 @@ int takes_pnetcdf(const char* path, int mode) {
     const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares ranks' arguments */
     if ((safe != NULL && *safe != '0') || path == NULL || !chosen(path)) return 0;
 #endif
-    if (mode & (diskless | mapped | user_formats | netcdf4 | in_memory)) return 0;
-    return formats(mode) <= 1 && path != NULL && ordinary(path);
+    if (mode & (diskless | mapped | thalweg_user_formats | netcdf4 | in_memory)) return 0;
+    return formats(mode) <= 1 && path != NULL && is_plain(path) && ordinary(path);
 }

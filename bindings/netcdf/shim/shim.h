@@ -12,7 +12,11 @@
 extern "C" {
 #endif
 
-enum { thalweg_shim_interface = 2 };
+enum { thalweg_shim_interface = 3 };
+
+/* The bits of a mode that select the slot of a user-defined format, in all versions of netCDF-C:
+ * UDF0 to UDF9, or, with bit 0x40, a number that begins at bit 19. */
+enum { thalweg_user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000 };
 
 /* Largest number of netCDF libraries in one process that the shim serves. */
 enum { thalweg_most_libraries = 4 };
@@ -22,8 +26,7 @@ struct thalweg_netcdf {
     void* handle;     /* handle from dlopen */
     const char* path; /* path of its file */
     int index;        /* number of the library, from 0 to thalweg_most_libraries - 1 */
-    int slot;    /* mode bit under which the table is registered as a user-defined format (UDF); 0:
-                    none */
+    int slot;    /* bits of thalweg_user_formats under which the table is registered; 0: none */
     int version; /* version of the dispatch table */
 };
 
@@ -39,6 +42,7 @@ struct thalweg_call {
     uintptr_t comm, info; /* values of MPI's types, as the program passed them */
     size_t initial_size;  /* argument of nc__create */
     size_t* chunk_size_hint;
+    int reached; /* nonzero: the table has the call, so the front decides who gets the file */
 };
 
 /* The owner of a file id in a library. */
@@ -58,7 +62,7 @@ struct thalweg_shim {
     int forward_all;     /* nonzero: the engine takes no files */
     int* (*depth)(void); /* nesting depth of this thread; while it is above 0, calls are passed
                           * on to the real library */
-    const struct thalweg_call* (*call)(void);    /* the call that this thread is making; NULL:
+    struct thalweg_call* (*call)(void);          /* the call that this thread is making; NULL:
                                                   * none */
     void (*act)(struct thalweg_netcdf* library); /* must be called before the library creates or
                                                   * opens a file */
@@ -78,6 +82,9 @@ struct thalweg_front {
      * the reason of a failure, which stays valid. */
     const char* (*attach)(struct thalweg_netcdf* library);
     int (*mpi_runs)(void); /* returns 0 if the front's MPI is not initialized */
+    /* Lets the other ranks of a call's communicator leave the file to their library, because this
+     * rank does so. Collective with their calls of the table. */
+    void (*decline)(const struct thalweg_call* call);
     enum thalweg_owner (*owner)(const struct thalweg_netcdf* library, int id);
     /* Returns the library's id of a forwarded file; for any other file, the id itself. */
     int (*inner)(const struct thalweg_netcdf* library, int id);
