@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "front/slots.hpp"
+
 namespace thalweg::app {
 
 namespace {
@@ -21,23 +23,21 @@ struct Answer {
 
 /// Finds a slot of the library for a dispatch table, by registering a table with empty entries.
 void find_slot(void* library, Answer& answer) {
-    using Define = int (*)(int, void*, char*);
-    const auto define = reinterpret_cast<Define>(dlsym(library, "nc_def_user_format"));
-    if (define == nullptr) return;
     struct Table {
-        int model, version;
+        int model, dispatch_version;
         std::array<void*, 77> entries;
     };
+    using Define = int (*)(int, Table*, char*);
+    using Inquire = int (*)(int, Table**, char*);
+    const auto define = reinterpret_cast<Define>(dlsym(library, "nc_def_user_format"));
+    const auto inquire = reinterpret_cast<Inquire>(dlsym(library, "nc_inq_user_format"));
+    const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "nc_initialize"));
+    if (define == nullptr || inquire == nullptr) return;
+    if (initialize != nullptr) initialize();
     static Table table{};
-    for (const int slot : {0x2000000, 0x80})
-        for (const int version : {5, 4, 3}) {
-            table.model = slot == 0x80 ? 9 : 18;
-            table.version = version;
-            if (define(slot, &table, nullptr) != 0) continue;
-            answer.slot = slot;
-            answer.table_version = version;
-            return;
-        }
+    const netcdf::Registered found = netcdf::register_table(table, inquire, define);
+    answer.slot = found.mode;
+    answer.table_version = found.version;
 }
 
 Answer ask(const std::string& path) {

@@ -8,6 +8,7 @@
 #include "front/account.hpp"
 #include "front/files.hpp"
 #include "front/router.hpp"
+#include "front/slots.hpp"
 #include "shim/shim.h"
 #ifdef THALWEG_PNETCDF_NAMES
 #include "pnetcdf/front/table.hpp"
@@ -17,49 +18,22 @@ namespace thalweg::netcdf {
 
 namespace {
 
-/// A slot in which netCDF accepts the table of a user-defined format.
-struct Slot {
-    int mode;   ///< bit of netCDF's mode that selects the slot
-    int model;  ///< NC_FORMATX_*
-};
-
-// netCDF has the first of these slots since 4.9.3. The slot NC_UDF0 is left to tables of other
-// programs.
-constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9}};
-constexpr int versions[] = {5, 4, 3};
-
 Table tables[thalweg_most_libraries];
-
-/// Registers a table in a slot.
-/// @return true if the library has accepted it
-bool register_in(const Real& real, const Slot& slot, thalweg_netcdf& library) {
-    Table& table = tables[library.index];
-    for (const int version : versions) {
-        table.model = slot.model;
-        table.dispatch_version = version;
-        if (real.def_user_format(slot.mode, &table, nullptr) != 0) continue;
-        library.slot = slot.mode;
-        library.version = version;
-        return true;
-    }
-    return false;
-}
 
 const char* attach(thalweg_netcdf* library) {
     const Real& real = real_of(library->index, library->handle);
     if (real.def_user_format == nullptr || real.inq_user_format == nullptr)
         return "it has no user-defined formats (netCDF-C 4.8 or later with netCDF-4 has)";
-    tables[library->index] = registered_table(library->index);
-    bool foreign = false;
-    for (const Slot& slot : slots) {
-        const Table* present = nullptr;
-        char magic[64] = "";
-        const bool known = real.inq_user_format(slot.mode, &present, magic) == 0;
-        foreign = foreign || (known && present != nullptr);
-        if (known && present == nullptr && register_in(real, slot, *library)) return nullptr;
-    }
-    return foreign ? "the program has registered a user-defined format of its own"
-                   : "it takes no dispatch table of version 5, 4 or 3";
+    // It may load the plug-ins of its settings, which occupy slots.
+    if (real.initialize != nullptr) real.initialize();
+    Table& table = tables[library->index];
+    table = registered_table(library->index);
+    const Registered found = register_table(table, real.inq_user_format, real.def_user_format);
+    library->slot = found.mode;
+    library->version = found.version;
+    if (found.mode != 0) return nullptr;
+    return found.occupied ? "the program has registered a user-defined format of its own"
+                          : "it takes no dispatch table of version 5, 4 or 3";
 }
 
 int mpi_runs() {

@@ -34,6 +34,7 @@ namespace thalweg::netcdf {
 /// Other functions. Arguments of MPI's types are passed as integers of the same size.
 #define THALWEG_OTHER_FUNCTIONS(X)                                                                 \
     X(close, (int))                                                                                \
+    X(initialize, ())                                                                              \
     X(abort, (int))                                                                                \
     X(create, (const char*, int, int*))                                                            \
     X(open, (const char*, int, int*))                                                              \
@@ -44,7 +45,7 @@ namespace thalweg::netcdf {
     X(create_par_fortran, (const char*, int, int, int, int*))                                      \
     X(open_par_fortran, (const char*, int, int, int, int*))                                        \
     X(def_user_format, (int, const Table*, char*))                                                 \
-    X(inq_user_format, (int, const Table**, char*))                                                \
+    X(inq_user_format, (int, Table**, char*))                                                      \
     X(set_default_format, (int, int*))                                                             \
     X(get_default_format, ())                                                                      \
     X(inq_var, (int, int, char*, int*, int*, int*, int*))                                          \
