@@ -24,21 +24,9 @@ if(TARGET thalweg_shim) # no program is built against these, so find_package doe
     install(TARGETS thalweg_shim thalweg_fronts LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET thalweg_pnetcdf)
-    add_dependencies(thalweg_installed thalweg_pnetcdf thalweg_pnetcdf_own)
+    add_dependencies(thalweg_installed thalweg_pnetcdf)
     install(TARGETS thalweg_pnetcdf thalweg_pnetcdf_first EXPORT thalwegTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    # Looks like a PnetCDF of its own, so that it can be named as one.
-    set(thalweg_pnetcdf_prefix "${CMAKE_INSTALL_LIBDIR}/thalweg/pnetcdf")
-    install(TARGETS thalweg_pnetcdf_own LIBRARY DESTINATION ${thalweg_pnetcdf_prefix}/lib)
-    if(TARGET thalweg_pnetcdf_archive) # the links name its file, too
-        add_dependencies(thalweg_installed thalweg_pnetcdf_archive)
-    endif()
-    install(FILES ${thalweg_pnetcdf_links} DESTINATION ${thalweg_pnetcdf_prefix}/lib)
-    install(DIRECTORY ${thalweg_pnetcdf_headers}/ DESTINATION ${thalweg_pnetcdf_prefix}/include
-            FILES_MATCHING PATTERN "pnetcdf.*")
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/pnetcdf.pc.in ${PROJECT_BINARY_DIR}/pnetcdf.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/pnetcdf.pc
-            DESTINATION ${thalweg_pnetcdf_prefix}/lib/pkgconfig)
 endif()
 
 set(thalweg_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")

@@ -9,7 +9,6 @@ enum {
     not_independent = -202,
     is_independent = -203,
     bad_file = -204,
-    read_failed = -205,
     write_failed = -206,
     several_types = -208,
     sizes_differ = -209,
@@ -24,7 +23,6 @@ enum {
     buffer_too_small = -219,
     no_file = -220,
     overflows_int = -221,
-    not_enabled = -222,
     no_space = -224,
     over_quota = -225,
     no_start = -226,
@@ -42,14 +40,6 @@ enum {
     other_variable_rank = -257,
     other_variable_dimensions = -258,
     other_variable_type = -259,
-    other_attribute_name = -265,
-    other_attribute_type = -266,
-    other_attribute_length = -267,
-    other_attribute_values = -268,
-    other_arguments = -269,
-    other_fill_mode = -270,
-    other_variable_fill_mode = -271,
-    other_variable_fill_value = -272
 };
 
 }  // namespace thalweg::nc::pnetcdf_codes

@@ -80,25 +80,14 @@ build_with_pkgconfig() {
     # The command line of docs/first-steps.md.
     "$mpifort" "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
         -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
-    [[ ! -d "$libdir/thalweg/pnetcdf" ]] || build_for_pnetcdf
+    [[ ! -f "$libdir/libthalweg_pnetcdf.so" ]] || ! pkg-config --exists pnetcdf || build_for_pnetcdf
 }
 
-# Builds a program that calls PnetCDF with libthalweg_pnetcdf linked first, if PnetCDF is installed,
-# and with the libpnetcdf that takes its place; each in C and in Fortran.
+# Builds a program that calls PnetCDF, with libthalweg_pnetcdf linked first.
 build_for_pnetcdf() {
-    local ways=(alone) way flags path="$PKG_CONFIG_PATH"
-    ! pkg-config --exists pnetcdf || ways+=(first)
-    for way in "${ways[@]}"; do
-        if [[ "$way" == first ]]; then
-            read -ra flags <<<"$(pkg-config --cflags --libs thalweg-pnetcdf pnetcdf)"
-        else
-            PKG_CONFIG_PATH="$libdir/thalweg/pnetcdf/lib/pkgconfig:$path"
-            read -ra flags <<<"$(pkg-config --cflags --libs pnetcdf)"
-            PKG_CONFIG_PATH="$path"
-            "$mpifort" "$here/../pnetcdf/program.f90" -o "$folder/out/pnetcdf_f90" "${flags[@]}"
-        fi
-        "$mpicc" "$here/project/pnetcdf.c" -o "$folder/out/pnetcdf_$way" "${flags[@]}"
-    done
+    local flags
+    read -ra flags <<<"$(pkg-config --cflags --libs thalweg-pnetcdf pnetcdf)"
+    "$mpicc" "$here/project/pnetcdf.c" -o "$folder/out/pnetcdf_c" "${flags[@]}"
 }
 
 # Runs these programs, and checks that Thalweg has written their files.

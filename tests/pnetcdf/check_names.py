@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that this project's pnetcdf.h or pnetcdf.inc has all names of an installed one.
+"""Tests that this project's pnetcdf.h has all names of an installed one.
 
 Usage: check_names.py INSTALLED OWN
 """
@@ -19,14 +19,8 @@ NOT_INTERFACE = {
 
 def names(path):
     text = Path(path).read_text(encoding="utf-8")
-    if path.endswith(".h"):
-        found = re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)
-        found += re.findall(r"\bncmpi_\w+(?=\s*\()", text)
-    else:
-        code = [line for line in text.splitlines() if line[:1] not in ("!", "c", "C", "*")]
-        code = [line.split("!")[0] for line in code]
-        found = re.findall(r"\b(?:nf_|nfmpi_)\w+", "\n".join(code), re.I)
-    return {name.lower() for name in found}
+    found = re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)
+    return {name.lower() for name in found + re.findall(r"\bncmpi_\w+(?=\s*\()", text)}
 
 
 installed, own = map(names, sys.argv[1:3])

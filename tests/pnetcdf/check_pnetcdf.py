@@ -2,9 +2,7 @@
 """Runs programs that call PnetCDF, plain and through Thalweg, and compares their output and their
 files.
 
-Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM LIBRARY RANKS -- LAUNCHER...
-
-LIBRARY: the libpnetcdf that takes PnetCDF's place.
+Usage: check_pnetcdf.py CASE FOLDER TOOL SHIM RANKS -- LAUNCHER...
 """
 
 import os
@@ -15,10 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-CASE, FOLDER, TOOL, SHIM, LIBRARY, RANKS = sys.argv[1:7]
-LIBRARIES = str(Path(LIBRARY).parent)
+CASE, FOLDER, TOOL, SHIM, RANKS = sys.argv[1:6]
 FOLDER = str(Path(FOLDER).resolve())
-LAUNCHER = sys.argv[8:]
+LAUNCHER = sys.argv[7:]
 
 
 def program(name, way="plain"):
@@ -53,14 +50,10 @@ def taken_files(err):
     return int(found[1])
 
 
-def compare(name, arguments=(), way="plain", settings=None, **how):
-    """Compares what a program says plain and through Thalweg, and the files.
-
-    settings: variables of the environment of both.
-    """
-    how = {**(settings or {}), **how}
+def compare(name, arguments=(), way="plain", **how):
+    """Compares what a program says plain and through Thalweg, and the files."""
     with tempfile.TemporaryDirectory() as folder:
-        plain, _ = run([program(name), *arguments, "plain.nc"], folder, **(settings or {}))
+        plain, _ = run([program(name), *arguments, "plain.nc"], folder)
         taken, err = run([program(name, way), *arguments, "taken.nc"], folder, **how)
         same(plain, taken, f"{name} {arguments}")
         taken_files(err)
@@ -75,10 +68,7 @@ def compare_all(way, seeds, **how):
     for seed in seeds:
         compare("property", [str(seed)], way, **how)
     check_without_file(way, **how)
-    names = ["fortran77", "fortran90"]
-    if way == "first":  # this project's library has no C++ interface
-        names.append("cpp")
-    for name in names:
+    for name in ("fortran77", "fortran90", "cpp"):
         if Path(program(name, way)).exists():
             compare(name, (), way, **how)
 
@@ -91,7 +81,6 @@ def check_without_file(way="plain", **how):
 
 
 VALIDATOR = shutil.which("ncvalidator")
-SAFE = {"PNETCDF_SAFE_MODE": "1"}
 FILES = ("plain.nc", "taken.nc")
 
 # Lines that differ on purpose (docs/pnetcdf.md): PnetCDF prints its own warning to standard output,
@@ -99,10 +88,9 @@ FILES = ("plain.nc", "taken.nc")
 CHANGED = ("PnetCDF warning", "ncmpi_abort")
 
 
-def check_rows(way="plain", settings=None, **how):
-    how = {**(settings or {}), **how}
+def check_rows(way="plain", **how):
     with tempfile.TemporaryDirectory() as folder:
-        plain, _ = run([program("rows")], folder, **(settings or {}))
+        plain, _ = run([program("rows")], folder)
         taken, err = run([program("rows", way)], folder, **how)
         kept = [
             "\n".join(line for line in text.splitlines() if not any(c in line for c in CHANGED))
@@ -110,7 +98,6 @@ def check_rows(way="plain", settings=None, **how):
         ]
         same(*kept, "rows")
         assert "by Thalweg" in err, err
-        assert way != "alone" or "there is no PnetCDF to do it" in err, err
 
 
 def check_places():
@@ -185,7 +172,6 @@ def check_choices():
         assert out.returncode == 0 and "ncmpi_create and ncmpi_open" in out.stdout, out.stdout
         # When the library itself uses PnetCDF, its calls must not come back to the library.
         run([OWN], folder, preload=True, THALWEG_STORAGE="pnetcdf")
-        run([OWN], folder, LD_LIBRARY_PATH=LIBRARIES, THALWEG_STORAGE="pnetcdf")
 
 
 def check_static():
@@ -198,7 +184,9 @@ def check_static():
         assert "linked statically" in err and "by Thalweg" not in err, err
         told = subprocess.run([TOOL, "doctor", static], capture_output=True, text=True, check=False)
         assert "calls of it are not taken" in told.stdout, told.stdout
-    compare("property", ["25"], "first_static")
+    compare_all("first_static", range(15, 18))
+    check_rows("first_static")
+    compare("mixed", (), "first_static")
 
 
 OWN = str(Path(FOLDER) / "pnetcdf_own")
@@ -224,19 +212,5 @@ elif CASE == "choices":
 elif CASE == "first":
     compare_all("first", range(12, 15))
     compare("property", ["12"], "first", preload=True)
-elif CASE == "alone":
-    compare_all("alone", range(15, 18))
-    if Path(program("property", "alone_static")).exists():
-        compare_all("alone_static", [21])
-        with tempfile.TemporaryDirectory() as there:
-            told = run([TOOL, "run", program("property", "alone_static"), "21", "a.nc"], there)[1]
-            assert "linked statically" not in told, told
-    check_rows("alone")
-    compare("mixed", (), "alone")
-    check_rows("alone", SAFE)
-    for seed in (22, 23, 24):
-        compare("property", [str(seed)], "alone", SAFE)
-elif CASE == "path":  # programs that were linked with PnetCDF find this project's library
-    compare_all("plain", range(18, 21), LD_LIBRARY_PATH=LIBRARIES)
 else:
     compare(CASE, preload=True)

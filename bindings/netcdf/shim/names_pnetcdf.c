@@ -31,33 +31,7 @@ static void* absent(const char* name) {
     return text ? (void*)no_text : (void*)no_library;
 }
 
-/* Returns the function that a caller would have reached without this library; null if there is
- * none, or if this library takes PnetCDF's place. */
-static void* real_for(const void* caller, const char* name) {
-#ifdef THALWEG_REPLACES_PNETCDF
-    (void)caller, (void)name;
-    return NULL;
-#else
-    return real_function(caller, name);
-#endif
-}
-
-void* real_pnetcdf(const char* name) { return real_for(first_caller, name); }
-
-#ifdef THALWEG_REPLACES_PNETCDF
-/* Returns a function of the PnetCDF library that Thalweg's own storage driver uses; null if
- * there is none. */
-static void* function_of_storage(const char* name) {
-#ifdef THALWEG_STORAGE_PNETCDF
-    static void* _Atomic library;
-    if (library == NULL) library = dlopen(THALWEG_STORAGE_PNETCDF, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL ? dlsym(library, name) : NULL;
-#else
-    (void)name;
-    return NULL;
-#endif
-}
-#endif
+void* real_pnetcdf(const char* name) { return real_function(first_caller, name); }
 
 /* Loads the front when the program first creates or opens a file, or calls a function that no other
  * library has. */
@@ -78,7 +52,7 @@ static void begin(const void* caller, int opens) {
 /* Returns the real function of a name, and notes it unless the front has another one meanwhile. If
  * there is none, returns that of the front. */
 static void* find(enum pnetcdf_number number, const char* name, const void* caller) {
-    void* const real = real_for(caller, name);
+    void* const real = real_function(caller, name);
     void* none = NULL;
     if (real == NULL) {
         begin(caller, 0);
@@ -89,12 +63,6 @@ static void* find(enum pnetcdf_number number, const char* name, const void* call
 }
 
 static inline void* function_of(enum pnetcdf_number number, const char* name, const void* caller) {
-#ifdef THALWEG_REPLACES_PNETCDF
-    if (*thalweg_shim_depth() > 0) {
-        void* const real = function_of_storage(name);
-        return real != NULL ? real : absent(name);
-    }
-#endif
     void* const known = atomic_load_explicit(&functions[number], memory_order_acquire);
     return known != NULL ? known : find(number, name, caller);
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "front.h"
+
 /* Mode bits of netCDF. */
 enum {
     diskless = 0x8,
@@ -36,16 +38,12 @@ enum netcdf_choice netcdf_choice(void) {
 }
 
 enum pnetcdf_choice pnetcdf_choice(void) {
-#ifdef THALWEG_REPLACES_PNETCDF
-    return pnetcdf_on;
-#else
     const char* const value = setting("THALWEG_PNETCDF");
     if (value == NULL || strcmp(value, "on") == 0) return pnetcdf_on;
     if (strcmp(value, "forward") == 0) return pnetcdf_forward;
     if (strcmp(value, "off") != 0)
         tell_once("no file of PnetCDF is taken: THALWEG_PNETCDF is on, forward or off, not", value);
     return pnetcdf_off;
-#endif
 }
 
 int tells(void) {
@@ -132,11 +130,20 @@ int takes(const struct thalweg_call* call, const char* path) {
            chosen(path + strspn(path, " \t"));
 }
 
-int takes_pnetcdf(const char* path, int mode) {
-#ifndef THALWEG_REPLACES_PNETCDF /* this library can leave no file to another PnetCDF */
-    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* compares ranks' arguments */
-    if ((safe != NULL && *safe != '0') || path == NULL || !chosen(path)) return 0;
+/* Tests if the process has a PnetCDF to which a file can be left. It has none if the program was
+ * linked with libthalweg_pnetcdf before a static PnetCDF, and Thalweg was built without PnetCDF. */
+static int has_pnetcdf(void) {
+#ifdef THALWEG_PNETCDF_NAMES
+    return real_pnetcdf("ncmpi_open") != NULL;
+#else
+    return 0;
 #endif
+}
+
+int takes_pnetcdf(const char* path, int mode) {
+    const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* PnetCDF compares ranks' arguments */
+    const int leave = (safe != NULL && *safe != '0') || path == NULL || !chosen(path);
+    if (leave && has_pnetcdf()) return 0;
     if (mode & (diskless | mapped | thalweg_user_formats | netcdf4 | in_memory)) return 0;
     return formats(mode) <= 1 && path != NULL && is_plain(path) && ordinary(path);
 }

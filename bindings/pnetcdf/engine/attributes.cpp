@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "pnetcdf/engine/calls.hpp"
-#include "pnetcdf/engine/safe_mode.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -68,14 +67,7 @@ namespace {
 // @param memory  type of the values; NC_NAT: that of the attribute
 int put_attribute(File& file, int varid, const char* name, nc_type type, MPI_Offset n,
                   const void* values, int memory) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_attribute_name, name);
-        all.add(other_arguments, varid);
-        all.add(other_attribute_type, type);
-        all.add(other_attribute_length, n);
-        all.add(other_attribute_values, values, n, size_of(memory == NC_NAT ? type : memory));
-    };
-    return on_alike(file, list, [&] { return file.put_att(varid, name, type, n, values, memory); });
+    return on(file, [&] { return file.put_att(varid, name, type, n, values, memory); });
 }
 
 }  // namespace
@@ -101,11 +93,7 @@ int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
 }
 
 int ncmpi_del_att(File& file, int varid, const char* name) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_attribute_name, name);
-        all.add(other_arguments, varid);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_define();
         file.table().attributes_of(varid);
         file.del_att(varid, checked(name));
@@ -113,12 +101,7 @@ int ncmpi_del_att(File& file, int varid, const char* name) {
 }
 
 int ncmpi_rename_att(File& file, int varid, const char* name, const char* new_name) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_attribute_name, name);
-        all.add(other_attribute_name, new_name);
-        all.add(other_arguments, varid);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_write();
         file.table().attributes_of(varid);
         file.rename_att(varid, checked(name), checked(new_name));

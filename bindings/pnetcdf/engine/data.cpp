@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "pnetcdf/engine/file.hpp"
-#include "pnetcdf/engine/safe_mode.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -63,8 +62,7 @@ int File::data(const SeveralCall& call) {
             if (code == NC_NOERR) code = result;
         });
     }
-    if (safe_ && each.together) error = safe_error(error);
-    if (error.code != 0 && (!each.together || safe_ || session_.ranks() == 1)) {
+    if (error.code != 0 && (!each.together || session_.ranks() == 1)) {
         handle_->requests.resize(before);
         throw error;
     }
@@ -105,29 +103,12 @@ void File::push(const Selection& s, const char* values, bool together) {
     handle_->put += s.elements * bytes;
 }
 
-// Returns the error of all ranks in safe mode, given that of this rank.
-Error File::safe_error(const Error& mine) const {
-    const int code = mine.code == 0 ? 0 : code_for_program(mine);
-    const int least = smallest_code(session_.comm(), code);
-    if (least == 0 || least == code) return mine;
-    return {least, path_ + ": wrong arguments on another rank"};
-}
-
-// Returns the section of a collective call in safe mode: an error of one rank is thrown on all.
-Selection File::select_together(const DataCall& call) {
-    Selection s;
-    const Error error = safe_error(error_of([&] { s = select(call); }));
-    if (error.code != 0) throw error;
-    return s;
-}
-
 int File::put_together(const DataCall& call) {
     Selection s;
     int code = NC_NOERR;
     const char* values = nullptr;
-    if (safe_) s = select_together(call);
     try {
-        if (!safe_) s = select(call);
+        s = select(call);
         const Variable& v = variable_of(s.varid);
         const bool same = s.array.is_dense() && s.array.type() == v.type;
         values = static_cast<const char*>(s.array.at());
@@ -200,11 +181,10 @@ int File::deliver(const Selection& s, const char* read) {
 int File::get_together(const DataCall& call) {
     begin_get(-1);
     Selection s;
-    if (safe_) s = select_together(call);
     std::string read;
     std::vector<Reading> readings;
     const Error error = error_of([&] {
-        if (!safe_) s = select(call);
+        s = select(call);
         const std::size_t bytes = size_of(variable_of(s.varid).type);
         read.resize(static_cast<std::size_t>(s.elements) * bytes);
         char* to = read.data();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "pnetcdf/engine/calls.hpp"
-#include "pnetcdf/engine/safe_mode.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -106,22 +105,16 @@ std::string text_of(const char* name) {
 }  // namespace
 
 int ncmpi_redef(File& file) {
-    return on_alike(
-        file, [](Arguments&) {}, [&] { file.redef(); });
+    return on(file, [&] { file.redef(); });
 }
 
 int ncmpi_enddef(File& file) {
-    return on_alike(
-        file, [](Arguments&) {}, [&] { file.enddef(); });
+    return on(file, [&] { file.enddef(); });
 }
 
 int ncmpi__enddef(File& file, MPI_Offset header_free, MPI_Offset align, MPI_Offset fixed_free,
                   MPI_Offset record_align) {
-    const auto list = [&](Arguments& all) {
-        for (const MPI_Offset n : {header_free, align, fixed_free, record_align})
-            all.add(other_arguments, n);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         if (!file.in_define_mode())
             throw Error{NC_ENOTINDEFINE, file.path() + " is not in define mode"};
         for (const MPI_Offset n : {header_free, align, fixed_free, record_align})
@@ -131,11 +124,7 @@ int ncmpi__enddef(File& file, MPI_Offset header_free, MPI_Offset align, MPI_Offs
 }
 
 int ncmpi_def_dim(File& file, const char* name, MPI_Offset length, int* id) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_dimension_name, name);
-        all.add(other_dimension_length, length);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_define();
         const int made = file.def_dim(text_of(name), length);
         if (id != nullptr) *id = made;
@@ -143,14 +132,7 @@ int ncmpi_def_dim(File& file, const char* name, MPI_Offset length, int* id) {
 }
 
 int ncmpi_def_var(File& file, const char* name, nc_type type, int n, const int* dims, int* id) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_variable_name, name);
-        all.add(other_variable_type, type);
-        all.add(other_variable_rank, n);
-        for (int d = 0; d < n && dims != nullptr; d++) file.table().dimension(dims[d]);
-        all.add(other_variable_dimensions, dims, n, sizeof *dims);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_define();
         const std::string checked = text_of(name);
         if (size_of(type) == 0) throw Error{NC_EBADTYPE, checked + ": there is no such type"};
@@ -162,22 +144,14 @@ int ncmpi_def_var(File& file, const char* name, nc_type type, int n, const int* 
 }
 
 int ncmpi_rename_dim(File& file, int id, const char* name) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_dimension_name, name);
-        all.add(other_arguments, id);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_write();
         file.rename_dim(id, text_of(name));
     });
 }
 
 int ncmpi_rename_var(File& file, int id, const char* name) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_variable_name, name);
-        all.add(other_arguments, id);
-    };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         file.need_write();
         file.variable_of(id);
         file.rename_var(id, text_of(name));
@@ -185,29 +159,18 @@ int ncmpi_rename_var(File& file, int id, const char* name) {
 }
 
 int ncmpi_set_fill(File& file, int mode, int* old) {
-    const auto list = [&](Arguments& all) { all.add(other_fill_mode, mode); };
-    return on_alike(file, list, [&] {
+    return on(file, [&] {
         const int before = file.set_fill(mode);
         if (old != nullptr) *old = before;
     });
 }
 
 int ncmpi_def_var_fill(File& file, int id, int no_fill, const void* value) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_arguments, id);
-        all.add(other_variable_fill_mode, no_fill);
-        const nc_type type = file.variable_of(id).type;
-        all.add(other_variable_fill_value, value, no_fill == 0 ? 1 : 0, size_of(type));
-    };
-    return on_alike(file, list, [&] { file.def_var_fill(id, no_fill != 0, value); });
+    return on(file, [&] { file.def_var_fill(id, no_fill != 0, value); });
 }
 
 int ncmpi_fill_var_rec(File& file, int id, MPI_Offset record) {
-    const auto list = [&](Arguments& all) {
-        all.add(other_arguments, id);
-        all.add(other_arguments, record);
-    };
-    return on_alike(file, list, [&] { file.fill_record(id, record); });
+    return on(file, [&] { file.fill_record(id, record); });
 }
 
 int ncmpi_begin_indep_data(File& file) {

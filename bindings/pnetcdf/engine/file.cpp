@@ -139,11 +139,6 @@ bool File::is_strict() {
     return relax != nullptr && *relax == '0';
 }
 
-bool File::asks_safe_mode() {
-    const char* const safe = std::getenv("PNETCDF_SAFE_MODE");
-    return safe != nullptr && *safe != '0';
-}
-
 void File::need_write() const {
     if (!handle_->writable) throw Error{NC_EPERM, path_ + " is open for reading"};
 }

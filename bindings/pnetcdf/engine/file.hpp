@@ -73,8 +73,6 @@ public:
     }
     const Handle& handle() const { return *handle_; }
     long number() const { return number_; }
-    // Tests if the ranks compare their arguments (PNETCDF_SAFE_MODE).
-    bool is_safe() const { return safe_; }
     bool is_first() const { return session_.rank() == 0; }
     std::recursive_mutex& mutex() { return session_.mutex; }
     bool is_written() const { return writable_; }
@@ -142,7 +140,6 @@ private:
     Handle* handle_ = nullptr;
     // A start index must lie in the dimension even if the count is 0 (PNETCDF_RELAX_COORD_BOUND).
     bool strict_bounds_ = is_strict();
-    bool safe_ = asks_safe_mode();
     bool placed_by_program_ = true;  // the places of data follow from the definitions
     Places places_;                  // places in a new file whose header was written
     // Boxes of varn calls, without the record dimension.
@@ -157,7 +154,6 @@ private:
     void laid_out() override;
     void extend();
     static bool is_strict();
-    static bool asks_safe_mode();
     void set_places(const detail::Spacing& asked);
     // Leaves room for late attributes, except in CDF-1, where a file of nearly 2 GiB may have none.
     detail::Spacing usual_spacing() const { return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0}; }
@@ -174,8 +170,6 @@ private:
     void check_bounds(const Variable& v, const Shape& lengths, bool reading, bool whole,
                       const MPI_Offset* start, const MPI_Offset* count,
                       const MPI_Offset* stride) const;
-    Error safe_error(const Error& mine) const;
-    Selection select_together(const DataCall& call);
     int put_together(const DataCall& call);
     int put_alone(const Selection& s);
     bool write_alone(const Selection& s, int& code);

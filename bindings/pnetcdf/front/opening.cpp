@@ -17,7 +17,6 @@
 #include "front/account.hpp"
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "pnetcdf/engine/safe_mode.hpp"
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/table.hpp"
@@ -173,14 +172,12 @@ int start(MPI_Comm comm, const char* path, int mode, MPI_Info info, bool create,
     if (code != 0) return code;
     nc::at_end(close_open_files);
     made.handle = std::make_unique<engine::Handle>(call);
-    const bool safe = made.file->is_safe();
     const int added = add_file(std::move(made));
     if (added < 0) return NC_ENFILE;
     netcdf::account(call, "");
     if (id != nullptr) *id = added;
     const int differs = create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE;
-    const int own = said.mode == mode ? 0 : differs;
-    return safe ? engine::smallest_code(comm, own) : own;
+    return said.mode == mode ? 0 : differs;
 } catch (const std::bad_alloc&) {
     return NC_ENOMEM;
 }

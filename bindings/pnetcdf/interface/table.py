@@ -83,38 +83,6 @@ QUANTIZE_MAX_DOUBLE_NSD 15, QUANTIZE_MAX_FLOAT_NSD 7, SHUFFLE 1, UDF0 64, UDF1 1
 UNKNOWN_STORAGE 3, VIRTUAL 4, VLEN 13
 """
 
-# Types of Fortran: those in memory, by their names in C; synonyms of the constants; fill values.
-FORTRAN_NAMES = {
-    "text": "text",
-    "schar": "int1",
-    "short": "int2",
-    "int": "int",
-    "float": "real",
-    "double": "double",
-    "longlong": "int8",
-}
-FORTRAN_TYPES = {
-    "INT1": "1", "INT2": "3", "INT4": "4", "REAL": "5", "REAL4": "5", "REAL8": "6",
-}  # fmt: skip
-FORTRAN_FILLS = [
-    ("integer", "FILL_BYTE", "-127"),
-    ("integer", "FILL_INT1", "-127"),
-    ("integer", "FILL_CHAR", "0"),
-    ("integer", "FILL_SHORT", "-32767"),
-    ("integer", "FILL_INT2", "-32767"),
-    ("integer", "FILL_INT", "-2147483647"),
-    ("real", "FILL_FLOAT", "9.9692099683868690e+36"),
-    ("real", "FILL_REAL", "9.9692099683868690e+36"),
-    ("real", "FILL_REAL4", "9.9692099683868690e+36"),
-    ("double precision", "FILL_DOUBLE", "9.9692099683868690d+36"),
-    ("double precision", "FILL_REAL8", "9.9692099683868690d+36"),
-    ("integer", "FILL_UBYTE", "255"),
-    ("integer", "FILL_USHORT", "65535"),
-    ("integer*8", "FILL_UINT", "4294967295_8"),
-    ("integer*8", "FILL_INT64", "-9223372036854775806_8"),
-    ("double precision", "FILL_UINT64", "1.8446744073709551614d+19"),
-]
-
 # Codes, their names without NC_, and what they mean.
 CODES = """
 0 NOERR no error
