@@ -13,6 +13,7 @@ bench() {
         restart-read) set -- "${@:2}"; read=(read) ;;
         prefetch) set -- "${@:2}"; read=(prefetch) ;;
         irregular) ranks=16 ;;
+        --readme) build release thalweg-bench; bench_readme "${@:2}"; return ;;
     esac
     while [[ $# -gt 0 ]]; do
         case "$1" in
@@ -59,6 +60,15 @@ bench_pnetcdf() {
         --launch "${mpi_launch[*]} -n $ranks" "$@"
 }
 
+# bench_readme: measures the tables of README.md and docs/performance.md, and writes them.
+bench_readme() {
+    local mpi_launch
+    find_launcher
+    # As for the papers; MPI-IO of Open MPI itself is far slower.
+    OMPI_MCA_io="${OMPI_MCA_io:-romio321}" python3 tools/speeds.py --program "$program" \
+        --launch "${mpi_launch[*]}" "$@"
+}
+
 # bench_model: measures the whole example model.
 bench_model() {
     local mpi_launch
@@ -71,9 +81,10 @@ bench_model() {
 bench_help() {
     local sources=(options.cpp:parse_options) common=(options.cpp:add_workload_options
         options.cpp:add_measuring_options)
-    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf | pnetcdf [options]"
+    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf | pnetcdf | --readme [options]"
     echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
     case "${1:-}" in
+        --readme) python3 tools/speeds.py --help; return ;;
         model) python3 apps/model-bench/model_bench.py --help; return ;;
         netcdf | pnetcdf) python3 "apps/$1-bench/$1_bench.py" --help; return ;;
         history) python3 tools/option_help.py apps/history-bench/main.cpp:usage; return ;;
