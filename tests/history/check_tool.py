@@ -214,6 +214,7 @@ ICE_FAULTS = [
     ("histfreq_n     = 5*1", "histfreq_n = 'one'", 5, "'one' is not a number"),
     ("5*1\n  histfreq_n(3)  = 6", "1, 5, 1, 5*0", 0, ""),
     (".true., .true.,\n                   .false., 2*.true.", ".false.", 7, "one value is for all"),
+    (".true., .true.,", "'yes', .true.,", 7, "'yes' is not true or false"),
     ("'init'", "'init' write_ic = .true.", 11, "write_ic"),
     ("'init'", "'init' history_format = 'hdf5'", 11, "'hdf5' is not converted"),
     ("'md'", "'mq'", 20, "'mq' has a letter other than"),

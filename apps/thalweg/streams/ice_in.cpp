@@ -82,9 +82,13 @@ public:
                  "new versions: write a value for each stream");
             return out;
         }
-        for (std::size_t i = 0; i < letters.size(); ++i)
-            stream(in_lower_case(letters[i]), counts.at(i), bases.at(i),
-                   suffixes.at(i) == "x" ? "" : suffixes.at(i), is_true(means.at(i)), out);
+        for (std::size_t i = 0; i < letters.size(); ++i) {
+            if (!is_logical(means.at(i)))
+                fail("hist_avg", "is not true or false", means.at(i));
+            else
+                stream(in_lower_case(letters[i]), counts.at(i), bases.at(i),
+                       suffixes.at(i) == "x" ? "" : suffixes.at(i), is_true(means.at(i)), out);
+        }
         once(out);
         return out;
     }
@@ -159,8 +163,11 @@ private:
             const std::string flag = trimmed(each.values[0].value_or(""));
             const std::string name = each.name.substr(2);
             const std::string letters = is_logical(flag) ? "" : in_lower_case(flag);
-            std::erase_if(fields_, [&](const Field& other) { return other.name == name; });
-            std::erase(once_, name);
+            const auto same = [&](const std::string& other) {
+                return in_lower_case(other) == lower.substr(2);
+            };
+            std::erase_if(fields_, [&](const Field& other) { return same(other.name); });
+            std::erase_if(once_, same);
             if (letters.find_first_not_of("ymdh1x") != std::string::npos)
                 refuse(fmt::format("'{}' has a letter other than y, m, d, h, 1 and x", flag));
             else if (lower == "f_cmip" && letters.find_first_not_of('x') != std::string::npos)
