@@ -32,6 +32,7 @@ public:
     int number() const override { return number_; }
     Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
                  std::int64_t* most) override {
+        const Stopwatch watch(session_->history_calls);
         std::int64_t largest = detail;
         const Status agreed = status(guarded(
             session_,
@@ -43,6 +44,7 @@ public:
         return agreed;
     }
     Status least(std::span<std::int64_t> words) override {
+        const Stopwatch watch(session_->history_calls);
         return status(guarded(
             session_,
             [&]() -> Status {
@@ -84,11 +86,14 @@ struct tw_history_impl {
 namespace {
 
 /// Runs the body of a function that itself calls functions of the session. Converts exceptions to a
-/// status.
+/// status. Measures the history's own time.
 template <class F>
 tw_status outside(tw_session session, F&& body) {
     const OwnArithmetic arithmetic;
-    return report(session, alone(std::forward<F>(body)));
+    const double begin = now(), others = session->in_calls + session->history_work;
+    const tw_status code = report(session, alone(std::forward<F>(body)));
+    session->history_work += now() - begin - (session->in_calls + session->history_work - others);
+    return code;
 }
 
 template <class F>

@@ -380,7 +380,8 @@ const std::string& tw_session_impl::summarize() {
     AllFigures all = finished;
     all.servers_reason = servers_reason;
     all.elapsed = now() - begun;
-    all.in_calls = in_calls + now() - entered;
+    all.in_calls = in_calls + history_work + now() - entered;
+    all.histories = history_work + history_calls;
     for (const tw_file_impl* f : files) {
         if (f->file) all.add(f->file->figures());
         if (f->reader) all.add(f->reader->figures());

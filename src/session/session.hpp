@@ -178,9 +178,12 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     /// Name of this run in manifests: host and process of this rank, and the time of tw_init.
     std::string run;
     double in_calls = 0;  ///< seconds spent in calls since `begun`, without the present call
-    double entered = 0;   ///< time at which the present call began
-    int created = 0;      ///< number of files created so far
-    int declared = 0;     ///< number of decompositions made so far
+    /// Seconds since `begun` of histories: of their own work, which is not in `in_calls`, and of
+    /// their agreements, which are.
+    double history_work = 0, history_calls = 0;
+    double entered = 0;  ///< time at which the present call began
+    int created = 0;     ///< number of files created so far
+    int declared = 0;    ///< number of decompositions made so far
     tw_role role = TW_MODEL;
     int rank = 0;                    ///< rank in the model's communicator
     const pid_t process = getpid();  ///< process in which the session was made

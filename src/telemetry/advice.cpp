@@ -118,10 +118,11 @@ public:
     }
 
     void ranks(const Json& rows) {
-        double least = INFINITY, most = 0, other = 0;
+        double least = INFINITY, most = 0, history = 0, other = 0;
         for (const Json& row : rows) {
             least = std::min(least, number_in(row, "outside"));
             most = std::max(most, number_in(row, "outside"));
+            history = std::max(history, number_in(row, "history"));
             other = std::max(other, number_in(row, "other"));
         }
         note("imbalance", most - least, [&](const std::string&) {
@@ -129,6 +130,14 @@ public:
                 "The ranks spent between {} and {} outside the library: load imbalance of the "
                 "model, for which ranks wait in collective calls.",
                 seconds_text(least), seconds_text(most));
+        });
+        note("history", history, [](const std::string& cost) {
+            return fmt::format(
+                "Histories took up to {} to compute statistics and to wait for other ranks, "
+                "without "
+                "their files: take fewer samples of fields that change slowly (key sample of a "
+                "stream), and look for load imbalance in the model.",
+                cost);
         });
         note("other", other, [](const std::string& cost) {
             return fmt::format(

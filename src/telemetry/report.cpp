@@ -29,6 +29,19 @@ Status parse_summary(const std::string& text, Json& summary) {
     return failure(TW_EFORMAT, "not a summary: it has no 'ranks' and no list 'files'");
 }
 
+/// Makes the paths of files relative to the directory of the run, if they are in it.
+void shorten_paths(Json& summary) {
+    if (!summary.contains("folder") || !summary["folder"].is_string()) return;
+    const std::string folder = summary["folder"].get<std::string>() + "/";
+    for (const char* const list : {"files", "inputs"}) {
+        if (!summary.contains(list) || !summary[list].is_array()) continue;
+        for (Json& file : summary[list])
+            if (file.is_object() && file.contains("path") && file["path"].is_string())
+                if (const std::string path = file["path"]; path.starts_with(folder))
+                    file["path"] = path.substr(folder.size());
+    }
+}
+
 /// Formats JSON for an HTML element: without `<`, which could end the element.
 std::string inside_element(const Json& json) {
     std::string safe;
@@ -42,6 +55,7 @@ std::string inside_element(const Json& json) {
 Status report_page(const std::string& text, const std::string& title, std::string& page) {
     Json summary;
     if (Status status = parse_summary(text, summary); !status.ok()) return status;
+    shorten_paths(summary);
     const Json run{{"title", title}, {"advice", advice_on(summary)}, {"summary", summary}};
     page = page_template;
     // Replace the two braces.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/telemetry.hpp"
 
+#include <errno.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -147,14 +150,14 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
 /// The seconds that a rank spent on each activity, with names for the summary. The times up to
 /// "other" add up to the time since tw_init.
 struct RankTimes {
-    static constexpr std::array names{"outside", "open",  "put",   "step", "close",
-                                      "read",    "other", "remap", "wait", "queue_wait",
-                                      "drain",   "write", "busy"};
+    static constexpr std::array names{"outside",    "open",    "put",   "step",  "close",
+                                      "read",       "history", "other", "remap", "wait",
+                                      "queue_wait", "drain",   "write", "busy"};
     std::array<double, names.size()> seconds{};
 
     explicit RankTimes(const AllFigures& all) {
         const auto add = [&](const FileFigures& f) {
-            const double its[] = {f.open,  f.put,  f.step,       f.close, 0,       0,
+            const double its[] = {f.open,  f.put,  f.step,       f.close, 0,       0,     0,
                                   f.remap, f.wait, f.queue_wait, f.drain, f.write, f.busy};
             for (std::size_t i = 0; i < std::size(its); ++i) seconds[i + 1] += its[i];
         };
@@ -163,8 +166,9 @@ struct RankTimes {
         for (const ReadFigures& f : all.inputs) seconds[5] += f.open + f.read;
         seconds[5] += all.of_other_inputs.open + all.of_other_inputs.read;
         double known = 0;
-        for (std::size_t i = 1; i < 6; ++i) known += seconds[i];
-        seconds[6] = std::max(0.0, all.in_calls - known);
+        seconds[6] = all.histories;
+        for (std::size_t i = 1; i < 7; ++i) known += seconds[i];
+        seconds[7] = std::max(0.0, all.in_calls - known);
         seconds[0] = std::max(0.0, all.elapsed - std::max(all.in_calls, known));
     }
 };
@@ -197,6 +201,24 @@ ordered_json sum_row(std::int64_t files, const ordered_json& figures) {
     row["files"] = files;
     for (const auto& [name, value] : figures.items()) row[name] = value;
     return row;
+}
+
+/// Describes the run: its program, when it ended, and the directory to which it belongs.
+/// @note Collective; the same on every rank
+ordered_json about_run(Comm& comm) {
+    char date[32] = "";
+    const std::time_t seconds = std::time(nullptr);
+    std::tm parts{};
+    (void)std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    std::error_code ignored;
+    const std::string folder = std::filesystem::current_path(ignored).string();
+    const std::string mine =
+        object<std::string>(
+            {{"program", program_invocation_short_name}, {"date", date}, {"folder", folder}})
+            .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    std::vector<char> bytes(mine.begin(), mine.end());
+    comm.broadcast(bytes, 0);
+    return ordered_json::parse(bytes);
 }
 
 }  // namespace
@@ -242,7 +264,7 @@ void AllFigures::add(ReadFigures f) {
 }
 
 std::string summarize(Comm& comm, const AllFigures& all) {
-    ordered_json result;
+    ordered_json result = about_run(comm);
     std::int64_t peaks[] = {peak_memory(), nanoseconds(all.elapsed)};
     comm.all_reduce(peaks, Reduce::max);
     result["ranks"] = comm.size();

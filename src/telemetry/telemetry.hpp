@@ -97,6 +97,8 @@ public:
     double elapsed = 0;  ///< seconds since tw_init
     /// Part of `elapsed` that was spent in calls of the library.
     double in_calls = 0;
+    /// Part of `in_calls` in which histories computed and agreed, without their files.
+    double histories = 0;
     /// Number of files whose figures were added up.
     std::int64_t other_files = 0, other_inputs = 0;
     /// Figures of these files together: sums, but for memory the maximum.

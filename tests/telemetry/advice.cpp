@@ -110,8 +110,9 @@ TEST(Advice, OnSmallWritesAndReading) {
 
 TEST(Advice, OnRanks) {
     Json summary = run("background");
-    summary["rank_seconds"] = Json::parse(R"([{"outside": 90, "other": 1},
-                                              {"outside": 50, "other": 20}])");
+    summary["rank_seconds"] = Json::parse(R"([{"outside": 90, "other": 1, "history": 12},
+                                              {"outside": 50, "other": 20, "history": 2}])");
+    expect_said(summary, "Histories took up to 12.0 s (12 % of the run)");
     expect_said(summary, "between 50.0 s and 90.0 s outside the library");
     expect_said(summary, "took up to 20.0 s (20 % of the run): make decompositions once");
 }
@@ -124,6 +125,15 @@ TEST(Advice, WithoutTimeOrWithOddTypesSaysNothing) {
     EXPECT_EQ(all_of(Json::parse(R"({"elapsed_seconds": 1, "files": {"a": 1}, "inputs": [[], 3],
                                      "rank_seconds": ["x"], "other_files": 3})")),
               "");
+}
+
+TEST(Report, HasPathsRelativeToTheRun) {
+    std::string page;
+    const std::string summary = R"({"ranks": 1, "folder": "/run",
+        "files": [{"path": "/run/a/b.nc"}, {"path": "/runs/c.nc"}]})";
+    ASSERT_TRUE(report_page(summary, "Thalweg run", page).ok());
+    EXPECT_NE(page.find(R"("path":"a/b.nc")"), std::string::npos);
+    EXPECT_NE(page.find(R"("path":"/runs/c.nc")"), std::string::npos);
 }
 
 TEST(Report, HoldsTheSummaryAndTheAdvice) {

@@ -128,11 +128,14 @@ def check_files(page, summary):
             ], chosen
 
 
+PHASES = ("outside", "open", "put", "step", "close", "read", "history", "other")
+
+
 def check_ranks(page, summary, ranks):
     rows = summary["rank_seconds"]
     assert [(r["first"], r["last"]) for r in rows] == [(i, i) for i in range(ranks)]
     for row in rows:
-        parts = [row[k] for k in ("outside", "open", "put", "step", "close", "read", "other")]
+        parts = [row[k] for k in PHASES]
         assert all(v >= 0 for v in row.values())
         # Ranks finish tw_init at slightly different times.
         assert abs(sum(parts) - summary["elapsed_seconds"]) < 0.25, (
@@ -142,9 +145,7 @@ def check_ranks(page, summary, ranks):
     shown = page.tables["ranks"][1 : 1 + ranks]
     for row, cells in zip(rows, shown, strict=True):
         assert cells[0][1] == f"rank {row['first']}"
-        assert [float(c[0]) for c in cells[1:]] == [
-            row[k] for k in ("outside", "open", "put", "step", "close", "read", "other")
-        ]
+        assert [float(c[0]) for c in cells[1:]] == [row[k] for k in PHASES]
 
 
 def check_summary(kind, summary):
@@ -175,6 +176,9 @@ def check_kind(runs, kind):
     check_summary(kind, summary)
     text = report(runs, "summary.json", "-o", "-", cwd=folder).stdout
     held = held_by(text)
+    for f in summary["files"] + summary["inputs"]:
+        f["path"] = f["path"].removeprefix(f"{folder}/")
+        assert "/" not in f["path"], f
     assert held["summary"] == summary
     advice = " ".join(held["advice"])
     if kind == "crowded":
@@ -190,7 +194,7 @@ def check_kind(runs, kind):
     check_files(page, summary)
     check_ranks(page, summary, ranks)
     shown = "".join(page.texts)
-    for name in FILES:
+    for name in [*FILES, "telemetry_run", summary["date"]]:
         assert name in shown, name
     assert all(said in shown for said in held["advice"]), held["advice"]
     return folder

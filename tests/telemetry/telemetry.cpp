@@ -149,6 +149,7 @@ TEST(Summary, TellsOfInputs) {
 TEST(Summary, WithoutFiles) {
     const std::string json = summarize(*make_serial_comm(), {});
     EXPECT_TRUE(nlohmann::json::parse(json)["files"].empty());
+    EXPECT_EQ(nlohmann::json::parse(json)["program"], "test_telemetry");
     EXPECT_FALSE(summary_table(json).empty());
 }
 

@@ -1,11 +1,14 @@
 // Tests unusual steps: two records that are due in one step, windows without samples, times and
-// decompositions that differ between ranks, a close within a step, and a file that cannot be
-// created.
+// decompositions that differ between ranks, a close within a step, a file that cannot be created,
+// and the time of a history in the summary.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "fields.hpp"
 
+#include <unistd.h>
+
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 using calls::session;
 using namespace histories;
@@ -200,6 +203,30 @@ void fill_without_missing_values() {
     CHECK(value == filled);
 }
 
+/// Returns a figure of this rank from the summary.
+double seconds_of(const char* phase) {
+    const char* json = nullptr;
+    OK(tw_summary(session, TW_SUMMARY_JSON, &json));
+    return nlohmann::json::parse(json)["rank_seconds"][rank][phase];
+}
+
+/// Waiting for another rank in a history is its time, not that of other calls.
+void time_in_the_summary() {
+    Fields f(stream_of("s", fresh_folder() + "/s.nc", "every = \"1 day\"\nfields = [\"T\"]\n"));
+    OK(tw_history_ready(f.history));
+    f.step(1, 1);
+    const double before = seconds_of("history"), other = seconds_of("other");
+    CHECK(before > 0);
+    OK(f.time(2));
+    OK(Fields::send(f.t, 1));
+    OK(Fields::send(f.u, 1));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) usleep(400000);
+    OK(tw_history_end_step(f.history));
+    CHECK(seconds_of("history") - before > (rank > 0 ? 0.3 : 0.));
+    CHECK(seconds_of("other") - other < 0.3);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -217,6 +244,7 @@ int main(int argc, char** argv) {
     fill_without_missing_values();
     names_in_a_file();
     own_weights();
+    time_in_the_summary();
     OK(tw_finalize(&session));
     return check::verdict("history_steps");
 }
