@@ -43,25 +43,32 @@ Scrubbed describe_scrub(const std::string& data, const detail::SumsReport& repor
     return result;
 }
 
-/// Finds the files of a data set, and in a folder also those of which only the checksums are left.
+/// Finds the files of a data set, and those of a folder or a set of tiles of which only the
+/// checksums are left.
 /// @return TW_OK, TW_ENOTFOUND, TW_EIO
-detail::Status find_files(const std::string& path, std::vector<std::string>& files) {
+detail::Status find_files(const std::string& name, std::vector<std::string>& files) {
+    namespace fs = std::filesystem;
     std::error_code error;
-    files = detail::files_at(path);
-    if (!std::filesystem::is_directory(path, error)) {
-        const bool here = files.size() != 1 || std::filesystem::exists(files[0], error);
-        if (here || detail::has_sums(path)) return {};
-        return detail::failure(TW_ENOTFOUND, "{}: it does not exist", path);
-    }
-    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+    const fs::path path(name);
+    const bool folder = fs::is_directory(path, error);
+    files = detail::files_at(name);
+    if (!folder && (fs::exists(path, error) || detail::has_sums(name))) return {};
+    if (!folder && files == std::vector{name})
+        return detail::failure(TW_ENOTFOUND, "{}: it does not exist", name);
+    const fs::path parent = folder ? path : path.parent_path();
+    for (fs::directory_iterator at(parent.empty() ? "." : parent, error), end; !error && at != end;
          at.increment(error)) {
-        const std::filesystem::path data = std::filesystem::path(at->path()).replace_extension();
-        if (at->path().extension() == ".sums" && data.extension() == ".nc" &&
+        const fs::path data = parent / at->path().stem();
+        const std::string kind = data.extension().string();
+        const bool own = folder ? kind == ".nc"
+                                : data.stem() == path.filename() && kind.size() > 1 &&
+                                      kind.find_first_not_of("0123456789", 1) == kind.npos;
+        if (own && at->path().extension() == ".sums" &&
             std::ranges::find(files, data.string()) == files.end())
             files.push_back(data.string());
     }
-    if (error) return detail::failure(TW_EIO, "{}: cannot read: {}", path, error.message());
-    if (files.empty()) return detail::failure(TW_ENOTFOUND, "{}: it has no file *.nc", path);
+    if (error) return detail::failure(TW_EIO, "{}: cannot read: {}", name, error.message());
+    if (files.empty()) return detail::failure(TW_ENOTFOUND, "{}: it has no file *.nc", name);
     std::ranges::sort(files);
     return {};
 }

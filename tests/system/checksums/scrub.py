@@ -151,6 +151,14 @@ def flipped_in_chunks(folder):
         assert set(verify(path, 1)) == {(variable, record)}, (case, key)
 
 
+def lost_tile(folder):
+    path = folder / "set.nc"
+    run(*LAUNCHER, "3", PROGRAM, "--write", str(path), "--settings", "method=tiles; files=tiles")
+    assert verify(path, 0) == {}
+    os.remove(f"{path}.0001")
+    assert f"{path}.0001" in run(THALWEG, "verify", "--checksums", str(path), code=2)
+
+
 def recovered(folder, form):
     """Tests that a killed run leaves checksums, too: recovery keeps the records before the first
     one that is not whole."""
@@ -193,6 +201,7 @@ def main():
         for seed, form in enumerate(["format=cdf1", "format=cdf5; writers=2"]):
             flipped_in_classic(folder, form, seed)
         flipped_in_chunks(folder)
+        lost_tile(folder)
         for form in ["", "writers=2; service=background", "format=netcdf4"]:
             recovered(folder, form)
     print("scrub: what has changed was found and named")
