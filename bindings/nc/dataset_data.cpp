@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <numeric>
 
 #include "dataset.hpp"
@@ -48,22 +47,9 @@ void Dataset::check_section(const Variable& v, const Index* start, const Index* 
 
 // Puts a section of this rank.
 Error Dataset::put_box(const Variable& v, const Index* start, const std::vector<Index>& count,
-                       const Index* stride, nc_type type, const void* data) try {
-    std::string converted;
-    int code = NC_NOERR;
-    if (differs_from_library(type, v.type)) {
-        converted.resize(static_cast<std::size_t>(volume(count)) * size_of(v.type));
-        code = convert(type, data, v.type, converted.data(), volume(count), Table::fill_of(v));
-        data = converted.data();
-        type = v.type;
-    }
-    const int status = tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type), start,
-                                  count.data(), stride, data);
-    if (status != TW_OK) return session_.error_of_call(status);
-    if (code == NC_NOERR) return {};
-    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
-} catch (const std::bad_alloc&) {
-    return {NC_ENOMEM, path_ + ": variable " + v.name + ": out of memory for a copy of the array"};
+                       const Index* stride, nc_type type, const void* data) {
+    return session_.error_of_call(tw_put_box(file_, v.name.c_str(), static_cast<tw_type>(type),
+                                             start, count.data(), stride, data));
 }
 
 void Dataset::get_section(int varid, const Index* start, const Index* count, const Index* stride,

@@ -44,7 +44,7 @@ bool fits(From value) {
         const double whole = std::trunc(static_cast<double>(value));
         const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
         const double below = std::is_signed_v<To> ? -above : 0.0;
-        return (whole >= below && whole < above) || std::isnan(value);
+        return whole >= below && whole < above;
     } else {
         if constexpr (std::is_signed_v<From>) {
             if (value < 0) {
@@ -58,24 +58,6 @@ bool fits(From value) {
         return static_cast<unsigned long long>(value) <=
                static_cast<unsigned long long>(std::numeric_limits<To>::max());
     }
-}
-
-// Returns the integer to which NaN is converted.
-template <class To>
-constexpr To from_nan() {
-    if constexpr (std::is_integral_v<To> && sizeof(To) == 8)
-        return static_cast<To>(1ULL << 63);
-    else if constexpr (std::is_integral_v<To> && std::is_signed_v<To> && sizeof(To) == 4)
-        return std::numeric_limits<To>::min();
-    else
-        return 0;
-}
-
-template <class To, class From>
-To converted(From value) {
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
-        if (std::isnan(value)) return from_nan<To>();
-    return static_cast<To>(value);
 }
 
 bool is_byte(nc_type type) { return type == NC_BYTE || type == NC_UBYTE; }
@@ -138,7 +120,7 @@ int convert(nc_type from, const void* source, nc_type to, void* target, std::int
             auto* const out = static_cast<To*>(target);
             for (std::int64_t i = 0; i < n; i++) {
                 const bool ok = fits<To>(in[i]);
-                out[i] = ok ? converted<To>(in[i]) : replacement;
+                out[i] = ok ? static_cast<To>(in[i]) : replacement;
                 if (!ok) code = NC_ERANGE;
             }
         });

@@ -43,22 +43,14 @@ const char* name_of_type(nc_type type);
 // Returns netCDF's default fill value as bytes.
 std::string default_fill(nc_type type);
 
-// Converts n values by netCDF's rules. Text can only be converted to text. NaN is converted to an
-// integer as x86 does it, without an error. `fill` contains the bytes of the value that replaces
-// values which do not fit; if it is empty, netCDF's default is used. With `any_sign`, signed and
-// unsigned bytes are not distinguished, as in CDF-1 and CDF-2. Returns NC_NOERR, NC_ERANGE,
-// NC_ECHAR or NC_EBADTYPE.
+// Converts n values by netCDF's rules. Text can only be converted to text. NaN does not fit an
+// integer. `fill` contains the bytes of the value that replaces values which do not fit; if it is
+// empty, netCDF's default is used. With `any_sign`, signed and unsigned bytes are not
+// distinguished, as in CDF-1 and CDF-2. Returns NC_NOERR, NC_ERANGE, NC_ECHAR or NC_EBADTYPE.
 int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
             const std::string& fill = "", bool any_sign = false);
 
 // Tests if one type can represent all values of another.
 bool always_fits(nc_type from, nc_type to);
-
-// Tests if the results of netCDF and the library differ when they convert from one type to another.
-// They differ for NaN, which does not fit an integer in the library.
-inline bool differs_from_library(nc_type from, nc_type to) {
-    const auto is_floating = [](nc_type type) { return type == NC_FLOAT || type == NC_DOUBLE; };
-    return is_floating(from) && !is_floating(to) && to != NC_CHAR;
-}
 
 }  // namespace thalweg::nc

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <numeric>
 
@@ -199,38 +200,25 @@ std::string File::short_array(const Variable& v, const Grid& grid, Index n) cons
            " elements, the decomposition " + std::to_string(grid.map().size());
 }
 
-// Copies values that the library may use later. If the library would not copy them itself, values
-// that do not fit the variable's type must be found here.
+// Copies values that the library may use later, unless it copies them itself.
 Error File::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                      const void* data) {
     const Map& map = place.grid->map();
     const bool packs = map.is_boxes() && !map.dense();
-    const bool converts = differs_from_library(type, v.type);
-    const nc_type as = converts ? v.type : type;
-    const bool deferred = session_.keeps_arrays() && always_fits(as, v.type);
-    const auto n = static_cast<std::size_t>(place.grid->elements());
-    const void* values = data;
+    const bool deferred = session_.keeps_arrays() && always_fits(type, v.type);
+    const std::size_t size = size_of(type), n = static_cast<std::size_t>(place.grid->elements());
     char* copied = nullptr;
-    if (n > 0 && packs) {
-        copied = copies_.take(n * size_of(type));
-        map.pack(data, size_of(type), copied);
-        values = copied;
-    }
-    int code = NC_NOERR;
-    if (n > 0 && (converts || (deferred && !packs))) {
-        copied = copies_.take(n * size_of(as));
-        code = convert(type, values, as, copied, static_cast<Index>(n), Table::fill_of(v));
-        values = copied;
-    }
+    if (n > 0 && (packs || deferred)) copied = copies_.take(n * size);
+    if (copied != nullptr && packs) map.pack(data, size, copied);
+    if (copied != nullptr && !packs) std::memcpy(copied, data, n * size);
     const int status =
         tw_put_record_array(file_, v.name.c_str(), d, place.record,
-                            tw_dense(static_cast<tw_type>(as), values, static_cast<Index>(n)),
+                            tw_dense(static_cast<tw_type>(type), copied == nullptr ? data : copied,
+                                     static_cast<Index>(n)),
                             deferred ? TW_DEFERRED : 0);
     const Error failed = session_.error_of_call(status);
     if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
-    if (status != TW_OK) return failed;
-    if (code == NC_NOERR) return {};
-    return {code, path_ + ": variable " + v.name + ": values do not fit its type"};
+    return failed;
 }
 
 // Puts values at a place. Throws errors that all ranks have; returns errors of this rank only.

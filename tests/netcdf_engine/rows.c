@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE
+#include <fenv.h>
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -195,11 +197,15 @@ static void limits(void) {
     fresh("limits.nc");
     EXPECT(0, nc_def_var(id, "whole", NC_INT, 1, &n_dim, &whole));
     EXPECT(0, nc_def_var(id, "byte", NC_BYTE, 1, &n_dim, &byte));
+    EXPECT(NC_ERANGE, nc_put_att_double(id, whole, "nan", NC_INT, 1, &nan));
     EXPECT(0, nc_enddef(id));
     section((size_t)(per_rank * rank), 0, 1, 1);
-    EXPECT(0, nc_put_vara_double(id, whole, start, count, &nan));
+    EXPECT(NC_ERANGE, nc_put_vara_double(id, whole, start, count, &nan));
     EXPECT(0, nc_get_vara_int(id, whole, start, count, &k));
-    EXPECT(-2147483647L - 1, k);
+    EXPECT(NC_FILL_INT, k);
+    EXPECT(0, nc_put_vara_double(id, v, start, count, &nan));
+    EXPECT(NC_ERANGE, nc_get_vara_int(id, v, start, count, &k));
+    EXPECT(NC_FILL_INT, k);
     EXPECT(NC_ERANGE, nc_put_vara_double(id, whole, start, count, &big));
     EXPECT(0, nc_get_vara_int(id, whole, start, count, &k));
     EXPECT(NC_FILL_INT, k);
@@ -345,7 +351,9 @@ static void beyond(void) {
 }
 
 int main(int argc, char** argv) {
+    const int traps = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
     MPI_Init(&argc, &argv);
+    feenableexcept(traps); /* values that do not fit raise none */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int modes[] = {0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4,
@@ -361,6 +369,7 @@ int main(int argc, char** argv) {
         continuing();
         beyond();
     }
+    EXPECT(traps, fegetexcept());
     int all = failures;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
