@@ -362,9 +362,8 @@ void Dataset::sync() {
         dirty_ = false;
     }
     if (state_ == State::writing && news.dirty) {
-        const int status = tw_sync(file_, 0);
+        handed_over(tw_sync(file_, 0));
         dirty_ = false;
-        handed_over(status);
     }
     tell_late(news);
 }

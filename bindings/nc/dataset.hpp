@@ -147,6 +147,8 @@ protected:
     void end_step();
     void handed_over(int status);  // releases copies after a step was handed to the library; throws
                                    // if `status` is an error
+    // Called when the library could not write.
+    [[noreturn]] virtual void fail(const Error& error) { throw error; }
     virtual void step_ended() {}   // called when the file contains what was put
     virtual void laid_out() {}     // called when the header of a new file has been written
     virtual void edits_begin() {}  // called before the file is replaced to change its definitions

@@ -21,7 +21,7 @@ void Dataset::handed_over(int status) {
                                                                   // TW_ERANGE
     // After an error, keep the arrays of the step, because the library may still use them.
     if (written || file_ == nullptr) copies_.give_back();
-    if (!written) check(status);
+    if (!written) fail(session_.error_of_call(status));
 }
 
 void Dataset::check_section(const Variable& v, const Index* start, const Index* count,

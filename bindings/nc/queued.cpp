@@ -86,7 +86,6 @@ void QueuedFile::close() {
             attempt([&] { join(Reason::close); });
         while (apart_ && !mixed_);
     if (mixed_) throw error;
-    if (has_failed_ && error.code == 0) error = failed_;
     attempt([&] { Dataset::close(); });
     if (error.code != 0) throw error;
 }

@@ -26,8 +26,7 @@ struct Section {
 
 class QueuedFile : public Dataset {
 public:
-    // @note These functions are collective. They throw the error of an earlier put once, on all
-    //   ranks.
+    // @note These functions are collective. They throw the error of an earlier put on all ranks.
     void sync();
     void close();
     void enddef();  // local before the first data were written
@@ -126,7 +125,8 @@ private:
     Plans plans_;
     Index hash_of_dimensions_ = 0, hash_of_variables_ = 0;
     std::size_t hashed_ = 0;  // number of dimensions and of variables that were already hashed
-    Error failed_;            // error after which the file writes nothing more
+    Error failed_;            // error after which the file writes nothing more: puts and joint
+                              // calls throw it
     bool has_failed_ = false;
     bool mixed_ = false;
     bool apart_ = false;       // in the last call of join(), other ranks made other calls for this
@@ -165,7 +165,7 @@ private:
     void settle_definitions(const Index* hashes, bool data);
     void write_queue();
     void commit(bool independent);
-    [[noreturn]] void fail(const Error& error);
+    [[noreturn]] void fail(const Error& error) override;
     Batch next_batch();
     // @param shared  arrays of entries that overlap others, in order; the library wants copies of
     // them

@@ -69,13 +69,13 @@ void QueuedFile::put(int varid, bool collective, Section section, const void* va
 }
 
 void QueuedFile::put(Entry entry) {
+    if (has_failed_) throw failed_;  // the same on all ranks
     Variable& v = table_.variable(entry.varid);
     entry.empty = volume(entry.count) == 0;
     const bool collective = entry.collective, at_once = writes_at_once(v);
     if (!entry.empty)
         table_.grow(v, entry.start.data(), entry.count.data(),
                     entry.stride.empty() ? nullptr : entry.stride.data());
-    if (has_failed_) return;  // the same on all ranks
     if (entry.empty && !collective) return;
     const auto one = [](Index step) { return step == 1; };
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
@@ -101,6 +101,7 @@ void QueuedFile::put_nothing(int varid) {
 // A single rank writes its queue before it begins a new record, so that writes consist of whole
 // records, and find the values in the cache. One of several ranks writes it if all others wait.
 void QueuedFile::make_room(int varid, const Section& section) {
+    if (has_failed_) throw failed_;  // the same on all ranks
     if (queue_.bytes() < staging_limit() / 8) return;
     const Variable& v = table_.variable(varid);
     const bool new_record = table_.is_record(v) && section.start.front() >= own_records();

@@ -62,6 +62,8 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
             length = std::max({length, -least[9], reductions_.wait()});
         }
         apart_ = least[0] != none && least[0] != -least[1];
+        const bool failed = least[11] != 0;
+        if (failed) fail(error_of([&] { agree(session_.comm(), failed_); }));
         if (apart_)
             throw Error{different_calls, path_ + ": the ranks are in different collective calls"};
         if (least[2] == 1) {
@@ -70,14 +72,13 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
         }
         if (least[14] != 0) session_.works_alone = true;
         some_reads_ = least[10] != none;
-        const bool failed = least[11] != 0;
-        if (!failed) settle_definitions(&least[4], least[3] < 0);
-        if (least[2] == 2 && least[15] == 0 && !failed) {
+        settle_definitions(&least[4], least[3] < 0);
+        if (least[2] == 2 && least[15] == 0) {
             keep_requests();
             return -1;
         }
         handed_over_ = reductions_.posted();
-        if (least[3] < 0 && !failed) {
+        if (least[3] < 0) {
             write_queue();
             if (least[2] == 0) commit(least[14] != 0);
         } else {
@@ -87,7 +88,7 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
     }
 }
 
-// Writes the queue. An error is thrown here, and again in close.
+// Writes the queue. An error is thrown here, and again by later calls.
 void QueuedFile::write_queue() {
     last_write_ = detail::now();
     try {
@@ -141,7 +142,7 @@ void QueuedFile::commit(bool independent) {
     dirty_ = false;
 }
 
-// Keeps an error. After that, the file ignores all puts.
+// Keeps an error, which all later puts and joint calls return, and throws it.
 void QueuedFile::fail(const Error& error) {
     failed_ = error;
     has_failed_ = true;

@@ -13,7 +13,7 @@ for ranks in 1 3; do
         for service in inline background; do
             mount -t tmpfs -o size=20m thalweg "$folder" 2>/dev/null || exit 77
             timeout 60 "$@" "$ranks" env LD_PRELOAD="$shim" THALWEG_SERVICE=$service \
-                "$program" "$folder/a.nc" $mode ||
+                "$program" "$folder/a.nc" $mode 28 ||
                 { echo "failed: $ranks ranks, mode $mode, $service"; failed=1; }
             umount "$folder"
         done
