@@ -7,14 +7,15 @@
 
 #include <string>
 
+#include "base/size_signal.hpp"
 #include "base/untaken.hpp"
 #include "table.hpp"
 
 namespace thalweg::nc {
 
 // For the duration of a scope, silences HDF5's error messages, because netCDF-C makes calls that
-// may fail. Also makes this layer's own calls reach netCDF-C, even if the shim replaces the
-// program's calls.
+// may fail, and the signal of the limit on file sizes. Also makes this layer's own calls reach
+// netCDF-C, even if the shim replaces the program's calls.
 class Quiet {
 public:
     Quiet() {
@@ -27,6 +28,7 @@ public:
 
 private:
     detail::Untaken untaken_;
+    detail::NoSizeSignal no_signal_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

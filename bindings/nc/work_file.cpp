@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/size_signal.hpp"
+
 namespace thalweg::nc {
 
 namespace fs = std::filesystem;
@@ -85,6 +87,7 @@ WorkFile::~WorkFile() {
 }
 
 void WorkFile::make(Begin begin) const {
+    const detail::NoSizeSignal guard;
     struct stat info {};
     const bool exists = ::stat(name_.c_str(), &info) == 0;
     Descriptor to(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666);
