@@ -167,7 +167,8 @@ void twice(const std::string& settings) {
     }
 }
 
-/// Puts a variable again after tw_end_step has refused the step, because its array had changed.
+/// Puts a variable again after tw_end_step has refused the step, because its array had changed. In
+/// the background, the file fails instead.
 void repaired(const std::string& settings) {
     Mixed m("a step is put again after an error", settings);
     std::vector<float> values = row(1);
@@ -199,7 +200,7 @@ int main(int argc, char** argv) {
             in_two_steps(settings);
             after_an_empty_step(settings);
             twice(settings);
-            repaired(settings);
+            if (settings.find("inline") != std::string::npos) repaired(settings);
         }
     OK(tw_finalize(&session));
     if (rank == 0) std::filesystem::remove_all(folder);
