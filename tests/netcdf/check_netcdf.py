@@ -9,6 +9,7 @@ Usage: check_netcdf.py CASE FOLDER_OF_PROGRAMS THALWEG SHIM -- LAUNCHER...
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from itertools import zip_longest
@@ -233,6 +234,13 @@ def ends(p):
         command = [*P.tool_run, "--serial=yes", *p.launch, "-n", 2, p.ends, case]
         code, _, err, _ = run(f"ends_{case}", command)
         assert code != 0 and "the program ends: " in err, (code, err)
+    # One rank's shim has no front beside it.
+    folder = Path("bare").resolve()
+    folder.mkdir(exist_ok=True)
+    bare = shutil.copy(p.shim, folder)
+    shims = [["-n", 1, "env", f"LD_PRELOAD={shim}", p.ends, "shared"] for shim in (p.shim, bare)]
+    code, _, err, _ = run("ends_bare", [*p.launch, *shims[0], ":", *shims[1]])
+    assert code != 0 and "the program ends: " in err, (code, err)
     # Without PnetCDF, netCDF does not create these files.
     for case, name in (("shared", "shared.nc"), ("alone", "alone0.nc")):
         command = [*p.launch, "-n", 2, p.ends, case]

@@ -75,19 +75,22 @@ static int loading_flags(void) {
     return -1;
 }
 
-/* Tests if a library was not loaded for lack of memory or descriptors, which may happen on this
- * rank only: then it must not leave a collective call to the program's library, in which the other
- * ranks would wait for it forever. */
-static int lacks_resources(const char* reason) {
-    return strstr(reason, "failed to map") != NULL || strstr(reason, "annot allocate") != NULL ||
-           strstr(reason, "Too many open files") != NULL;
+/* Reports that the front cannot be loaded. This may be so on one rank only: then it must not leave
+ * a collective call to the program's library, in which the other ranks would wait for it forever.
+ */
+static void fail(int collective, const char* reason) {
+    if (!collective) {
+        tell_once("no file is taken:", reason);
+        return;
+    }
+    fprintf(stderr, "thalweg: the program ends: %s\n", reason);
+    abort();
 }
 
 /* Loads the front. The caller holds the lock. */
 static void load(int collective) {
-    static const struct thalweg_shim* made;
     static struct thalweg_shim shim;
-    if (made != NULL) return; /* try only once, unless resources were lacking */
+    if (front() != NULL) return;
     shim = (struct thalweg_shim){thalweg_shim_interface,
                                  netcdf_choice() == netcdf_forward,
                                  thalweg_shim_depth,
@@ -102,7 +105,6 @@ static void load(int collective) {
                                  NULL
 #endif
     };
-    made = &shim;
     const int flags = loading_flags();
     if (flags == -1) return;
     const int before = loaded_objects();
@@ -113,24 +115,13 @@ static void load(int collective) {
                        : NULL;
     if (begin == NULL) {
         const char* const error = dlerror();
-        const char* const reason = error != NULL ? error : "the path of its library is too long";
-        if (lacks_resources(reason)) {
-            made = NULL; /* the next call tries again */
-            if (collective) {
-                fprintf(stderr, "thalweg: the program ends: %s\n", reason);
-                abort();
-            }
-        }
-        tell_once("no file is taken:", reason);
+        fail(collective, error != NULL ? error : "the path of the front's library is too long");
         return;
     }
     set_front((const void*)begin);
-    const struct thalweg_front* const found = begin(made);
+    const struct thalweg_front* const found = begin(&shim);
     if (found == NULL) {
-        tell_once(
-            "no file is taken: libthalweg_shim.so and libthalweg_fronts.so are of different "
-            "versions",
-            "");
+        fail(collective, "libthalweg_shim.so and libthalweg_fronts.so are of different versions");
         return;
     }
     owner = getpid();
