@@ -111,6 +111,25 @@ def check_exits(runs):
     assert not list(folder.glob(".thalweg*"))
 
 
+def check_signals(runs):
+    """Tests that signals reach the command, and that thalweg run ends as the command does."""
+    _, tool = runs.programs
+    folder = fresh(runs, "run_signals")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+        name = number.name.removeprefix("SIG")
+        for action, wanted in (("", -number), (f"trap 'exit 5' {name};", 5)):
+            script = f"{action} touch begun; while :; do sleep 0.05; done"
+            process = start(runs, folder, tool, "run", "sh", "-c", script)
+            until = time.time() + 60
+            while not (folder / "begun").exists() and time.time() < until:
+                time.sleep(0.01)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+            assert process.returncode == wanted, (number, action, process.returncode, err)
+            assert [p.name for p in folder.iterdir()] == ["begun"], list(folder.iterdir())
+            (folder / "begun").unlink()
+
+
 def shown(tool, path):
     done = subprocess.run([tool, "show", path, "--json"], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
@@ -149,6 +168,7 @@ def main():
     runs = Runs(sys.argv[1:])
     check_line(runs)
     check_exits(runs)
+    check_signals(runs)
     check_show(runs)
 
 

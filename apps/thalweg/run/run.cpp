@@ -4,16 +4,21 @@
 #include <fmt/format.h>
 #include <mpi.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -170,25 +175,72 @@ int become(const std::vector<std::string>& command) {
     return cannot_run;
 }
 
-/// Starts the command and waits for it. Meanwhile only the command reacts to signals from the
-/// terminal.
+constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+std::atomic<pid_t> running{0};  ///< process of the command; 0: none
+
+/// Passes a signal on to the command. One from the terminal reaches the command anyway.
+void pass_on(int number, siginfo_t* about, void*) {
+    const int before = errno;
+    if (const pid_t child = running; child > 0 && about->si_code <= 0) kill(child, number);
+    errno = before;
+}
+
+/// Passes signals on from now on, except those that this process was started to ignore.
+/// @param mask  receives the signals that were blocked before; now those that are passed on are
+void begin_to_pass_on(sigset_t& mask) {
+    sigset_t all;
+    sigemptyset(&all);
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (const int number : passed_on) sigaddset(&all, number);
+    sigprocmask(SIG_BLOCK, &all, &mask);
+    for (const int number : passed_on) {
+        struct sigaction before {};
+        sigaction(number, nullptr, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+    }
+}
+
+/// Starts the command and waits for it. Meanwhile only the command reacts to signals.
+/// @return status as waitpid() gives it
 int run_command(const std::vector<std::string>& command) {
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
+    sigset_t mask;
+    begin_to_pass_on(mask);
     const pid_t child = fork();
-    if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
+    if (child == 0) {  // exec gives signals with a handler their usual action
+        sigprocmask(SIG_SETMASK, &mask, nullptr);
         _exit(become(command));
     }
-    int status = 0;
+    running = child;
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
     if (child < 0) {
         fmt::print(stderr, "thalweg: run: cannot start a process: {}\n", std::strerror(errno));
-        return cannot_run;
+        return cannot_run << 8;
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    siginfo_t about{};
+    while (waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    running = 0;  // the number may soon belong to another process
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+/// Returns the exit code for a command's status. If a signal ended the command that this process
+/// would have passed on, it ends this process, too, so that a shell knows.
+int end_as(int status) {
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    const int number = WTERMSIG(status);
+    if (std::find(std::begin(passed_on), std::end(passed_on), number) != std::end(passed_on)) {
+        const rlimit none{};
+        setrlimit(RLIMIT_CORE, &none);
+        std::fflush(nullptr);
+        signal(number, SIG_DFL);
+        raise(number);
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return 128 + number;
 }
 
 /// Writes the report page for a summary.
@@ -222,23 +274,24 @@ int run(RunOptions options) {
         set_all(variables, options.command);
         return become(options.command);
     }
-    const SummaryFile summary;
-    if (summary.path().empty()) {
+    std::optional<SummaryFile> summary(std::in_place);
+    if (summary->path().empty()) {
         fmt::print(stderr, "thalweg: run: cannot create a file in the working folder\n");
         return cannot_run;
     }
-    variables.emplace_back("THALWEG_SUMMARY", summary.path());
+    variables.emplace_back("THALWEG_SUMMARY", summary->path());
     set_all(variables, options.command);
-    const int code = run_command(options.command);
-    const std::string line = run_line(summary.text());
+    const int status = run_command(options.command);
+    const std::string text = summary->text();
+    summary.reset();
+    const std::string line = run_line(text);
     if (line.empty())
         fmt::print(stderr, "thalweg: no session of the library ended in this run\n");
     else
-        fmt::print(stderr, "thalweg: {}{}\n", line,
-                   options.report && write_page(summary.text())
-                       ? fmt::format("; report: {}", report_name)
-                       : "");
-    return code;
+        fmt::print(
+            stderr, "thalweg: {}{}\n", line,
+            options.report && write_page(text) ? fmt::format("; report: {}", report_name) : "");
+    return end_as(status);
 }
 
 }  // namespace thalweg::app

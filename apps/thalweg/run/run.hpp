@@ -26,8 +26,10 @@ struct RunOptions {
  * of netCDF and PnetCDF. Waits for the command, and prints one line on standard error: bytes,
  * files, seconds in calls, seconds hidden, and what was chosen. In a rank that a launcher has
  * started, the command replaces this process.
- * @return exit code of the command; 128 and the number of the signal that ended it; 2 if it cannot
- *     be started
+ * Signals that this process gets are passed on to the command. If one of them ends it, it ends this
+ * process, too.
+ * @return exit code of the command; 128 and the number of another signal that ended it; 2 if it
+ *     cannot be started
  */
 int run(RunOptions options);
 
