@@ -46,7 +46,7 @@ void define_all(int ncid, const Table& table, const std::string& path);
 // @param id  number that the HDF Group has registered. Local
 bool has_filter(unsigned id);
 
-// Returns the storage of a netCDF-4 variable in a file that nobody writes. Called on one rank.
+// Returns the storage of a netCDF-4 variable in a file that nobody writes. Local.
 Storage stored(const std::string& path, const std::string& variable);
 
 }  // namespace thalweg::nc

@@ -130,6 +130,8 @@ Storage Dataset::storage_in_file(const Variable& v) const {
         else
             s.others.push_back({static_cast<unsigned>(id[f]), {}});
     }
+    // The library does not tell the parameters of filters that it cannot apply.
+    if (!s.others.empty()) s.others = stored(serial_ ? serial_->work_path() : path_, v.name).others;
     add_quantization(v, s);
     return s;
 }

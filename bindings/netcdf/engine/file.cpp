@@ -227,8 +227,16 @@ Storage& File::storage_to_change(int varid) {
 // that is written, as at the last sync.
 Storage File::storage_of(int varid) {
     Variable& v = table_.variable(varid);
-    if (state_ != State::reading || v.storage.of_file) return expected_storage(table_, v);
-    v.storage = storage_in_file(v);
+    const bool in_file = static_cast<std::size_t>(varid) < variables_in_file_;
+    if (state_ != State::reading || !in_file || v.storage.of_file)
+        return expected_storage(table_, v);
+    Variable named = v;  // with the name that it has in the file
+    for (const Edit& e : edits_)
+        if (e.kind == Edit::Kind::rename_variable && e.id == varid) {
+            named.name = e.name;
+            break;
+        }
+    v.storage = storage_in_file(named);
     return v.storage;
 }
 
