@@ -97,6 +97,9 @@ int def_var_fill(int ncid, int varid, int no_fill, const void* value) {
         if (varid == NC_GLOBAL) throw Error{NC_EGLOBAL, "NC_GLOBAL has no fill value"};
         file.storage_to_change(varid).no_fill = no_fill != 0;
         const Variable& v = file.table().variable(varid);
+        const bool replaces = file.is_netcdf4() && (value != nullptr || no_fill != 0);
+        if (replaces && v.attributes.get(fill_attribute) != nullptr)
+            file.del_att(varid, fill_attribute);
         if (value != nullptr && no_fill == 0)
             file.put_att(varid, fill_attribute, v.type, 1, value, v.type);
     });

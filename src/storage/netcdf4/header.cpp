@@ -83,6 +83,9 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         if (status.ok())
             status = check(nc_def_var_filter(ncid, id, zstd_filter, 1, &level), ": zstd");
     }
+    // This would delete an attribute _FillValue that the variable has already.
+    if (status.ok() && has_no_fill(v))
+        status = check(nc_def_var_fill(ncid, id, NC_NOFILL, nullptr), ": fill value");
     for (const Attribute& a : v.attributes)
         if (status.ok()) status = put_attribute(ncid, path, id, v.name, a);
     // HDF5 stores a fill value with each variable. netCDF-C sets this value only when the attribute
@@ -94,8 +97,6 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
             ": fill value");
         if (status.ok()) status = check(nc_del_att(ncid, id, "_FillValue"), ": fill value");
     }
-    if (status.ok() && has_no_fill(v))
-        status = check(nc_def_var_fill(ncid, id, NC_NOFILL, nullptr), ": fill value");
     return status;
 }
 
