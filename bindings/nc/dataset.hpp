@@ -126,8 +126,9 @@ protected:
 
     bool is_classic_model() const { return format_ == Format::netcdf4_classic; }
     void check(int status, const std::string& where = "") const;
-    void adopt();              // takes over the definitions of a file that is read
-    void need_define_mode();   // throws unless the file is in define mode
+    void adopt();             // takes over the definitions of a file that is read
+    void need_define_mode();  // throws unless the file is in define mode
+    void begin_definitions();
     void need_data_mode();     // throws unless the file is in data mode
     void settle_attributes();  // passes new attributes to the library
     void add_attribute_edits(const std::vector<std::pair<int, std::string>>& put);
@@ -152,6 +153,7 @@ protected:
     virtual void step_ended() {}   // called when the file contains what was put
     virtual void laid_out() {}     // called when the header of a new file has been written
     virtual void edits_begin() {}  // called before the file is replaced to change its definitions
+    virtual void definitions_begin() {}  // called before define mode begins in an existing file
     void keep_late(const Error& error);
     // Errors and data of some ranks, of which the others may not know.
     struct News {

@@ -13,7 +13,7 @@ void Dataset::redef() {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     if (define_ && format_ != Format::netcdf4)
         throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    define_ = true;
+    begin_definitions();
 }
 
 void Dataset::enddef() {
@@ -29,6 +29,11 @@ void Dataset::need_define_mode() {
     if (!writable_) throw Error{NC_EPERM, path_ + " is open for reading"};
     if (define_) return;
     if (format_ != Format::netcdf4) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
+    begin_definitions();
+}
+
+void Dataset::begin_definitions() {
+    if (!define_) definitions_begin();
     define_ = true;
 }
 

@@ -63,7 +63,6 @@ void QueuedFile::enddef() {
         join(Reason::edit);
         make_edits();
     }
-    kept_.reset();
     remember_definitions();
 }
 
@@ -97,18 +96,19 @@ void QueuedFile::abort() {
     close();
 }
 
+void QueuedFile::definitions_begin() {
+    agree_attributes();
+    kept_ = {table_, edits_};
+}
+
 void QueuedFile::undo_definitions() {
-    const auto remove_late = [](auto& list, std::size_t kept) {
-        std::size_t i = 0;
-        list.remove_if([&](const auto&) { return i++ >= kept; });
-    };
-    if (kept_ && state_ == State::defining) {
-        table_ = *std::exchange(kept_, std::nullopt);
-    } else {
-        remove_late(table_.variables, kept_variables_);
-        remove_late(table_.dimensions, kept_dimensions_);
+    if (kept_) {
+        const Index before = own_records();
+        table_ = std::move(kept_->table);
+        edits_ = std::move(kept_->edits);
+        if (table_.unlimited() >= 0) table_.dimension(table_.unlimited()).length = before;
     }
-    edits_.clear();
+    kept_.reset();
     fresh_.clear();
     define_ = false;
 }
@@ -121,12 +121,6 @@ void QueuedFile::discard() {
     Dataset::close();
     session_.check(tw_wait(session_.handle(), 0));
     on_rank(session_.comm(), root_, [&] { unlink(path_.c_str()); });
-}
-
-void QueuedFile::redef() {
-    if (!define_) remember_definitions();
-    if (!define_ && state_ == State::defining) kept_ = table_;
-    Dataset::redef();
 }
 
 // Renames an object. In data mode, a classic file accepts only names that are not longer than the
@@ -164,8 +158,8 @@ void QueuedFile::rename_att(int varid, const std::string& name, const std::strin
 
 void QueuedFile::remember_definitions() {
     ended_once_ = true;
-    kept_dimensions_ = table_.dimensions.size();
-    kept_variables_ = table_.variables.size();
+    kept_.reset();
+    if (define_) kept_ = {table_, edits_};
 }
 
 }  // namespace thalweg::nc

@@ -31,9 +31,9 @@ public:
     void close();
     void enddef();  // local before the first data were written
     // Removes a new file whose definitions never ended. Closes any other file, without the
-    // definitions made since redef.
+    // definitions made since define mode began.
     void abort();
-    void undo_definitions();  // undoes the definitions made since redef
+    void undo_definitions();  // undoes the definitions made since define mode began
     void discard();           // removes a new file that has no data
     // Writes what the ranks have queued, and lets all know if the file has data.
     // @note Collective
@@ -46,8 +46,6 @@ public:
     // Tests if, in the last collective call, other ranks made calls for other files. Such a file
     // cannot be written any more.
     bool is_mixed() const { return mixed_; }
-
-    void redef();  // local
 
     // Renames a dimension. In data mode, the new name in a classic file must not be longer than the
     // old one.
@@ -132,16 +130,18 @@ private:
     bool apart_ = false;       // in the last call of join(), other ranks made other calls for this
                                // file
     bool ended_once_ = false;  // the definitions have ended at least once
-    std::size_t kept_dimensions_ = 0, kept_variables_ = 0;  // numbers of dimensions and variables
-                                                            // that abort() keeps
-    std::optional<Table> kept_;  // definitions before redef() of a file that has no data
-    double last_write_;          // time of the last write, or of the file's creation, in seconds
-    bool some_reads_ = false;    // in the last call of join(), some rank had a variable to read
-    Index joins_ = 0;            // number of reductions in join() that were for this file only
-    Index handed_over_ = 0;      // number of reductions that were posted before the last call of
-                                 // join()
-    tw_file alone_ = nullptr;    // handle by which this rank reads alone
-    bool reads_alone_ = false;   // this rank has read alone
+    struct Kept {
+        Table table;
+        std::vector<Edit> edits;
+    };
+    std::optional<Kept> kept_;  // definitions before define mode began, which abort() keeps
+    double last_write_;         // time of the last write, or of the file's creation, in seconds
+    bool some_reads_ = false;   // in the last call of join(), some rank had a variable to read
+    Index joins_ = 0;           // number of reductions in join() that were for this file only
+    Index handed_over_ = 0;     // number of reductions that were posted before the last call of
+                                // join()
+    tw_file alone_ = nullptr;   // handle by which this rank reads alone
+    bool reads_alone_ = false;  // this rank has read alone
 
     // Waits until all ranks have called this function, and writes what they have queued. Returns
     // the variable that some rank reads; -1 if none does.
@@ -180,7 +180,9 @@ private:
     void edits_begin() override {
         close_alone();
         remember_definitions();
+        if (kept_) kept_->edits.clear();
     }
+    void definitions_begin() override;
     void after_put(bool collective, bool at_once, Index bytes = 0);
     template <class Rename>
     void rename(const std::string& old, std::string name, bool taken, Rename action);

@@ -146,6 +146,22 @@ static void storage(void) {
         C(nc_inq_var_fill(id, vars[i], &none, &value));
         const int all[] = {endian, sums, way, none, value};
         SHOW(all, 5);
+        size_t filters = 9, parameters = 9;
+        unsigned ids[4] = {0}, values[4] = {0};
+        C(nc_inq_var_filter_ids(id, vars[i], &filters, NULL));
+        SHOW(&filters, 1);
+        C(nc_inq_var_filter_ids(id, vars[i], &filters, ids));
+        SHOW(ids, filters);
+        for (unsigned f = 1; f < 5; f++) {
+            if (C(nc_inq_var_filter_info(id, vars[i], f, &parameters, NULL)) != 0) continue;
+            SHOW(&parameters, 1);
+            C(nc_inq_var_filter_info(id, vars[i], f, NULL, values));
+            SHOW(values, parameters);
+        }
+        int mask = -1, pixels = -1;
+        C(nc_inq_var_szip(id, vars[i], &mask, &pixels));
+        SHOW(&mask, 1);
+        SHOW(&pixels, 1);
         C(nc_get_vara_int(id, vars[i], (const size_t[]){0, 0}, (const size_t[]){levels, wide},
                           back));
         SHOW(back, levels * wide);
@@ -157,6 +173,90 @@ static void storage(void) {
     SHOW(&slots, 1);
     SHOW(&share, 1);
     C(nc_close(id));
+}
+
+/* Fill values and their absence, set in each way and order. */
+static void fills(void) {
+    enum { attribute = 1, deflated = 2, no_fill = 4, mode_before = 8, mode_after = 16, value = 32 };
+    static const int kinds[] = {attribute,
+                                attribute | deflated,
+                                attribute | no_fill,
+                                attribute | mode_before,
+                                attribute | mode_after,
+                                attribute | mode_after | deflated,
+                                attribute | mode_before | deflated,
+                                no_fill,
+                                value,
+                                attribute | value};
+    const float nines = -9999, eights = -8888, x[] = {1, 2};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const int kind = kinds[k];
+        char name[32];
+        int none = -1;
+        float given = 0, back[4] = {0};
+        snprintf(name, sizeof name, "fills%d.nc", kind);
+        C(create(name, NC_CLOBBER | NC_NETCDF4));
+        if (kind & mode_before) C(nc_set_fill(id, NC_NOFILL, NULL));
+        C(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        C(nc_def_dim(id, "x", 2, &dims[1]));
+        C(nc_def_var(id, "v", NC_FLOAT, 2, dims, &vars[0]));
+        if (kind & attribute) C(nc_put_att_float(id, vars[0], "_FillValue", NC_FLOAT, 1, &nines));
+        C(nc_put_att_text(id, vars[0], "units", 1, "m"));
+        if (kind & deflated) C(nc_def_var_deflate(id, vars[0], 1, 1, 1));
+        if (kind & no_fill) C(nc_def_var_fill(id, vars[0], NC_NOFILL, NULL));
+        if (kind & value) C(nc_def_var_fill(id, vars[0], NC_FILL, &eights));
+        if (kind & mode_after) C(nc_set_fill(id, NC_NOFILL, NULL));
+        C(nc_enddef(id));
+        C(nc_var_par_access(id, vars[0], NC_COLLECTIVE));
+        C(nc_put_vara_float(id, vars[0], (const size_t[]){0, 0}, (const size_t[]){1, 2}, x));
+        C(nc_inq_var_fill(id, vars[0], &none, &given));
+        none = none != 0;
+        SHOW(&none, 1);
+        SHOW(&given, 1);
+        ask();
+        C(nc_close(id));
+        C(reopen(name, NC_NOWRITE));
+        C(nc_inq_var_fill(id, vars[0], &none, &given));
+        SHOW(&none, 1);
+        SHOW(&given, 1);
+        ask();
+        C(nc_get_var_float(id, vars[0], back));
+        SHOW(back, 2);
+        C(nc_close(id));
+    }
+}
+
+/* Definitions that are abandoned in a file that was opened, and to which something was put. */
+static void abandoned(void) {
+    for (int kind = 0; kind < 4; kind++) {
+        const int explicit_ = kind & 1, puts = kind & 2;
+        int other = 0;
+        float x[2] = {1, 2}, back[4] = {0};
+        char name[32];
+        snprintf(name, sizeof name, "abandoned%d.nc", kind);
+        C(create(name, NC_CLOBBER | NC_NETCDF4));
+        C(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        C(nc_def_dim(id, "x", 2, &dims[1]));
+        C(nc_def_var(id, "v", NC_FLOAT, 2, dims, &vars[0]));
+        C(nc_enddef(id));
+        C(nc_var_par_access(id, vars[0], NC_COLLECTIVE));
+        C(nc_put_vara_float(id, vars[0], (const size_t[]){0, 0}, (const size_t[]){1, 2}, x));
+        C(nc_close(id));
+        C(reopen(name, NC_WRITE));
+        x[1] = 7;
+        C(nc_var_par_access(id, vars[0], NC_COLLECTIVE));
+        if (puts)
+            C(nc_put_vara_float(id, vars[0], (const size_t[]){0, 0}, (const size_t[]){1, 2}, x));
+        if (explicit_) C(nc_redef(id));
+        C(nc_def_dim(id, "y", 2, &other));
+        C(nc_def_var(id, "w", NC_FLOAT, 1, &other, &vars[1]));
+        nc_abort(id);
+        C(reopen(name, NC_NOWRITE));
+        ask();
+        C(nc_get_var_float(id, 0, back));
+        SHOW(back, 2);
+        C(nc_close(id));
+    }
 }
 
 /* Wrong arguments: names that are NULL, too many dimensions, chunks, and late fill values. */
@@ -299,6 +399,13 @@ static void names(void) {
     C(nc_rename_dim(id, other, "renamed"));
     C(nc_def_var(id, "w", NC_FLOAT, 1, &other, &vars[1]));
     C(nc_put_att_text(id, vars[1], "units", 1, "K"));
+    for (int v = -1; v < 3; v++) {
+        int shuffle = -1, deflate = -1, level = -1, way = -1;
+        C(nc_inq_var_deflate(id, v, &shuffle, &deflate, &level));
+        C(nc_inq_var_chunking(id, v, &way, NULL));
+        const int given[] = {shuffle, deflate, way};
+        SHOW(given, 3);
+    }
     C(nc_enddef(id));
     C(nc_put_var_float(id, vars[1], (const float[]){4, 3, 2, 1}));
     C(nc_close(id));
@@ -326,9 +433,9 @@ static void unopened(void) {
 }
 
 int main(int argc, char** argv) {
-    static const struct Case cases[] = {{"attributes", attributes}, {"storage", storage},
-                                        {"wrong", wrong},           {"compact", compact},
-                                        {"groups", groups},         {"names", names},
-                                        {"unopened", unopened}};
+    static const struct Case cases[] = {
+        {"attributes", attributes}, {"storage", storage}, {"fills", fills},
+        {"abandoned", abandoned},   {"wrong", wrong},     {"compact", compact},
+        {"groups", groups},         {"names", names},     {"unopened", unopened}};
     return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

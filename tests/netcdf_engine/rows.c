@@ -266,6 +266,37 @@ static void aborting(void) {
     EXPECT(0, nc_abort(id));
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT(0, access("aborted.nc", F_OK));
+    /* Definitions in a file that was put to, which begin with or without nc_redef. */
+    for (int implicit = 0; implicit <= is_full(); implicit++) {
+        int k = 0, other = 0;
+        short x[per_rank] = {1, 2, 3, (short)(7 + implicit)};
+        EXPECT(0, nc_open_par("aborted.nc", NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+        EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+        section(0, (size_t)(per_rank * rank), 1, per_rank);
+        EXPECT(0, nc_put_vara_short(id, w, start, count, x));
+        if (!implicit) EXPECT(0, nc_redef(id));
+        EXPECT(NC_ENAMEINUSE, nc_def_dim(id, "n", 3, &k));
+        EXPECT(0, nc_def_dim(id, "late", 3, &k));
+        EXPECT(0, nc_def_var(id, "late", NC_INT, 1, &k, &other));
+        EXPECT(0, nc_rename_var(id, w, "renamed"));
+        EXPECT(0, nc_put_att_text(id, v, "units", 1, "m"));
+        int kind = -1;
+        if (is_netcdf4()) EXPECT(0, nc_inq_var_chunking(id, w, &kind, NULL));
+        if (is_netcdf4()) EXPECT(NC_CHUNKED, kind);
+        if (is_netcdf4()) EXPECT(0, nc_inq_var_deflate(id, other, &kind, NULL, NULL));
+        EXPECT(0, nc_abort(id));
+        EXPECT(0, nc_open_par("aborted.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+        EXPECT(NC_EBADDIM, nc_inq_dimid(id, "late", &k));
+        EXPECT(NC_ENOTVAR, nc_inq_varid(id, "late", &k));
+        EXPECT(NC_ENOTATT, nc_inq_att(id, v, "units", NULL, NULL));
+        EXPECT(0, nc_inq_varid(id, "w", &k));
+        EXPECT(w, k);
+        section(0, 0, 1, (size_t)(per_rank * ranks));
+        short all[64] = {0};
+        EXPECT(0, nc_get_vara_short(id, w, start, count, all));
+        for (int i = 0; i < per_rank * ranks; i++) EXPECT(x[i % per_rank], all[i]);
+        EXPECT(0, nc_close(id));
+    }
 }
 
 /* Tests that no call of rank 0, which puts most variables, waits for the other ranks, which put
