@@ -1,6 +1,12 @@
 // Classic formats by plain writes to disjoint ranges: no MPI in the write path.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "storage/classic/header.hpp"
@@ -49,18 +55,39 @@ public:
     }
 
     bool closes_early() const override { return !options_.checksums; }
-    Status close_early() override { return close_file(); }
+    /// A file that is written under its final name stays open, as it may lose this name.
+    Status close_early() override {
+        Descriptor kept = options_.live && fd_ >= 0 ? ::dup(fd_) : -1;
+        Status status = close_file();
+        fd_ = std::move(kept);
+        return status;
+    }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
+        Descriptor kept;
+        const std::string place = keep_place(kept);
         Status status = close_files();
         records = std::max(records, options_.existing.kept);
         if (!first_ || !status.ok()) return status;
-        return complete_classic(path_, *definitions_, map_, options_.format, records, late,
+        return complete_classic(place, *definitions_, map_, options_.format, records, late,
                                 options_.durable);
     }
 
 private:
+    /// Returns a path of the open file, which may have been renamed or removed meanwhile.
+    /// @param kept  receives a descriptor that must stay open as long as the path is used
+    std::string keep_place(Descriptor& kept) const {
+        struct stat mine {
+        }, named{};
+        if (!options_.live || fd_ < 0 || fstat(fd_, &mine) != 0) return path_;
+        if (stat(path_.c_str(), &named) == 0 && named.st_ino == mine.st_ino &&
+            named.st_dev == mine.st_dev)
+            return path_;
+        kept = ::dup(fd_);
+        return kept < 0 ? path_ : fmt::format("/proc/self/fd/{}", static_cast<int>(kept));
+    }
+
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
         if (status.ok())
             status = alone([&] {
