@@ -26,6 +26,7 @@ struct Slot {
     bool before = false;  // before this slot, some rank has puts that are not collective
     // The first index and the end along each dimension, over all ranks.
     Shape low, high;
+    Index most = 0;         // largest number of elements of a put on any rank
     Index most_pieces = 0;  // largest number of boxes of a put on any rank; 0: all puts are single
                             // boxes
     bool empty = true, plain = true, whole = true, same_records = true;
@@ -196,7 +197,7 @@ std::vector<Index> Maker::words_of_slots() {
             words.push_back(whole ? 1 : 0);
             words.push_back(e.stride.empty() ? 1 : 0);
             words.push_back(before);
-            words.push_back(e.empty ? 0 : -1);
+            words.push_back(e.empty ? 0 : -e.elements());
             words.push_back(e.pieces == nullptr ? 0 : -e.pieces->n);
             words.push_back(e.empty ? none : session_.rank());
             words.push_back(e.empty ? none : -session_.rank());
@@ -218,7 +219,8 @@ void Maker::take_bounds(const Index* w) {
                 slot.low.push_back(w[0]);
                 slot.high.push_back(w[1] == none ? none : -w[1]);
             }
-            slot.empty = w[5] == 0;
+            slot.most = -w[5];
+            slot.empty = slot.most == 0;
             slot.same_records = !record || slot.empty || (bounds[0] == -w[0] && -bounds[1] == w[1]);
             slot.whole = w[2] != 0;
             slot.plain = w[3] != 0;
@@ -337,6 +339,7 @@ void Maker::order(Sequence& s) {
 PutCall Maker::call_of(const Slot& slot) {
     constexpr Index small = 64 << 10, few = 16;  // limits for the size in bytes of a record, and
                                                  // for the number of records
+    constexpr Index sparse = 16;  // smaller parts of a large variable or record are boxes
     const Variable& v = variable(slot.varid);
     const bool record = table_.is_record(v);
     PutCall call;
@@ -350,6 +353,9 @@ PutCall Maker::call_of(const Slot& slot) {
     if (slot.single && !record && v.storage.no_fill && session_.ranks() > 1 && bytes >= small)
         return call;
     const Shape shape = inner_lengths(v);
+    // With a decomposition, the library fills the rest of the variable or record first.
+    const Index put = std::max(slot.most * session_.ranks(), small / Index(size_of(v.type)));
+    if (volume(shape) / sparse > put) return call;
     if (record) {
         call.record = slot.low[0];
         call.records = slot.high[0] - slot.low[0];
