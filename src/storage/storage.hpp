@@ -133,6 +133,9 @@ public:
     virtual std::optional<VariableStorage> stored([[maybe_unused]] int variable) const {
         return {};
     }
+    /// Tests if elements of a variable that are never written read as its fill value, so that none
+    /// need be written.
+    virtual bool fills([[maybe_unused]] int variable) const { return false; }
     /// Tests if write() is collective over the writers, so that all must call it the same number of
     /// times.
     virtual bool collective() const = 0;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,8 +108,8 @@ static long long bytes(const char* key) {
     return found;
 }
 
-/* Tests that each byte is written once, and that none is read. If netCDF filled the variable first,
- * each byte would be written twice and read once. */
+/* Tests that each byte is written once for each put, and that none is read. If netCDF filled the
+ * variable first, each byte would be written twice and read once. */
 static void once(void) {
     enum { wide = 1 << 20, many = 16 };
     static float row[wide];
@@ -125,11 +126,105 @@ static void once(void) {
             const size_t start[] = {r, part * (wide / 4)}, count[] = {1, wide / 4};
             EXPECT(0, nc_put_vara_float(file, x, start, count, row));
         }
-    EXPECT(0, nc_close(file));
+    EXPECT(0, nc_sync(file));
     const long long size = (long long)many * wide * (long long)sizeof *row;
     EXPECT(1, bytes("wchar:") - written < size + size / 10);
+    for (size_t r = 0; r < many; r++) {
+        const size_t start[] = {r, wide / 4}, count[] = {1, wide / 4};
+        EXPECT(0, nc_put_vara_float(file, x, start, count, row));
+    }
+    EXPECT(0, nc_close(file));
     EXPECT(1, bytes("rchar:") - read < size / 10);
     EXPECT(0, unlink("once.nc"));
+}
+
+/* Tests that chunks to which nothing was put take no room in the file, and read as the fill value.
+ * The values of the largest variable would fill 2^58 bytes. */
+static void sparse(void) {
+    enum { empty, point, tile, large, all };
+    static const char* const path = "sparse.nc";
+    int file = 0, d[3], v[all], record = 0;
+    const size_t chunk[] = {500, 500}, at[] = {1234, 2345}, low[] = {500, 1000},
+                 wide[] = {500, 500};
+    static double values[500 * 500];
+    double got = 0;
+    struct stat info = {0};
+    if (!(mode & NC_NETCDF4)) return;
+    EXPECT(0, nc_create(path, NC_CLOBBER | mode, &file));
+    EXPECT(0, nc_def_dim(file, "t", NC_UNLIMITED, &d[0]));
+    EXPECT(0, nc_def_dim(file, "y", 4000, &d[1]));
+    EXPECT(0, nc_def_dim(file, "x", 4000, &d[2]));
+    for (int i = empty; i < large; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+        EXPECT(0, nc_def_var(file, name, NC_DOUBLE, 2, &d[1], &v[i]));
+        EXPECT(0, nc_def_var_chunking(file, v[i], NC_CHUNKED, chunk));
+    }
+    EXPECT(0, nc_put_att_double(file, v[tile], "_FillValue", NC_DOUBLE, 1, (const double[]){-7}));
+    EXPECT(0, nc_def_var(file, "record", NC_DOUBLE, 3, d, &record));
+    EXPECT(0, nc_def_var_deflate(file, record, 0, 1, 1));
+    int huge[3];
+    for (int i = 0; i < 3; i++) {
+        const char name[] = {'h', (char)('0' + i), '\0'};
+        EXPECT(0, nc_def_dim(file, name, i < 2 ? 1 << 20 : 1 << 16, &huge[i]));
+    }
+    EXPECT(0, nc_def_var(file, "large", NC_FLOAT, 3, huge, &v[large]));
+    EXPECT(0, nc_def_var_chunking(file, v[large], NC_CHUNKED, NULL));
+    EXPECT(0, nc_enddef(file));
+    for (int i = 0; i < 500 * 500; i++) values[i] = i;
+    EXPECT(0, nc_put_var1_double(file, v[point], at, values + 5));
+    EXPECT(0, nc_put_vara_double(file, v[tile], low, wide, values));
+    EXPECT(0, nc_put_var1_double(file, record, (const size_t[]){2, 1, 1}, values + 6));
+    EXPECT(0, nc_get_var1_double(file, v[empty], at, &got));
+    EXPECT(1, got == NC_FILL_DOUBLE);
+    EXPECT(0, nc_put_var1_double(file, v[point], (const size_t[]){1235, 2345}, values + 7));
+    EXPECT(0, nc_close(file));
+    EXPECT(0, stat(path, &info));
+    EXPECT(1, info.st_size < 16 << 20); /* two chunks, and a compressed record */
+    EXPECT(0, nc_open(path, NC_NOWRITE, &file));
+    const struct {
+        int variable;
+        size_t at[3];
+        double value;
+    } wanted[] = {{v[empty], {0, 0}, NC_FILL_DOUBLE},
+                  {v[point], {1234, 2345}, 5},
+                  {v[point], {1235, 2345}, 7},
+                  {v[point], {1234, 2346}, NC_FILL_DOUBLE},
+                  {v[point], {1234, 1}, NC_FILL_DOUBLE},
+                  {v[tile], {500, 1001}, 1},
+                  {v[tile], {999, 1499}, 500 * 500 - 1},
+                  {v[tile], {500, 999}, -7},
+                  {v[tile], {1000, 1000}, -7},
+                  {record, {0, 1, 1}, NC_FILL_DOUBLE},
+                  {record, {2, 1, 1}, 6},
+                  {record, {2, 1, 2}, NC_FILL_DOUBLE},
+                  {v[large], {1 << 19, 5, 7}, NC_FILL_FLOAT}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        EXPECT(0, nc_get_var1_double(file, wanted[i].variable, wanted[i].at, &got));
+        if (got != wanted[i].value) EXPECT(-1, (long)i);
+    }
+    EXPECT(0, nc_close(file));
+    EXPECT(0, unlink(path));
+}
+
+/* Tests a file that loses its name after some of it was written: it keeps the new one, and what was
+ * put; a removed file does not come back. */
+static void moved(void) {
+    int other = 0;
+    for (int removed = 0; removed < 2; removed++) {
+        define("moved.nc");
+        for (size_t r = 0; r < records; r++) put(r);
+        EXPECT(0, nc_sync(id));
+        EXPECT(0, removed ? unlink("moved.nc") : rename("moved.nc", "renamed.nc"));
+        put(records);
+        EXPECT(0, nc_close(id));
+        EXPECT(-1, access("moved.nc", F_OK));
+        EXPECT(removed ? -1 : 0, access("renamed.nc", F_OK));
+        if (removed) continue;
+        EXPECT(0, nc_open("renamed.nc", NC_NOWRITE, &other));
+        EXPECT(0, wrong_values(other, records + 1));
+        EXPECT(0, nc_close(other));
+        EXPECT(0, unlink("renamed.nc"));
+    }
 }
 
 /* Tests the file of a child process that has no file of its parent, and that exits without closing
@@ -164,6 +259,8 @@ int main(int argc, char** argv) {
         mode = modes[m];
         files();
         once();
+        sparse();
+        moved();
         unclosed(argv[0]);
     }
     return failures != 0;

@@ -43,11 +43,13 @@ public:
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
     void begin_pass(bool records);
-    /// Sets the action of a place.
+    /// Sets the action of a place. A variable that the storage fills is skipped.
     /// @param action  the same on every rank
     /// @param part    null: this rank has none
     void set(std::size_t place, Action action, const Part* part = nullptr) {
-        actions_[place] = action;
+        const bool skips =
+            action == Action::fill && target_.storage->fills(places()[place].variable);
+        actions_[place] = skips ? Action::skip : action;
         parts_[place] = part;
     }
     /// Returns the places of the next pass.

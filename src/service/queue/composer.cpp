@@ -25,8 +25,10 @@ constexpr std::int64_t longest_gap = 64 << 10;
 /// Adds row-major ranges of elements (stretches) that together contain a box. If the box's runs are
 /// shorter than `shortest` elements, the fastest dimensions are taken whole, and a stretch also has
 /// elements outside the box.
-void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
+/// @return the stretches have no elements outside the box
+bool add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t shortest,
                    std::vector<ElementRange>& stretches) {
+    const std::int64_t volume = box.volume();
     Runs runs = runs_of(box, shape);
     for (int d = box.nd - 1; runs.count > 1 && runs.length < shortest; --d) {
         box.low[d] = 0;
@@ -37,6 +39,7 @@ void add_stretches(Box box, std::span<const std::int64_t> shape, std::int64_t sh
         stretches.push_back({begin, begin + runs.length});
         return true;
     });
+    return box.volume() == volume;
 }
 
 /// Sorts stretches, and joins those that touch.
@@ -164,7 +167,9 @@ std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) cons
     for (const Variable& v : definitions_.variables) {
         const bool named = has_bit(put, actions.size());
         const bool fills =
-            v.record || (kind == UnitKind::fill ? named : kind == UnitKind::last && !stays_hole(v));
+            !storage_.fills(static_cast<int>(actions.size())) &&
+            (v.record ||
+             (kind == UnitKind::fill ? named : kind == UnitKind::last && !stays_hole(v)));
         const bool data = named && !boxed_ && kind != UnitKind::fill;
         actions.push_back(data ? Action::data : fills ? Action::fill : Action::skip);
     }
@@ -186,8 +191,8 @@ std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const
     return step && !given ? std::max(records, first.record + 1) : records;
 }
 
-/// Writes the boxes of one variable and record. A stretch that was written before is read first;
-/// otherwise elements that no box covers are filled.
+/// Writes the boxes of one variable and record. A stretch that was written before is read first,
+/// unless the boxes cover it; otherwise elements that no box covers are filled.
 Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
     const auto [variable, record] = group;
     const Variable& v = definitions_.variables[variable];
@@ -195,13 +200,18 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
     const std::int64_t shortest = std::min(shortest_write, piece_) / element;
     const std::int64_t gap = std::min(longest_gap, piece_) / element;
     std::vector<ElementRange> stretches;
-    for (const UnitPart::Entry* e : boxes) add_stretches(e->held.box, v.shape, shortest, stretches);
+    bool covered = true;
+    for (const UnitPart::Entry* e : boxes) {
+        covered &= add_stretches(e->held.box, v.shape, shortest, stretches);
+        covered &= e->held.list == nullptr && !e->within;
+    }
     stretches = joined(std::move(stretches));
     Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
     Work known = fresh;
+    known.covered = covered;
     if (written_.is_complete(group)) {
         known.ranges = std::move(stretches);
-        return write_ranges(v.record, record, {&known, 1}, false);
+        return write_ranges(v.record, record, {&known, 1}, covered);
     }
     Ranges& written = written_.elements(group);
     for (const ElementRange& stretch : stretches)
@@ -216,7 +226,7 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
                       });
     for (const ElementRange& f : fresh.ranges) written.add(f.begin, f.end);
     Status status = write_ranges(v.record, record, {&fresh, 1}, true);
-    return status.ok() ? write_ranges(v.record, record, {&known, 1}, false) : status;
+    return status.ok() ? write_ranges(v.record, record, {&known, 1}, covered) : status;
 }
 
 /// Writes a range of a variable, which replaces its data.
@@ -259,7 +269,10 @@ Status Composer::end_records(std::int64_t records, std::span<const Action> actio
 
 Status Composer::end_records(std::int64_t records) {
     begin_boxes();
-    return end_records(records, std::vector(definitions_.variables.size(), Action::fill), {});
+    std::vector<Action> actions;
+    for (int v = 0; v < std::ssize(definitions_.variables); ++v)
+        actions.push_back(storage_.fills(v) ? Action::skip : Action::fill);
+    return end_records(records, actions, {});
 }
 
 // ---- ranges -------------------------------------------------------------------------------------

@@ -4,7 +4,32 @@
 #include <algorithm>
 #include <cstring>
 
+#include "index/runs.hpp"
+
 namespace thalweg::detail {
+
+namespace {
+
+/// Tests if a chunk has only fill values.
+/// @param data  elements of all records in its band, one record after another
+bool is_empty(const ChunkGrid& g, std::int64_t band, std::int64_t number, const Index& extent,
+              const char* data, const FillValue& fill) {
+    const Box box{static_cast<int>(g.shape.size()), g.corner(number), extent};
+    const Runs runs = runs_of(box, g.shape);
+    bool empty = true;
+    for (std::int64_t r = 0; r < g.records && empty; ++r) {
+        const char* const first = data + (r * g.elements_of(band) - band * g.band) * g.element;
+        for_runs(box, g.shape, runs, each_element, [&](std::int64_t begin) {
+            const char* const end = first + (begin + runs.length) * g.element;
+            for (const char* at = first + begin * g.element; at < end && empty; at += g.element)
+                empty = std::memcmp(at, fill.data(), g.element) == 0;
+            return empty;
+        });
+    }
+    return empty;
+}
+
+}  // namespace
 
 Status Packer::add(const Chunk& piece, const Take& take) {
     const ChunkGrid& g = grids_[piece.variable];
@@ -43,7 +68,7 @@ void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
 }
 
 Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
-                         const Take& take) {
+                         const Take& take, const Lacks& lacks) {
     const ChunkGrid& g = grids_[variable];
     const FillValue fill = definitions_.variables[variable].fill_value();
     const std::int64_t chunks = g.chunks_a_band(), elements = g.chunk_elements();
@@ -55,6 +80,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         std::int64_t offset;
         const std::int64_t inside = locate(g, band, number, offset, extent);
         const char* from = data + offset;
+        if (lacks && is_empty(g, band, number, extent, data, fill) && lacks(number)) continue;
         const bool waits = batch_ && !filters_[variable].empty();
         if (waits || inside != elements || !g.in_order || g.records > 1) {
             char* to = nullptr;

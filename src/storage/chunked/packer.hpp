@@ -35,10 +35,15 @@ public:
     Status add(const Chunk& piece, const Take& take);
     /// Quantizes the elements of a whole band (of one record), if the variable is quantized.
     void quantize_band(int variable, std::int64_t band, char* data) const;
+    /// Tests if the file lacks a chunk.
+    using Lacks = std::function<bool(std::int64_t number)>;
     /// Filters the chunks of a band.
-    /// @param data  elements of all records in the band, one record after another
+    /// @param data   elements of all records in the band, one record after another
+    /// @param lacks  chunks that the file lacks are left out if they contain only fill values;
+    /// null:
+    ///               none are left out
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
-                     const Take& take);
+                     const Take& take, const Lacks& lacks = nullptr);
 
     /// Passes on the chunks that wait to be filtered.
     Status finish(const Take& take) { return batch_ ? batch_->finish(take) : Status{}; }

@@ -109,7 +109,11 @@ Status ChunkStore::write_waiting() {
 
 Status ChunkStore::pack(const Band& band, char* elements) {
     if (Status s = quantize_changes(band, elements); !s.ok()) return s;
-    return packer_.pack_band(band.variable, band.record, band.number, elements, take_);
+    const auto lacks = [&](std::int64_t number) {
+        return layout_.sparse[band.variable] != 0 &&
+               !placer_.has({band.variable, band.record, number});
+    };
+    return packer_.pack_band(band.variable, band.record, band.number, elements, take_, lacks);
 }
 
 /// Quantizes the elements that have changed since the band was last packed. Elements that did not

@@ -25,6 +25,8 @@ struct ChunkLayout {
     /// 1: the variable is written in whole chunks; 0: element by element, at known offsets.
     std::vector<char> whole;
     std::vector<FillValue> fills;  ///< values of elements never written
+    /// 1: chunks that are never written read as the fill value, and take no space.
+    std::vector<char> sparse;
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "definitions/fill.hpp"
 #include "storage/netcdf4/page.hpp"
 
 namespace thalweg::detail {
@@ -33,6 +34,8 @@ void Netcdf4Layout::choose(const Definitions& definitions, std::int64_t writers)
         chunks.filters.push_back(filters_of(v.packing, v.element()));
         chunks.whole.push_back(whole && chunks.grids.back().chunked);
         chunks.fills.push_back(v.fill_value());
+        // HDF5 gives nothing for a missing chunk of a variable without fill value.
+        chunks.sparse.push_back(chunks.whole.back() != 0 && !has_no_fill(v));
     }
     rooms = Netcdf4Map(definitions, chunks.grids, chunks.whole);
 }
@@ -47,6 +50,7 @@ void Netcdf4Layout::take(const Definitions& definitions, const Netcdf4Contents& 
         chunks.filters.push_back(s.filters);
         chunks.whole.push_back(chunked);
         chunks.fills.push_back(s.fill);
+        chunks.sparse.push_back(0);
         addresses.push_back(s.address);
     }
     map = file_map(definitions, chunks.grids, chunks.whole, 0, addresses);

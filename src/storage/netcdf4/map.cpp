@@ -8,6 +8,7 @@ namespace thalweg::detail {
 namespace {
 
 constexpr std::int64_t aligned = 8;
+constexpr std::int64_t most_at_once = 1 << 20;
 
 /// Returns the size in bytes of a node in HDF5's chunk index (file format specification, "Version 1
 /// B-trees"). A node has 64 entries; the key of an entry consists of a size, a mask, an offset in
@@ -31,8 +32,11 @@ Netcdf4Map::Netcdf4Map(const Definitions& d, std::span<const ChunkGrid> grids,
     first_room_ = 16 * page;
     for (std::size_t i = 0; i < grids.size(); ++i) {
         if (!grids[i].chunked) continue;
-        first_room_ += d.variables[i].record ? 2 * node_bytes(d.variables[i])
-                                             : index_bytes(d.variables[i], grids[i].chunks());
+        std::int64_t bytes = d.variables[i].record ? 2 * node_bytes(d.variables[i])
+                                                   : index_bytes(d.variables[i], grids[i].chunks());
+        // There may be fewer chunks, and more room can be had later.
+        if (packed[i]) bytes = std::min(bytes, most_at_once);
+        first_room_ += bytes;
         if (d.variables[i].record && !packed[i]) chunks += grids[i].chunks();
     }
     group_ = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, chunks));

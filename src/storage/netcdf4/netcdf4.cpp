@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/keeper_index.hpp"
+#include "storage/netcdf4/page.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/sums/file_with_sums.hpp"
 
@@ -37,6 +38,7 @@ public:
         if (v >= layout_.chunks.grids.size()) return {};
         return layout_.stored(definitions_->variables[v], v);
     }
+    bool fills(int variable) const override { return layout_.chunks.sparse[variable] != 0; }
     bool collective() const override { return in_rounds() && !store_->boxes(); }
     bool keeper_counts() const override { return !store_->boxes(); }
 
@@ -61,7 +63,12 @@ public:
         Status opened = alone([&] {
             map = layout_.map = file_map(definitions, layout_.chunks.grids, layout_.chunks.whole,
                                          layout_.rooms.data_begin(layout_.definitions_bytes));
-            placer_->set_end(map.record_begin > 0 ? map.record_begin : map.fixed_end);
+            // The offsets of variables that are written in whole chunks are not addresses.
+            std::int64_t end = layout_.rooms.data_begin(layout_.definitions_bytes);
+            for (std::size_t i = 0; i < layout_.chunks.whole.size(); ++i)
+                if (layout_.chunks.whole[i] == 0)
+                    end = std::max(end, map.offset[i] + map.padded[i]);
+            placer_->set_end(rounded(end, page));
         });
         if (Status status = join(comm); !status.ok()) return status;
         if (opened.ok() && (writer || index_))
