@@ -29,7 +29,8 @@ typedef struct tw_field_impl* tw_field;
  *                  run passes that of the first run
  * @param settings  NULL, or "name=value; ..." as for tw_create, for all files of the history; the
  *                  configuration overrides them. One more, "step=1800", is the length of the
- *                  model's step in seconds, for configurations that count in steps
+ *                  model's step in seconds, for configurations that count in steps, and for a first
+ *                  step that is longer than a window
  * @param history   receives the handle; end it with tw_history_close
  * @return TW_OK, TW_EARG (an unknown calendar, an invalid date), TW_EIO (the file cannot be read),
  *         TW_ESETTING (the text has all errors of the configuration, with their lines),
@@ -89,7 +90,10 @@ tw_status tw_history_ready(tw_history history);
  * end of the step. Local.
  * @param seconds  since the start, rounded to microseconds. It grows from step to step; the same
  *                 time may be set again before tw_history_end_step
- * @return TW_OK, TW_EARG (it does not grow; a step covers a whole window of a stream), TW_ESTATE
+ * @return TW_OK, TW_ESTATE, TW_EARG: it does not grow; a step covers a whole window of a stream
+ *         whose samples are no averages over steps (those count in each window with the part of the
+ *         step that lies there); or the first step covers a window, and its length is not known by
+ *         the setting "step"
  */
 tw_status tw_history_time(tw_history history, double seconds);
 
@@ -121,11 +125,12 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
 /**
  * Ends the step: writes the records that are due. A step in which none is due makes no call of MPI,
  * except the first step of a run without the setting "step".
- * @return TW_OK; TW_EMISSING (a field was sent by some ranks only, or a selected field was never
- *         sent), TW_EMISMATCH (sent with different times or weights), TW_EARG (the missing elements
- *         of a field declared with missing=fixed have changed), TW_ERANGE (values do not fit the
- *         type of the file, and become the fill value), TW_ESTATE, or an error of the files. The
- *         record is then lost, and the model may go on
+ * @return TW_OK; TW_EMISSING (a field was sent by some ranks only; or by none, with unsent =
+ *         "error" in the configuration: otherwise its values are the fill value), TW_EMISMATCH
+ *         (sent with different times or weights), TW_EARG (the missing elements of a field declared
+ *         with missing=fixed have changed), TW_ERANGE (values do not fit the type of the file, and
+ *         become the fill value), TW_ESTATE, or an error of the files. The record is then lost, and
+ *         the model may go on
  * @note Collective if a record is due, if stations are found that are not on land, and in the first
  *       step of a run without the setting "step". Every rank sets the same times and calls this in
  *       each step, also after an error of tw_history_time or tw_send. A rank whose tw_history_time

@@ -40,10 +40,10 @@ bool is_quantized(const Variable* variable) {
 }
 
 /// Tests if some element of a variable may get the fill value. With a time dimension this is always
-/// so, as a record may have no sample.
+/// so, as a record may have no sample; without one, if the first step had none.
 bool can_fill(const Variable& variable, bool timeless) {
     const Statistic& statistic = variable.about().statistic;
-    return !timeless || statistic.missing != Missing::none ||
+    return !timeless || !variable.samples().ever() || statistic.missing != Missing::none ||
            variable.about().type != statistic.type;
 }
 

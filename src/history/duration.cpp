@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <numeric>
 
 namespace thalweg::history {
 
@@ -164,6 +165,8 @@ std::int64_t Boundaries::window(Time time, Edge edge) const {
     while (at(k - 1) >= time) --k;
     return k;
 }
+
+Time Boundaries::daily() const { return length_ > 0 ? std::gcd(length_, one_day) : one_day; }
 
 bool Boundaries::refined_by(const Boundaries& finer) const {
     if (months_ > 0 && finer.months_ > 0) {

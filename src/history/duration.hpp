@@ -56,6 +56,9 @@ public:
     std::int64_t last(Time time) const { return window(time, Edge::begin) - 1; }
     bool has(Time time) const { return at(last(time)) == time; }
 
+    /// Returns the distance of the times of the day at which boundaries lie, counted from that of
+    /// at(0): a day if all lie at the same time of the day.
+    Time daily() const;
     /// Tests if each of these boundaries is also one of `finer`.
     bool refined_by(const Boundaries& finer) const;
 

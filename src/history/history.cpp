@@ -69,7 +69,7 @@ Status History::begin_step(double seconds) {
     waiting_.clear();
     for (const auto& stream : streams_) {
         stream->begin_step();
-        if ((stream->step().used || stream->is_due()) && waits(*stream))
+        if ((stream->step().used() || stream->step().is_due()) && waits(*stream))
             waiting_.push_back(stream.get());
     }
     const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
@@ -130,7 +130,7 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
 /// Ends the steps until a time without their samples.
 void History::skip_to(Time time) {
     for (const auto& stream : streams_)
-        if (!stream->plan_step(step_.previous, time).ok() || stream->is_due())
+        if (!stream->plan_step(step_.previous, time).ok() || stream->step().is_due())
             drop_records({{stream.get(), {}}});
     step_.length = time - step_.previous.value_or(context_.run.start);
     step_.previous = time;
@@ -148,7 +148,7 @@ Status History::end_lost_step() {
     bool due = !knows_length();
     for (const auto& stream : streams_)
         due |= knows_length() && stream->plan_step(from, step_.assumed).ok() &&
-               (stream->is_due() || (stream->step().used && waits(*stream)));
+               (stream->step().is_due() || (stream->step().used() && waits(*stream)));
     if (!due) return lost;
     Time reached = 0;
     Status status = ranks_.agree(lost, never, {}, &reached);
@@ -161,7 +161,8 @@ static std::vector<Due> find_due(const Streams& streams) {
     std::vector<Due> due;
     for (const auto& stream : streams) {
         const Step& step = stream->step();
-        if (step.before) due.push_back({stream.get(), *step.before, true});
+        for (const StepPart& part : step.before)
+            if (part.ends) due.push_back({stream.get(), part.window, true});
         if (step.ends) due.push_back({stream.get(), step.window});
     }
     return due;
@@ -222,10 +223,13 @@ std::vector<Due> History::find_open() {
             }
             due.push_back({stream.get(), *window});
         } else if (!saved_ && ranks_.rank() == 0) {
+            const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
             detail::log::warn(
                 "history: stream '{}': the window that begins at {} is not complete, and is not "
-                "written",
-                stream->table().name, date_text(context_.run.calendar, window->begin));
+                "written (the last time was {}){}",
+                stream->table().name, text(window->begin), text(*step_.previous),
+                window->begin == stream->rules().begin() ? ". Are times in seconds since the start?"
+                                                         : "");
         }
     }
     return due;

@@ -90,7 +90,7 @@ std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& 
             // The record of a field that was wanted, but not sent, is not written.
             for (const Due& one : due)
                 if (one.stream == stream && shows)
-                    group.is_due |= !variable->samples().record(one.before).wanted;
+                    group.is_due |= !variable->samples().record(one.number()).wanted;
         }
         for (auto& [dims, group] : own)
             if (group.shows.empty())

@@ -43,7 +43,7 @@ Status History::make_streams() {
         field.weighed.clear();
     }
     for (const ResolvedStream& one : resolved_) {
-        streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table]));
+        streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table], one));
         if (Status s = make_variables(*streams_.back(), one); !s.ok()) return s;
     }
     return {};
@@ -90,7 +90,8 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
     Taken& t = choices_.take(field.serial, field.part, choice);
     if (weights.field != nullptr)
         if (Status s = match_weights(*t.chosen, weights); !s.ok()) return s;
-    const WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
+    WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
+    set_splits(stream.table(), {&about, 1}, rules);
     auto made = std::make_unique<Variable>(about, field, weights, rules, t.chosen);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const tw_type type = about.type;

@@ -2,6 +2,7 @@
 #include "history/records.hpp"
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace thalweg::history {
 
@@ -9,22 +10,16 @@ using detail::failure;
 
 namespace {
 
-/// Calls visit(variable, word, next word, Due::before) for each variable of the records that are
+/// Calls visit(variable, word, next word, Due::number()) for each variable of the records that are
 /// due. `words` has two words for each variable.
 template <class Words, class Visit>
 void for_words(const std::vector<Due>& due, Words&& words, Visit&& visit) {
     std::size_t at = 0;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            visit(*variable, words[at], words[at + 1], one.before);
+            visit(*variable, words[at], words[at + 1], one.number());
             at += 2;
         }
-}
-
-std::string quoted_list(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
-    return list;
 }
 
 }  // namespace
@@ -54,7 +49,7 @@ Status Records::write_records(const std::vector<Due>& due) {
 void drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables())
-            variable->samples().end_record(one.before);
+            variable->samples().end_record(one.number());
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -63,7 +58,7 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     std::vector<std::int64_t> words;
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables()) {
-            const RecordSamples samples = variable->samples().record(one.before);
+            const RecordSamples samples = variable->samples().record(one.number());
             words.push_back(variable->held() ? samples.log : 0);
             words.push_back(variable->held() ? ~samples.log : 0);
             keep_first(mine, samples.failure);
@@ -79,7 +74,7 @@ Status Records::find_differences(const std::vector<Due>& due, std::span<const st
     bool alike = true;
     Status mine;
     const auto find_unsent = [&](const Variable& variable, std::int64_t all, std::int64_t none,
-                                 bool before) {
+                                 Samples::Number before) {
         if ((all & none) == 0) return;
         alike = false;
         const std::string& name = variable.field().declared.name;
@@ -91,68 +86,75 @@ Status Records::find_differences(const std::vector<Due>& due, std::span<const st
     for_words(due, words, find_unsent);
     if (alike) return {};
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
-    for_words(due, words, [&](const Variable& variable, std::int64_t all, std::int64_t none, bool) {
-        if ((all & none) != 0)
-            keep_first(mine,
-                       failure(TW_EMISMATCH,
-                               "field '{}': the ranks have sent it at different times or with "
-                               "different weights",
-                               OfVariable{variable.field().declared.name}));
-    });
+    for_words(due, words,
+              [&](const Variable& variable, std::int64_t all, std::int64_t none, Samples::Number) {
+                  if ((all & none) != 0)
+                      keep_first(
+                          mine,
+                          failure(TW_EMISMATCH,
+                                  "field '{}': the ranks have sent it at different times or with "
+                                  "different weights",
+                                  OfVariable{variable.field().declared.name}));
+              });
     return mine;
 }
 
-/// Checks variables without samples; the result is the same on every rank.
+/// Checks variables without samples, whose records have the fill value; the result is the same on
+/// every rank.
 Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words,
                              Time now) {
-    std::vector<std::string> never, unsent;
+    std::vector<std::string> unsent;
     sent_in_record_.clear();
-    const auto check = [&](Variable& variable, std::int64_t all, std::int64_t none, bool before) {
-        const std::string& name = variable.field().declared.name;
-        if (all != 0 || none == 0) {
-            variable.samples().set_ever();
-            sent_in_record_.insert({&variable, before});
-            return;
+    std::size_t at = 0;
+    for (const Due& one : due)
+        for (const auto& variable : one.stream->variables()) {
+            const bool sent = words[at] != 0 || words[at + 1] == 0;
+            at += 2;
+            Samples& samples = variable->samples();
+            if (sent) {
+                samples.set_ever();
+                sent_in_record_.insert({variable.get(), one.number()});
+            } else if (samples.record(one.number()).wanted) {  // else a filter has left no sample
+                unsent.push_back("'" + variable->field().declared.name + "'");
+                if (!context_.table->unsent_error) warn_unsent(one, *variable);
+            }
         }
-        if (!variable.samples().record(before).wanted)
-            return;  // no time of `hours` or `sample` lies in the window
-        if (!variable.samples().ever()) {
-            never.push_back(name);
-            return;
-        }
-        unsent.push_back(name);
-        if (!context_.table->unsent_error && ranks_.rank() == 0 && warned_.insert(name).second)
-            detail::log::warn(
-                "history: field '{}' was not sent in the window before {}; its record "
-                "has the fill value",
-                name, date_text(context_.run.calendar, now));
-    };
-    for_words(due, words, check);
-    if (!never.empty()) return failure(TW_EMISSING, "history: never sent: {}", quoted_list(never));
-    if (context_.table->unsent_error && !unsent.empty())
-        return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
-                       date_text(context_.run.calendar, now), quoted_list(unsent));
-    return {};
+    if (!context_.table->unsent_error || unsent.empty()) return {};
+    return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
+                   date_text(context_.run.calendar, now),
+                   detail::joined(std::span<const std::string>(unsent), ", "));
+}
+
+/// Warns once of a field that was not sent, or not in some window.
+void Records::warn_unsent(const Due& due, const Variable& variable) {
+    const std::string name = fmt::format("stream '{}': field '{}'", due.stream->table().name,
+                                         variable.field().declared.name);
+    if (!warned_.insert(name).second || ranks_.rank() != 0) return;
+    const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
+    const std::string when = !variable.samples().ever() ? "before " + text(due.window.end)
+                             : variable.instant()
+                                 ? "at " + text(due.window.end)
+                                 : "from " + text(due.window.begin) + " to " + text(due.window.end);
+    detail::log::warn("history: {} was not sent {}; its values are the fill value", name, when);
 }
 
 Status Records::write_record(const Due& due) {
-    const auto& [stream_of, window, before] = due;
-    Stream& stream = *stream_of;
+    Stream& stream = *due.stream;
     Status status;
     for (const auto& output : stream.outputs()) {
         if (!output->is_open()) keep_first(status, limit_open());
-        keep_first(status, output->prepare(window));
+        keep_first(status, output->prepare(due.window));
         for (Variable* variable : output->variables()) {
-            if (sent_in_record_.count({variable, before}) == 0) continue;
+            if (sent_in_record_.count({variable, due.number()}) == 0) continue;
             const void* values = nullptr;
-            Status result = variable->samples().result(before, values);
+            Status result = variable->samples().result(due.number(), values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
                        OfVariable{variable->name()}, result.text);
             keep_first(status, result);
             keep_first(status, output->put(*variable, values));
         }
-        keep_first(status, output->end_record(window));
+        keep_first(status, output->end_record(due.window));
     }
     return status;
 }

@@ -17,6 +17,11 @@ struct Due {
     Stream* stream;
     Window window;
     bool before = false;  ///< the window ended before the step
+
+    /// Returns the record's number for the functions of Samples.
+    Samples::Number number() const {
+        return before ? Samples::Number(window.number) : std::nullopt;
+    }
 };
 
 /// Drops records that are due, so that the next windows begin.
@@ -37,14 +42,15 @@ private:
     Status check_samples(const std::vector<Due>& due, Time now);
     Status find_differences(const std::vector<Due>& due, std::span<const std::int64_t> words);
     Status check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words, Time now);
+    void warn_unsent(const Due& due, const Variable& variable);
     Status write_records(const std::vector<Due>& due);
     Status write_record(const Due& due);
 
     Ranks& ranks_;
     const FileContext& context_;
     Streams& streams_;
-    std::set<std::string> warned_;  ///< fields for which a warning was printed: not sent
-    std::set<std::pair<const Variable*, bool>> sent_in_record_;  ///< with Due::before
+    std::set<std::string> warned_;  ///< streams and fields of which a warning told: not sent
+    std::set<std::pair<const Variable*, Samples::Number>> sent_in_record_;  ///< with Due::number()
 };
 
 }  // namespace thalweg::history

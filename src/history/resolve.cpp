@@ -78,6 +78,12 @@ FieldKeys merged(FieldKeys base, const FieldKeys& over) {
     return base;
 }
 
+/// Tests if the samples of a field are averages over steps, which can be split.
+bool is_average(const StreamField& field) {
+    const Op op = field.statistic.inner.value_or(field.statistic.op);
+    return op == Op::mean || op == Op::rms || op == Op::mean_square || op == Op::std;
+}
+
 class Resolver {
 public:
     Resolver(const Table& table, std::span<const DeclaredField> declared,
@@ -253,10 +259,7 @@ private:
     void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
                      StreamField& field) {
         const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
-        const Op op = field.statistic.inner.value_or(field.statistic.op);
-        if (name.empty() ||
-            (op != Op::mean && op != Op::rms && op != Op::mean_square && op != Op::std))
-            return;
+        if (name.empty() || !is_average(field)) return;
         const auto position = positions_.find(name);
         if (position == positions_.end()) {
             fail(field.keys.weight ? line : stream.line_of("weight"),
@@ -378,6 +381,15 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
 }
 
 }  // namespace
+
+void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
+                WindowRules& rules) {
+    // A filter selects samples as points in time, and counts know no durations.
+    if (stream.counts || stream.sample || !stream.hours.empty() || fields.empty()) return;
+    if (rules.every != Every::window && rules.every != Every::run) return;
+    rules.splits = std::ranges::any_of(fields, is_average);
+    rules.passes = std::ranges::all_of(fields, is_average);
+}
 
 std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
                              std::vector<ResolvedStream>& streams,

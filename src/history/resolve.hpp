@@ -46,6 +46,9 @@ struct ResolvedStream {
     std::vector<StreamField> fields;
 };
 
+/// Sets in the rules of windows whether the samples of fields are split at their boundaries.
+void set_splits(const StreamTable& stream, std::span<const StreamField> fields, WindowRules& rules);
+
 /**
  * Applies selectors and overrides, and makes the checks that need the declared fields: selectors
  * that match nothing, unknown fields, weights with other dimensions, regions without coordinates,

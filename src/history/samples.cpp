@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/samples.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -61,25 +62,74 @@ Samples::Samples(const Variable& variable, Weights weights)
 
 std::int64_t Samples::bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
 
+bool Samples::splits() const { return variable_.rules().passes; }
+
+Samples::Before* Samples::before(std::int64_t number) {
+    const auto found = std::ranges::find(before_, number, &Before::number);
+    return found != before_.end() ? &*found : nullptr;
+}
+
 void Samples::begin_step(const Step& step, bool waits) {
     step_ = step;
     waits_ = waits;
-    if (step.inner_before)
-        end_inner(step.before ? step.before->begin : step.window.begin, step.inner_before->end);
-    if (step.before && !before_) {  // else an earlier attempt lacked memory for other variables
-        Before before{record(false), {}, {}};
-        if (state_.log != 0) {
-            before.values.resize(variable_.chosen().elements *
-                                 detail::size_of(variable_.about().type));
-            finish();
-            before.status = std::move(results_->status);
-            if (!before.values.empty())
-                std::memcpy(before.values.data(), results_->values, before.values.size());
-        }
-        before_ = std::move(before);
-        reset();
+    divided_ = splits() && step.used() && !step.before.empty();
+    const DeclaredField& declared = variable_.field().declared;
+    if (divided_) sample_.resize(variable_.chosen().elements * detail::size_of(declared.type));
+    for (const StepPart& part : step.before) {
+        // An earlier attempt may have lacked memory for other variables.
+        if (!part.ends || before(part.window.number) != nullptr) continue;
+        before_.push_back(
+            {.number = part.window.number, .samples = {}, .status = {}, .values = {}});
+        if (divided_ || state_.log != 0)
+            before_.back().values.resize(variable_.chosen().elements *
+                                         detail::size_of(variable_.about().type));
     }
-    if (step.used) state_.wanted = 1;
+    if (divided_) return;
+    for (const StepPart& part : step.before) end_part(part);
+    if (step.takes) state_.wanted = 1;
+}
+
+/// Ends the windows that end with a part of the step.
+void Samples::end_part(const StepPart& part) {
+    if (part.inner_ends) end_inner(part.window.begin, part.inner.end);
+    if (!part.ends) return;
+    Before& ended = *before(part.window.number);
+    if (ended.ended) return;
+    ended.samples = record({});
+    if (state_.log != 0) {
+        finish();
+        ended.status = std::move(results_->status);
+        if (!ended.values.empty())
+            std::memcpy(ended.values.data(), results_->values, ended.values.size());
+    }
+    ended.ended = true;
+    reset();
+}
+
+/// Adds the sample to each window with the part of the step that lies there, and ends the windows
+/// before the last.
+/// @param sent  false: there is no sample
+void Samples::take_parts(bool sent) {
+    const auto take = [&](const StepPart& part, Time end) {
+        if (!part.takes) return;
+        state_.wanted = 1;
+        if (sent) {
+            begin_sample(part, end);
+            const double* const weights =
+                weights_.values().empty() ? nullptr : weights_.values().data();
+            sums_->add({0, variable_.chosen().elements, sample_.data(), 1, weights});
+            end_sample();
+        }
+        if (!sample_failure_.ok()) keep_failure(failure_, sample_failure_);
+    };
+    for (const StepPart& part : step_.before) {
+        take(part, part.inner_ends ? part.inner.end : part.window.end);
+        end_part(part);
+    }
+    take(step_, sample_time_);
+    divided_ = false;
+    sample_ = std::vector<char>();
+    sample_failure_ = {};
 }
 
 void StepWeights::take(std::span<const SentBox> boxes, bool last) {
@@ -119,28 +169,55 @@ Status StepWeights::check(const std::string& weighted) const {
                            OfVariable{weighted}, weights_.field->declared.name);
 }
 
+Time Samples::begin_of(const StepPart& part) const {
+    return variable_.about().inner ? part.inner.begin : part.window.begin;
+}
+
+double Samples::weight_of(const StepPart& part, Time end) {
+    if (variable_.instant() || variable_.about().statistic.counts) return own_weight_.value_or(1);
+    const Time duration = state_.weight.since(begin_of(part), end);
+    const double weight = state_.weight.next(begin_of(part), end);
+    if (!own_weight_) return weight;
+    if (!splits() || duration == whole_) return *own_weight_;
+    return *own_weight_ * (static_cast<double>(duration) / static_cast<double>(whole_));
+}
+
+void Samples::begin_sample(const StepPart& part, Time end) {
+    const double weight = weight_of(part, end);
+    sums_->begin_sample(weight);
+    state_.log = add_to_log(state_.log, end, weight);
+}
+
+void Samples::end_sample() {
+    Status ended = sums_->end_sample();
+    if (!ended.ok())
+        keep_failure(failure_, failure(ended.code, "field '{}': {}",
+                                       OfVariable{variable_.field().declared.name}, ended.text));
+}
+
 void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
                    bool last) {
     if (first) {
         if (variable_.instant())
             sums_.emplace(variable_.about().statistic, variable_.chosen().elements);
-        double weight = 1;
-        if (!variable_.instant() && !variable_.about().statistic.counts)
-            weight = state_.weight.next(
-                variable_.about().inner ? step_.inner.begin : step_.window.begin, now);
-        if (own_weight != nullptr) weight = *own_weight;
-        sums_->begin_sample(weight);
-        state_.log = add_to_log(state_.log, now, weight);
+        own_weight_.reset();
+        if (own_weight != nullptr) own_weight_ = *own_weight;
+        sample_time_ = now;
+        const StepPart& earliest = step_.before.empty() ? step_ : step_.before.front();
+        whole_ = std::max(now - step_.from, state_.weight.since(begin_of(earliest), now));
+        if (!divided_) begin_sample(step_, now);
     }
-    for (const SentBox& box : boxes) add(box);
-    if (!last) return;
-    Status ended = sums_->end_sample();
-    if (!ended.ok())
-        fail(failure(ended.code, "field '{}': {}", OfVariable{variable_.field().declared.name},
-                     ended.text));
+    if (divided_) {
+        const std::int64_t size = detail::size_of(variable_.about().statistic.type);
+        for (const SentBox& box : boxes)
+            copy_elements(variable_.chosen(), box, size, sample_.data());
+        if (last) take_parts(true);
+    } else {
+        for (const SentBox& box : boxes) add(box);
+        if (last) end_sample();
+    }
     // The sums are still in the caches.
-    else if (step_.ends && !variable_.about().inner && !waits_)
-        finish();
+    if (last && step_.ends && failure_.ok() && !variable_.about().inner && !waits_) finish();
 }
 
 void Samples::add(const SentBox& box) {
@@ -173,6 +250,7 @@ void Samples::end_inner(Time begin, Time end) {
 }
 
 void Samples::end_step() {
+    if (divided_) take_parts(false);
     if (step_.inner_ends) end_inner(step_.window.begin, step_.inner.end);
     weights_.end_step();
 }
@@ -186,15 +264,25 @@ void Samples::finish() {
     results_ = std::move(found);
 }
 
-Status Samples::result(bool before, const void*& values) {
-    if (!before) finish();
-    values = before ? before_->values.data() : results_->values;
-    return before ? before_->status : results_->status;
+RecordSamples Samples::record(Number number) const {
+    if (!number) return {state_.log, state_.wanted != 0, failure_};
+    const auto found = std::ranges::find(before_, *number, &Before::number);
+    return found != before_.end() ? found->samples : RecordSamples{};
 }
 
-void Samples::end_record(bool before) {
-    before_.reset();
-    if (!before) reset();
+Status Samples::result(Number number, const void*& values) {
+    if (!number) finish();
+    values = number ? before(*number)->values.data() : results_->values;
+    return number ? before(*number)->status : results_->status;
+}
+
+void Samples::end_record(Number number) {
+    if (number) {
+        std::erase_if(before_, [&](const Before& each) { return each.number == *number; });
+        return;
+    }
+    before_.clear();
+    reset();
 }
 
 void Samples::reset() {
@@ -237,9 +325,10 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     failure_ = other.failure_;
     before_ = other.before_;
     const std::int64_t size = detail::size_of(variable_.about().type);
-    if (before_ && !before_->values.empty()) {
-        before_->values.resize(places.size() * size);
-        gather(other.before_->values.data(), size, before_->values.data());
+    for (std::size_t b = 0; b < before_.size(); ++b) {
+        if (before_[b].values.empty()) continue;
+        before_[b].values.resize(places.size() * size);
+        gather(other.before_[b].values.data(), size, before_[b].values.data());
     }
     sums_.reset();
     if (!other.sums_) return;

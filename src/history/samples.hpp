@@ -67,16 +67,19 @@ struct RecordSamples {
 
 class Samples {
 public:
+    using Number = std::optional<std::int64_t>;
+
     Samples(const Variable& variable, Weights weights);
 
     StepWeights& weights() { return weights_; }
     const StepWeights& weights() const { return weights_; }
     /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
-    /// Begins a step. First completes the windows that ended before it.
+    /// Begins a step. First completes the windows that ended before it, unless the step's sample
+    /// counts in them.
     /// @param waits  not all of the elements will be written
     void begin_step(const Step& step, bool waits);
-    bool wants() const { return step_.used; }
+    bool wants() const { return splits() ? step_.used() : step_.takes; }
     /// Adds boxes of a sample.
     /// @param own_weight  weight sent by the model; null: derived from the step's length
     /// @param first, last  these are the first, or the last, boxes of the sample
@@ -85,26 +88,23 @@ public:
     /// Ends a step, and the inner windows that end with it.
     void end_step();
 
-    /// @param before  the record's window ended before the step
-    RecordSamples record(bool before) const {
-        return before ? before_->samples : RecordSamples{state_.log, state_.wanted != 0, failure_};
-    }
-    /// Notes that the samples of this window cannot be used.
-    void fail(Status why) {
-        if (failure_.ok()) failure_ = std::move(why);
-    }
+    /// @param before  number of the record's window, which ended before the step; none: that of the
+    ///                step
+    RecordSamples record(Number before) const;
+    /// Notes that the step's sample cannot be used.
+    void fail(Status why) { keep_failure(divided_ ? sample_failure_ : failure_, std::move(why)); }
     /// Ends an inner window that is not complete.
     void end_inner(Time begin, Time end);
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
     /// Computes the values of the record, dense in the order of the chosen part.
-    /// @param before  the record's window ended before the step
+    /// @param before  as for record()
     /// @param values  receives the values, which stay until end_record()
     /// @return TW_OK, TW_ERANGE
-    Status result(bool before, const void*& values);
-    /// Drops the record of the window that ended before the step, if there is one.
-    /// @param before  that is all; otherwise the next window begins
-    void end_record(bool before);
+    Status result(Number before, const void*& values);
+    /// Drops the record of a window that ended before the step; or those of all such windows and
+    /// that of the step, so that the next window begins.
+    void end_record(Number before);
 
     VariableState state() const;
     void set_state(const VariableState& state);
@@ -123,9 +123,11 @@ private:
     /// State of a record that is due at the end of the step, although its window ended before the
     /// step.
     struct Before {
+        std::int64_t number = 0;  ///< number of the window
         RecordSamples samples;
         Status status;
         std::vector<char> values;
+        bool ended = false;
     };
     /// Results of the open window, which has had its last sample.
     struct Results {
@@ -133,9 +135,20 @@ private:
         const void* values = nullptr;
     };
 
+    static void keep_failure(Status& kept, Status why) {
+        if (kept.ok()) kept = std::move(why);
+    }
+    bool splits() const;
+    Time begin_of(const StepPart& part) const;
+    double weight_of(const StepPart& part, Time end);
+    void begin_sample(const StepPart& part, Time end);
+    void add(const SentBox& box);
+    void end_sample();
+    void end_part(const StepPart& part);
+    void take_parts(bool sent);
+    Before* before(std::int64_t number);
     void finish();
     void reset();
-    void add(const SentBox& box);
 
     const Variable& variable_;
     StepWeights weights_;
@@ -144,8 +157,14 @@ private:
     VariableState state_;
     Step step_;
     bool waits_ = false;  ///< not all of the elements will be written
-    Status failure_;
-    std::optional<Before> before_;
+    /// The sample counts in several windows, so it is kept until all of its boxes were sent.
+    bool divided_ = false;
+    std::vector<char> sample_;
+    Status failure_, sample_failure_;
+    std::optional<double> own_weight_;  ///< weight of the sample that the model has sent
+    Time sample_time_ = 0;
+    Time whole_ = 0;  ///< time for which the sample stands
+    std::vector<Before> before_;
     std::optional<Results> results_;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;

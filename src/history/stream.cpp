@@ -5,11 +5,13 @@
 
 namespace thalweg::history {
 
-Stream::Stream(FileContext& context, const StreamTable& table)
+Stream::Stream(FileContext& context, const StreamTable& table, const ResolvedStream& resolved)
     : context_(context),
       table_(table),
       rules_(window_rules(*context.table, table, context.run, std::nullopt)),
-      steps_(1) {}
+      steps_(1) {
+    set_splits(table, resolved.fields, rules_);
+}
 
 void Stream::make_outputs(
     const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
@@ -53,13 +55,13 @@ void Stream::begin_step() {
     for (const auto& variable : variables_)
         variable->samples().begin_step(variable->about().inner ? *own++ : steps_.front(),
                                        outputs_.empty());
-    if (step().crossed && !warned_ && context_.ranks->rank() == 0)
+    const bool warns = step().crossed && !rules_.passes && !warned_;
+    if (warns && context_.ranks->rank() == 0)
         detail::log::warn(
-            "history: stream '{}': a step of the model crosses the boundary of a window; it "
-            "belongs "
-            "to the window of its end",
-            table_.name);
-    warned_ = warned_ || step().crossed;
+            "history: stream '{}': a step of the model crosses the boundary of a window; its "
+            "samples {} to the window of its end",
+            table_.name, rules_.splits ? "belong, except for means weighted by time," : "belong");
+    warned_ = warned_ || warns;
 }
 
 std::vector<Variable*> variables_of(const Streams& streams) {

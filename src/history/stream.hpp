@@ -12,7 +12,7 @@ namespace thalweg::history {
 
 class Stream {
 public:
-    Stream(FileContext& context, const StreamTable& table);
+    Stream(FileContext& context, const StreamTable& table, const ResolvedStream& resolved);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
@@ -37,8 +37,6 @@ public:
     /// Begins the step that was planned.
     void begin_step();
     const Step& step() const { return steps_.front(); }
-    /// Tests if a record must be written at the end of the step.
-    bool is_due() const { return step().before || step().ends; }
 
 private:
     FileContext& context_;

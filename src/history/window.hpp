@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -37,9 +38,18 @@ struct WindowRules {
     /// Use only the first sample at or after each of these times of the day.
     std::vector<Time> hours;
     std::optional<Boundaries> inner;  ///< windows of the inner operation
+    /// Samples of some variables count in each window with the part of their step that lies there.
+    bool splits = false;
+    bool passes = false;  ///< those of all variables do, so a step can pass whole windows
 
     /// Returns the time at which the first window begins.
     Time begin() const;
+    bool filters() const { return sample || !hours.empty(); }
+    /// Returns the last time, no later than another, for which the filters choose a sample.
+    Time last_chosen(Time time) const;
+    /// Tests if a time of last_chosen() is the first one at or after a boundary, so that an instant
+    /// stream has a record.
+    bool has_instant(Time chosen) const;
 };
 
 /// One record: its window, or the time of an instant (begin == end).
@@ -51,26 +61,33 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/**
- * The actions for one step's samples, in this order, each only if set: complete the inner window
- * `inner_before`, write the record of `before`, add the samples, complete the inner window `inner`,
- * write the record of `window`.
- */
-struct Step {
-    /// Windows that ended before this step, as no step ended exactly with them.
-    std::optional<Window> inner_before, before;
-    bool used = false;                      ///< the step's samples are added
-    Window window;                          ///< window to which the samples belong
-    Window inner;                           ///< inner window of the samples, if the stream has one
-    bool inner_ends = false, ends = false;  ///< this step completes the inner window, or the window
-    bool crossed = false;  ///< a window's boundary lies inside the step, which causes one warning
+/// A part of a step, which lies in one window, and in one inner window.
+struct StepPart {
+    Window window;
+    Window inner;                           ///< inner window, if the stream has them
+    bool takes = false;                     ///< the step's samples count in the window
+    bool inner_ends = false, ends = false;  ///< the inner window, or the window, ends here
+};
+
+/// The use of a step's samples. The step itself is its last part, up to its end.
+struct Step : StepPart {
+    Time from = 0;  ///< beginning of the step
+    /// Parts in windows that ended before the step, in the order of time. Samples of variables that
+    /// are not split do not count in them.
+    std::vector<StepPart> before;
+    bool crossed = false;  ///< a window's boundary lies inside the step
+
+    /// Tests if some window takes the samples.
+    bool used() const;
+    /// Tests if a record must be written at the end of the step.
+    bool is_due() const;
 };
 
 /**
  * Finds the use of a step's samples.
  * @param previous  time of the step before; none for the first step of the history
- * @return TW_OK, TW_EARG: the step covers a whole window; the text names the window, but not the
- *     stream
+ * @return TW_OK, TW_EARG: the step covers a whole window, and does not count in it, or its length
+ *     is not known; the text names the window, but not the stream
  */
 Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step);
 
@@ -97,6 +114,8 @@ struct DurationWeight {
     /// of the window's first sample.
     /// @param begin  beginning of the window
     double next(Time begin, Time now);
+    /// Returns the time since the sample before, or since the beginning of the window.
+    Time since(Time begin, Time now) const { return now - std::max(previous, begin); }
     void end_window() { unit = 0; }
 };
 

@@ -103,8 +103,10 @@ void check(const std::string& text, const RunTimes& run, const std::vector<Decla
     std::vector<Problem> problems = parse_table(text, "h", run, nullptr, table);
     if (problems.empty()) {
         problems = resolve(table, fields, streams, warnings);
-        for (const StreamTable& stream : table.streams) {
-            const WindowRules rules = window_rules(table, stream, run, stream.inner);
+        for (const ResolvedStream& resolved : streams) {
+            const StreamTable& stream = table.streams[static_cast<std::size_t>(resolved.table)];
+            WindowRules rules = window_rules(table, stream, run, stream.inner);
+            set_splits(stream, resolved.fields, rules);
             Step step;
             std::optional<Time> previous;
             for (Time now = run.start; now < run.start + 3 * one_day; now += one_hour) {

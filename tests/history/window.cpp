@@ -46,9 +46,12 @@ struct Stream {
         Step taken;
         status = take_step(rules, previous, now, taken);
         if (!status.ok()) return;
-        if (taken.before) records.push_back(*taken.before);
-        inner_records += taken.inner_before.has_value() + taken.inner_ends;
-        if (taken.used) used.push_back(now);
+        for (const StepPart& part : taken.before) {
+            if (part.ends) records.push_back(part.window);
+            inner_records += part.inner_ends;
+        }
+        inner_records += taken.inner_ends;
+        if (taken.takes) used.push_back(now);
         if (taken.ends) records.push_back(taken.window);
         crossings += taken.crossed;
         previous = now;
@@ -206,6 +209,88 @@ TEST(Window, CrossedAndCovered) {
     whole.run(one_hour, whole.rules.start + one_day);
     EXPECT_EQ(whole.records.size(), 24u);
     EXPECT_EQ(whole.crossings, 0);
+}
+
+/// Returns the parts of a step that its sample counts in, in hours: begin and end.
+std::vector<std::pair<double, double>> parts(const Stream& stream, Time now) {
+    Step step;
+    const Status status = take_step(stream.rules, stream.previous, now, step);
+    EXPECT_TRUE(status.ok()) << status.text;
+    std::vector<std::pair<double, double>> found;
+    Time from = step.from;
+    const auto add = [&](const StepPart& part, Time end) {
+        const Time begin = std::max(from, part.window.begin);
+        const auto hours = [&](Time time) {
+            return static_cast<double>(time - stream.rules.start) / static_cast<double>(one_hour);
+        };
+        if (part.takes) found.emplace_back(hours(begin), hours(end));
+        from = end;
+    };
+    for (const StepPart& part : step.before)
+        add(part, part.inner_ends ? part.inner.end : part.window.end);
+    add(step, now);
+    return found;
+}
+
+// Samples that count in each window with the part of their step that lies there.
+TEST(Window, SplitSamples) {
+    using Parts = std::vector<std::pair<double, double>>;
+    Stream stream(Calendar::noleap, "2000-01-01", "3 hours");
+    const Time start = stream.rules.start;
+    stream.rules.splits = stream.rules.passes = true;
+    stream.step(start + 2 * one_hour);
+    EXPECT_EQ(parts(stream, start + 3 * one_hour), (Parts{{2, 3}}));
+    EXPECT_EQ(parts(stream, start + 4 * one_hour), (Parts{{2, 3}, {3, 4}}));
+    EXPECT_EQ(parts(stream, start + 9 * one_hour), (Parts{{2, 3}, {3, 6}, {6, 9}}));
+    stream.rules.to = start + 7 * one_hour;
+    EXPECT_EQ(parts(stream, start + 8 * one_hour), (Parts{{2, 3}, {3, 6}}));
+    stream.rules.inner = boundaries(Calendar::noleap, "1 hour", "calendar", start);
+    stream.rules.to.reset();
+    EXPECT_EQ(parts(stream, start + 4.5 * one_hour), (Parts{{2, 3}, {3, 4}, {4, 4.5}}));
+    stream.step(start + 7 * one_hour);
+    EXPECT_EQ(stream.records.size(), 2u);
+    EXPECT_EQ(stream.inner_records, 5);
+
+    Stream whole(Calendar::noleap, "2000-01-01", "1 day");
+    whole.rules.every = Every::run;
+    whole.rules.splits = whole.rules.passes = true;
+    whole.rules.to = start + 5 * one_hour;
+    whole.step(start + 4 * one_hour);
+    EXPECT_EQ(parts(whole, start + 6 * one_hour), (Parts{{4, 5}}));
+    whole.step(start + 6 * one_hour);
+    EXPECT_EQ(whole.records, (std::vector<Window>{{1, start, *whole.rules.to}}));
+    EXPECT_EQ(parts(whole, start + 8 * one_hour), Parts{});
+
+    // Other variables of the stream take no samples of steps that end later.
+    Stream mixed(Calendar::noleap, "2000-01-01", "3 hours");
+    mixed.rules.splits = true;
+    mixed.step(start + 2 * one_hour);
+    mixed.step(start + 7 * one_hour);
+    EXPECT_EQ(mixed.status.code, TW_EARG);
+    Stream far(Calendar::noleap, "2000-01-01", "3 hours");
+    far.rules.splits = far.rules.passes = true;
+    far.step(start + 2 * one_hour);
+    far.step(start + 365 * one_day);
+    EXPECT_EQ(far.status.code, TW_EARG);
+    EXPECT_NE(far.status.text.find("since the start?"), std::string::npos);
+}
+
+// The length of the first step is known only if that of the model's steps is.
+TEST(Window, FirstStepOverAWindow) {
+    for (const char* start : {"2000-01-01", "2000-01-31 12:00"})
+        for (const Time known : {Time{0}, one_day, 40 * one_day}) {
+            Stream stream(Calendar::noleap, start, "1 month");
+            stream.rules.splits = stream.rules.passes = true;
+            stream.rules.step = known;
+            stream.step(stream.rules.start + (start[8] == '0' ? 40 : 1) * one_day);
+            const bool good = known >= (start[8] == '0' ? 40 : 1) * one_day;
+            EXPECT_EQ(stream.status.code, good ? TW_OK : TW_EARG) << start;
+            EXPECT_EQ(stream.records.size(), good ? 1u : 0u);
+            if (!good) {
+                EXPECT_NE(stream.status.text.find("only with the setting \"step\""),
+                          std::string::npos);
+            }
+        }
 }
 
 // A stream that begins later than the run.
@@ -390,6 +475,36 @@ TEST(Window, Filters) {
     noon.run(one_hour, noon.rules.start + 2 * one_day);
     EXPECT_EQ(noon.used.size(), 4u);
     EXPECT_EQ(noon.used[0], noon.rules.start + 12 * one_hour);
+}
+
+// With a filter, an instant is the first chosen sample at or after the boundary.
+TEST(Window, FilteredInstants) {
+    const auto days = [](const char* every, std::vector<Time> hours, const char* sample = nullptr,
+                         Time step = one_hour) {
+        Stream stream(Calendar::noleap, "2000-01-01", every);
+        stream.rules.instant = true;
+        for (const Time hour : hours) stream.rules.hours.push_back(hour * one_hour);
+        if (sample != nullptr)
+            stream.rules.sample =
+                boundaries(Calendar::noleap, sample, "calendar", stream.rules.start);
+        stream.step(stream.rules.start);
+        stream.run(step, stream.rules.start + 2 * one_day);
+        std::vector<double> found;
+        for (const Window& record : stream.records)
+            found.push_back(stream.days(record.end, "2000-01-01"));
+        return found;
+    };
+    using Days = std::vector<double>;
+    EXPECT_EQ(days("1 day", {6}), (Days{0.25, 1.25}));
+    EXPECT_EQ(days("1 day", {18, 6}), (Days{0.25, 1.25}));
+    EXPECT_EQ(days("1 day", {0}), (Days{1, 2}));
+    EXPECT_EQ(days("6 hours", {6, 18}), (Days{0.25, 0.75, 1.25, 1.75}));
+    EXPECT_EQ(days("12 hours", {6, 18}), (Days{0.25, 0.75, 1.25, 1.75}));
+    EXPECT_EQ(days("1 day", {}, "12 hours"), (Days{1, 2}));
+    EXPECT_EQ(days("1 hour", {}, "12 hours"), (Days{0.5, 1, 1.5, 2}));
+    EXPECT_EQ(days("1 day", {12}, "6 hours"), (Days{0.5, 1.5}));
+    EXPECT_EQ(days("1 month", {6}), (Days{0.25}));
+    EXPECT_EQ(days("1 day", {6}, nullptr, 5 * one_hour), (Days{10 / 24., 30 / 24.}));
 }
 
 TEST(Window, InnerWindows) {

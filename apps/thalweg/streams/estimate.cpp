@@ -100,13 +100,15 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
         if (stream.op != Op::instant && stream.op != Op::once)
             found.memory += Accumulator::bytes(field.statistic, elements);
     }
-    const WindowRules rules = window_rules(table, stream, run.times, std::nullopt);
+    WindowRules rules = window_rules(table, stream, run.times, std::nullopt);
+    set_splits(stream, resolved.fields, rules);
     Files files(stream, rules, run.times);
     std::optional<Time> previous;
     for (Time now = run.times.start; now <= run.end; now += run.times.step) {
         Step step;
         if (Status status = take_step(rules, previous, now, step); !status.ok()) return status;
-        if (step.before) files.add(*step.before, found);
+        for (const StepPart& part : step.before)
+            if (part.ends) files.add(part.window, found);
         if (step.ends) files.add(step.window, found);
         previous = now;
     }

@@ -5,6 +5,7 @@
 import subprocess
 import sys
 from datetime import timedelta
+from itertools import pairwise
 
 import cftime
 import numpy as np
@@ -50,6 +51,8 @@ class Case:
         self.edge = "begin" if not self.instant and random.random() < 0.3 else "end"
         self.known = self.edge == "begin" and random.random() < 0.5
         run = timedelta(microseconds=self.dt) * self.steps
+        # Samples count in each window with the part of their step that lies there.
+        self.splits = self.edge == "end" and not self.instant and random.random() < 0.5
         self.first = self.start + run * 0.3 if random.random() < 0.3 else None
         self.last = self.start + run * 0.8 if random.random() < 0.3 else None
 
@@ -74,7 +77,7 @@ class Case:
             str(int(v) if isinstance(v, bool) else v)
             for v in (
                 *(self.calendar, word(self.start), every, self.anchor_word, self.dt, self.steps),
-                *(self.instant, self.initial, self.drop, self.edge, self.known),
+                *(self.instant, self.initial, self.drop, self.edge, self.known, self.splits),
                 *(word(self.first), word(self.last)),
             )
         )
@@ -144,13 +147,13 @@ class Case:
         def window_of(time):
             return next(k for k in range(1, len(b)) if inside(time, k))
 
-        # Find the first step that covers a whole window which is written.
+        # Find the first step that covers a whole window which is written, unless samples are split.
         steps = len(times)
         status = "OK"
         for i in range(1, len(times)):
             left, entered = window_of(times[i - 1]), window_of(times[i])
             whole = range(max(left, window_before(b, begin)) + 1, entered)
-            if any(written(k) for k in whole):
+            if any(written(k) for k in whole) and not self.splits:
                 steps, status = i, "COVERED"
                 break
         times = times[:steps]
@@ -162,6 +165,11 @@ class Case:
                 continue
             samples = [t for t in times if inside(t, k)]
             samples = [t for t in samples if (t > begin if self.edge == "end" else t >= begin)]
+            if self.splits:
+                first = max(b[k - 1], begin)
+                samples += [
+                    b[k] for before, t in pairwise(times) if before < b[k] < t and b[k] > first
+                ]
             # A window is complete if a step ends at its end or after it.
             complete = times[-1] >= b[k]
             if self.edge == "begin" and self.known and samples:

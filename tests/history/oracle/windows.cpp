@@ -1,6 +1,6 @@
 // Follows the steps of streams for check_windows.py. Each line of standard input is a stream:
 //
-//   CALENDAR START EVERY ANCHOR STEP STEPS INSTANT INITIAL DROP EDGE KNOWN FROM TO
+//   CALENDAR START EVERY ANCHOR STEP STEPS INSTANT INITIAL DROP EDGE KNOWN SPLITS FROM TO
 //
 // START, FROM and TO are dates without blanks, EVERY is a duration of ISO 8601, STEP is in
 // microseconds, EDGE is end or begin, and '-' stands for a missing value; KNOWN says if the length
@@ -37,7 +37,7 @@ int main() {
         bool known = false;
         WindowRules rules;
         words >> name >> start >> every >> anchor >> length >> steps >> rules.instant >>
-            rules.initial >> rules.drop_partial >> edge >> known >> from >> to;
+            rules.initial >> rules.drop_partial >> edge >> known >> rules.splits >> from >> to;
         Calendar calendar{};
         Duration duration;
         if (!words || !parse_calendar(name, calendar).ok() || !parse_duration(every, duration).ok())
@@ -47,6 +47,7 @@ int main() {
         rules.to = read_time(calendar, to);
         rules.edge = edge == "end" ? Edge::end : Edge::begin;
         rules.step = known ? length : 0;
+        rules.passes = rules.splits;
         Anchor counted;
         if (anchor == "start") {
             counted.kind = Anchor::Kind::start;
@@ -72,8 +73,11 @@ int main() {
             Step step;
             good = take_step(rules, previous, now, step).ok();
             if (!good) break;
-            if (step.before) record(*step.before);
-            samples += step.used;
+            for (const StepPart& part : step.before) {
+                samples += part.takes;
+                record(part.window);
+            }
+            samples += step.takes;
             if (step.ends) record(step.window);
             previous = now;
         }

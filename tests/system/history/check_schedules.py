@@ -8,11 +8,12 @@ import os
 import random
 import sys
 import tempfile
+from itertools import accumulate
 from pathlib import Path
 
 import netCDF4
 import numpy as np
-from history_model import Case, Field, Stream, run
+from history_model import SECONDS, Case, Field, Stream, run
 
 CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
 EVERY = [(6, "hour"), (12, "hour"), (1, "day"), (2, "day"), (5, "day"), (1, "week"), (1, "month")]
@@ -36,7 +37,7 @@ def random_stream(choose: random.Random, number: int, always: list[str], some: l
         stream.start = choose.choice(["2000-02-02", "2000-02-02T13:00:00"])
     elif every != ("run",) and stream.partial == "write":
         stream.fields += some
-    if choose.random() < 0.2:
+    if choose.random() < 0.2 and every != (1, "month"):  # else perhaps no window ends before it
         stream.to = choose.choice(["2000-03-01", "2000-02-20T06:00:00"])
     if stream.op in ("mean", "rms") and choose.random() < 0.3:
         stream.weight = "W"
@@ -51,6 +52,14 @@ def random_stream(choose: random.Random, number: int, always: list[str], some: l
     return stream
 
 
+def may_pass(stream: Stream, longest: int) -> bool:
+    """Tests if no step passes a whole window without counting in it."""
+    finest = stream.inner[1] if stream.inner else stream.every
+    if len(finest) == 1 or finest[1] == "month" or stream.splits():
+        return True
+    return finest[0] * SECONDS[finest[1]] >= longest
+
+
 def random_case(folder: Path, choose: random.Random) -> Case:
     numbers = np.random.default_rng(choose.randrange(1 << 32))
     missing = ["none", "fixed", "varying"]
@@ -61,6 +70,11 @@ def random_case(folder: Path, choose: random.Random) -> Case:
     fields += [Field("I", "i4", choose.choice(missing)), Field("S", "f8", choose.choice(missing))]
     step = choose.choice([3600, 7200, 10800, 18000, 21600])
     length = choose.choice([70, 150, 300])
+    steps = [step] * length
+    if choose.random() < 0.4:
+        lengths = [1800, 3600, 10000, 50000, 100000, 250000]
+        steps = [choose.choice(lengths[: choose.randint(2, 6)]) for _ in range(70)]
+        length = len(steps)
     case = Case(
         folder,
         choose.choice(CALENDARS),
@@ -68,10 +82,16 @@ def random_case(folder: Path, choose: random.Random) -> Case:
         fields,
         [],
         choose.choice([1, 5, 40]),
-        [step * (i + 1) for i in range(length)],
+        list(accumulate(steps)),
     )
     for n in range(choose.randint(1, 4)):
-        case.streams.append(random_stream(choose, n, ["A0", "A1", "A2", "I"], ["S"]))
+        stream = random_stream(choose, n, ["A0", "A1", "A2", "I"], ["S"])
+        while not may_pass(stream, max(steps)):
+            stream = random_stream(choose, n, ["A0", "A1", "A2", "I"], ["S"])
+        case.streams.append(stream)
+    # Without this, the length of the first step is not known, so it must not pass a window.
+    case.settings = f"step={steps[0]}"
+    own = [f.name for f in fields if f.name[0] == "A" and choose.random() < 0.2]
     mask = numbers.random(case.elements) < 0.3
     for i in range(length):
         sent = {}
@@ -85,6 +105,7 @@ def random_case(folder: Path, choose: random.Random) -> Case:
                 x[numbers.random(case.elements) < 0.4] = f.value
             sent[f.name] = np.maximum(x, 0) if f.name == "W" else x
         case.sent.append(sent)
+        case.weights.append({name: choose.choice([0.0, 0.25, 1.0, 3.0]) for name in own})
     case.restarts = set(choose.sample(range(length - 1), choose.choice([0, 0, 1, 3])))
     return case
 

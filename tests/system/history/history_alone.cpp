@@ -93,7 +93,8 @@ void one_step(const Wrong& wrong, const char* settings, bool first, bool weight)
     {
         Fields f(stream_of("s", path,
                            std::string("every = \"1 day\"\nfields = [\"T\"") +
-                               (weight ? "]\nweight = \"U\"\n" : ", \"U\"]\n")),
+                               (weight ? "]\nweight = \"U\"\n" : ", \"U\"]\n") +
+                               "weights = \"count\"\n"),
                  "units=K", "T", "U", settings);
         OK(tw_history_ready(f.history));
         if (!first) step(f, 1);

@@ -15,6 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "history/oracle"))
 from check_numbers import Model, missing_in
 
+AVERAGES = ("mean", "rms", "mean_square", "std")
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 FILL = 1e20
 
@@ -101,6 +102,10 @@ class Stream:
     inner: tuple = ()  # operation and window of the inner operation; empty: none
     new_file: tuple = ()
 
+    def splits(self) -> bool:
+        """Tests if a sample counts in each window with the part of its step that lies there."""
+        return (self.inner[0] if self.inner else self.op) in AVERAGES and not self.counts
+
     def toml(self, folder: Path) -> str:
         def text(every):
             return every[0] if len(every) == 1 else f"{every[0]} {every[1]}"
@@ -115,15 +120,13 @@ class Stream:
                 folder / (self.name + ("_{start:YYYYMMDD}.nc" if self.new_file else ".nc"))
             ),
             "stamp": self.stamp,
-            "partial": self.partial,
-            "at_close": self.at_close,
             "weights": "count" if self.counts else "duration",
         }
         for name, value in (("from", self.start), ("to", self.to), ("weight", self.weight)):
             if value:
                 keys[name] = value
         if len(self.every) == 2:
-            keys["anchor"] = self.anchor
+            keys |= {"anchor": self.anchor, "partial": self.partial, "at_close": self.at_close}
         if self.new_file:
             keys["new_file"] = text(self.new_file)
         lines = [f"{name} = {str(value)!r}" for name, value in keys.items() if name != "fields"]
@@ -146,7 +149,9 @@ class Case:
     elements: int
     times: list[int]
     sent: list[dict] = field(default_factory=list)  # arrays that are sent in each step, by name
+    weights: list[dict] = field(default_factory=list)  # the model's weights of these samples
     restarts: set = field(default_factory=set)  # numbers of the steps after which the run restarts
+    settings: str = "-"  # of the history; '-': none
     more: str = ""  # additional TOML of the configuration
 
     def write(self, schedule) -> None:
@@ -154,14 +159,16 @@ class Case:
         config, data = self.folder / "history.toml", self.folder / "data"
         units = '[history]\ntime_units = "seconds since START"\n'
         config.write_text(units + "".join(s.toml(self.folder) for s in self.streams) + self.more)
-        print("case", self.calendar, self.start, config, data, self.elements, file=schedule)
+        words = (self.calendar, self.start, config, data, self.elements, self.settings)
+        print("case", *words, file=schedule)
         for f in self.fields:
             print("field", f.name, f.type, f.attributes(), file=schedule)
         with data.open("wb") as out:
             for step, (time, sent) in enumerate(zip(self.times, self.sent, strict=True)):
                 words = []
+                own = self.weights[step] if self.weights else {}
                 for name, values in sent.items():
-                    words += [name, str(out.tell())]
+                    words += [name, str(out.tell()), str(own.get(name, "-"))]
                     out.write(values.tobytes())
                     out.write(b"\0" * (-out.tell() % 8))
                 print("step", time, *words, file=schedule)
@@ -184,17 +191,14 @@ class Case:
             windows = [(c, max(c, begin), d) for c, d in pairwise(b)]
         files = {}
         for nominal, first, end in windows:
-            inside = [i for i, t in enumerate(self.times) if first < t <= end]
-            if not inside or (to is not None and end > to):
+            if not self.samples(stream, first, end) or (to is not None and end > to):
                 continue
             if stream.partial == "drop" and nominal < first and stream.every != ("run",):
                 continue
             stop = min(end, last)
             if end > last and stream.at_close == "drop":
                 continue
-            values = {
-                name: self.result(stream, name, inside, first, stop) for name in stream.fields
-            }
+            values = {name: self.result(stream, name, first, stop) for name in stream.fields}
             stamp = {"begin": first, "middle": (first + stop) / 2, "end": stop}[stream.stamp]
             key = ""
             if stream.new_file:
@@ -204,7 +208,16 @@ class Case:
             files.setdefault(key, []).append((stamp, first, stop, values))
         return files
 
-    def result(self, stream: Stream, name: str, inside: list[int], first: int, stop: int):
+    def samples(self, stream: Stream, first: int, end: int) -> list[tuple]:
+        """Returns the steps whose samples count in a window, and their times; that of a step which
+        goes on after the window is the window's end."""
+        steps = list(enumerate(pairwise([0, *self.times])))
+        found = [(i, t) for i, (_, t) in steps if first < t <= end]
+        if stream.splits():
+            found += [(i, end) for i, (before, t) in steps if before < end < t and end > first]
+        return found
+
+    def result(self, stream: Stream, name: str, first: int, stop: int):
         f = next(f for f in self.fields if f.name == name)
         integers = f.type == "i4"
         outer = Model(
@@ -212,16 +225,16 @@ class Case:
         )
         weigh = Durations(stream.counts)
         if not stream.inner:
-            self.add_all(outer, stream, f, inside, first, weigh)
+            self.add_all(outer, stream, f, first, stop, weigh)
         else:
             clock = Clock(self.calendar, self.start)
             b = clock.boundaries(stream.inner[1], stream.anchor, stop)
             of_inner = Durations(stream.counts)
             for c, d in pairwise(b):
-                own = [i for i in inside if c < self.times[i] <= d]
                 inner = Model(stream.inner[0], self.elements, integers)
                 weigh.unit = None
-                self.add_all(inner, stream, f, own, max(c, first), weigh)
+                if d > first:
+                    self.add_all(inner, stream, f, max(c, first), min(d, stop), weigh)
                 if inner.samples > 0:
                     values, valid = inner.result()
                     w = of_inner.next(first, min(d, stop))
@@ -231,8 +244,8 @@ class Case:
         values, valid = outer.result()
         return np.where(valid, np.array(values, "f8"), FILL)
 
-    def add_all(self, to: Model, stream: Stream, f: Field, steps, first: int, weigh) -> None:
-        for i in steps:
+    def add_all(self, to: Model, stream: Stream, f: Field, first: int, end: int, weigh) -> None:
+        for i, time in self.samples(stream, first, end):
             x = self.sent[i].get(f.name)
             if x is None:
                 continue
@@ -240,7 +253,14 @@ class Case:
             if f.missing != "none":
                 valid = ~missing_in(x, np.array(f.value, f.type))
             own = self.sent[i][stream.weight] if stream.weight else None
-            to.add(x, valid, weigh.next(first, self.times[i]), own)
+            weight = weigh.next(first, time)
+            if self.weights and f.name in self.weights[i]:
+                weight = self.weights[i][f.name]
+                begin = self.times[i - 1] if i > 0 else 0
+                part, whole = time - max(begin, first), self.times[i] - begin
+                if stream.splits() and part != whole:
+                    weight *= part / whole
+            to.add(x, valid, weight, own)
 
 
 def run(launcher: list[str], ranks: int, program: str, cases: list[Case], schedule: Path) -> None:

@@ -1,8 +1,10 @@
 // Runs histories by schedules that a script has made. Argument: a file of lines, in this order:
 //
-//   case CALENDAR START CONFIGURATION DATA ELEMENTS   paths; begins a history of one dimension
+//   case CALENDAR START CONFIGURATION DATA ELEMENTS SETTINGS   paths; begins a history of one
+//                                   dimension; '-': no settings
 //   field NAME TYPE ATTRIBUTES                        as many as needed
-//   step SECONDS [NAME OFFSET]...   the fields that are sent, and their offsets in DATA
+//   step SECONDS [NAME OFFSET WEIGHT]...   the fields that are sent, their offsets in DATA, and the
+//                                   model's weights; '-': none
 //   restart PATH                    saves and ends the history, and continues it in a new one
 //   end
 //
@@ -32,7 +34,8 @@ public:
     explicit Case(std::istringstream& words) {
         std::string path;
         std::int64_t elements = 0;
-        words >> calendar_ >> start_ >> config_ >> path >> elements;
+        words >> calendar_ >> start_ >> config_ >> path >> elements >> settings_;
+        if (settings_ == "-") settings_.clear();
         first_ = elements * check::state.rank / check::state.size;
         count_ = elements * (check::state.rank + 1) / check::state.size - first_;
         OK(tw_decompose(session, "x", 1, &elements, &first_, &count_, &cells_));
@@ -52,11 +55,15 @@ public:
         double seconds = 0;
         words >> seconds;
         OK(tw_history_time(history_, seconds));
-        std::string name;
-        for (std::size_t offset = 0; words >> name >> offset;)
-            for (const Field& f : fields_)
-                if (f.name == name)
-                    OK(tw_send(f.handle, f.type, data_.data() + offset + first_ * f.size, count_));
+        std::string name, weight;
+        for (std::size_t offset = 0; words >> name >> offset >> weight;)
+            for (const Field& f : fields_) {
+                if (f.name != name) continue;
+                const tw_array array =
+                    tw_dense(f.type, data_.data() + offset + first_ * f.size, count_);
+                const double own = weight == "-" ? 0 : std::stod(weight);
+                OK(tw_send_array(f.handle, array, weight == "-" ? nullptr : &own));
+            }
         OK(tw_history_end_step(history_));
     }
     void restart(const std::string& path) {
@@ -79,15 +86,15 @@ public:
 
 private:
     void open() {
-        OK(tw_history_open(session, config_.c_str(), calendar_.c_str(), start_.c_str(), nullptr,
-                           &history_));
+        OK(tw_history_open(session, config_.c_str(), calendar_.c_str(), start_.c_str(),
+                           settings_.c_str(), &history_));
         for (Field& f : fields_)
             OK(tw_history_field(history_, f.name.c_str(), f.type, "x", cells_, f.attributes.c_str(),
                                 &f.handle));
         OK(tw_history_ready(history_));
     }
 
-    std::string calendar_, start_, config_;
+    std::string calendar_, start_, config_, settings_;
     std::vector<char> data_;
     std::vector<Field> fields_;
     std::int64_t first_ = 0, count_ = 0;  // first element of this rank, and number of its elements

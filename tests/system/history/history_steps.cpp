@@ -45,6 +45,110 @@ void two_records_in_a_step() {
     expect(path, {1, 7});
 }
 
+/// Tests a field that is never sent, or not in all windows, beside one that is: its values are the
+/// fill value. A part of the run is a restart in a window.
+void fields_that_are_not_sent() {
+    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+    std::string config;
+    for (const std::string keys : {"mean", "max", "instant", "std", "sum"})
+        config += stream_of(keys, folder + "/" + keys + ".nc",
+                            "every = \"1 day\"\nfields = [\"T\", \"U\"]\nop = \"" + keys + "\"\n" +
+                                (keys == "instant" ? "" : "at_close = \"write\"\n"));
+    for (const int first : {1, 10}) {
+        Fields f(config);
+        OK(tw_history_ready(f.history));
+        if (first > 1) OK(f.load(restart));
+        for (int quarter = first; quarter <= (first == 1 ? 9 : 13); ++quarter) {
+            OK(f.time(quarter / 4.));
+            OK(Fields::send(f.t, 7));
+            if (quarter > 8 && quarter < 12) OK(Fields::send(f.u, 5));
+            OK(tw_history_end_step(f.history));
+        }
+        if (first == 1) f.save(restart);
+    }
+    for (const char* op : {"mean", "max"}) {
+        expect(folder + "/" + op + ".nc", {7, 7, 7, 7});
+        expect(folder + "/" + op + ".nc", {filled, filled, 5, filled}, "U");
+    }
+    expect(folder + "/std.nc", {filled, filled, 0, filled}, "U");
+    expect(folder + "/sum.nc", {filled, filled, 15, filled}, "U");
+    expect(folder + "/instant.nc", {7, 7, 7});
+    expect(folder + "/instant.nc", {filled, filled, filled}, "U");
+}
+
+/// Tests a field without time that is not sent in the first step.
+void field_without_time_that_is_not_sent() {
+    const std::string path = fresh_folder() + "/s.nc";
+    {
+        Fields f(stream_of("s", path, "every = \"once\"\nfields = [\"T\", \"U\"]\n"));
+        OK(tw_history_ready(f.history));
+        OK(f.time(1));
+        OK(Fields::send(f.t, 7));
+        OK(tw_history_end_step(f.history));
+    }
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    for (const auto& [name, right] : {std::pair{"T", 7.}, {"U", filled}}) {
+        std::vector<double> values(size), fill(1, filled);
+        OK(tw_get(file, name, nullptr, 0, TW_DOUBLE, values.data(), size));
+        CHECK(values == std::vector<double>(size, right));
+        const int code = tw_get_att(file, name, "_FillValue", TW_DOUBLE, 1, fill.data());
+        CHECK(right == filled ? code == TW_OK && fill[0] == filled : code != TW_OK);
+    }
+    OK(tw_close(&file));
+}
+
+/// Tests samples that are sent box by box in a step which crosses boundaries, with a weight of the
+/// model and a field of weights; and a step of which a rank sends only a part.
+void boxes_over_boundaries() {
+    const std::string folder = fresh_folder();
+    const std::int64_t shape = 2 * size, start[2] = {rank, rank + size}, count[2] = {1, 1};
+    tw_decomposition boxes = nullptr;
+    OK(tw_decompose(session, "x", 2, &shape, start, count, &boxes));
+    tw_history h = nullptr;
+    tw_field t = nullptr, w = nullptr;
+    const std::string keys = "every = \"1 hour\"\nfields = [\"T\"]\n";
+    const std::string config =
+        stream_of("plain", folder + "/plain.nc", keys) +
+        stream_of("weighed", folder + "/weighed.nc", keys + "weight = \"W\"\n") +
+        stream_of("max", folder + "/max.nc",
+                  "every = \"2 hours\"\nfields = [\"T\"]\nop = \"max\"\n");
+    OK(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", nullptr, &h));
+    OK(tw_history_field(h, "T", TW_DOUBLE, "x", boxes, "missing=varying; missing_value=-9", &t));
+    OK(tw_history_field(h, "W", TW_DOUBLE, "x", boxes, "", &w));
+    OK(tw_history_ready(h));
+    const auto step = [&](double seconds, double value, double weight, bool all = true) {
+        OK(tw_history_time(h, seconds));
+        for (const int box : {0, 1}) OK(tw_send_block(w, box, TW_DOUBLE, &weight, 1));
+        const double second = value + 100;
+        OK(tw_send_block(t, 1, TW_DOUBLE, &second, 1));
+        if (all) OK(tw_send_block(t, 0, TW_DOUBLE, &value, 1));
+    };
+    step(2400, 1, 1);
+    OK(tw_history_end_step(h));
+    step(8400, 4, 2);  // 1200 s in the first hour, all of the second, 1200 s in the third
+    OK(tw_history_end_step(h));
+    for (const auto& [seconds, value] : {std::pair{10800, 10}, {18000, 6}, {21600, 8}}) {
+        step(seconds, value, 1);
+        OK(tw_history_end_step(h));
+    }
+    step(28800, 6, 1, rank > 0);  // rank 0 lacks a box: two hours are lost
+    REFUSED(tw_history_end_step(h), TW_EMISSING, "1 of its 2 boxes");
+    step(32400, 3, 1);
+    OK(tw_history_end_step(h));
+    OK(tw_history_close(&h));
+    const auto pairs = [&](const std::vector<double>& records) {
+        std::vector<double> all;
+        for (const double value : records)
+            for (int i = 0; i < 2 * size; ++i) all.push_back(i < size ? value : value + 100);
+        return all;
+    };
+    CHECK(Contents(folder + "/plain.nc").values == pairs({2, 4, 8, 6, 6, 8, 3}));
+    CHECK(Contents(folder + "/weighed.nc").values == pairs({2.5, 4, 7, 6, 6, 8, 3}));
+    CHECK(Contents(folder + "/max.nc").values == pairs({1, 10, 8}));
+    OK(tw_free_decomposition(&boxes));
+}
+
 void filter_without_a_sample() {
     const std::string folder = fresh_folder();
     {
@@ -88,7 +192,7 @@ void decompositions() {
 
 void times_that_differ() {
     const std::string path = fresh_folder() + "/s.nc";
-    Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\n"));
+    Fields f(stream_of("s", path, "every = \"1 day\"\nfields = [\"T\"]\nweights = \"count\"\n"));
     CHECK(f.time(1) == TW_ESTATE && tw_history_end_step(f.history) == TW_ESTATE);
     OK(tw_history_ready(f.history));
     CHECK(f.time(20) == TW_EARG);  // the model can pass the right time after this
@@ -141,7 +245,9 @@ void settings_of_a_variable() {
     for (const char* keys : {"quantize = \"foo\"", "chunks = \"x=banana\""}) {
         Fields f(stream_of(
             "s", "s.nc",
-            std::string("every = \"1 day\"\nfields = [\"T\"]\n[stream.field.T]\n") + keys + "\n"));
+            std::string("every = \"1 day\"\nfields = [\"T\"]\nfile = { format = \"netcdf4\" "
+                        "}\n[stream.field.T]\n") +
+                keys + "\n"));
         REFUSED(tw_history_ready(f.history), TW_ESETTING, "stream 's': variable 'T'");
     }
 }
@@ -235,6 +341,9 @@ int main(int argc, char** argv) {
     size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     two_records_in_a_step();
+    fields_that_are_not_sent();
+    field_without_time_that_is_not_sent();
+    boxes_over_boundaries();
     filter_without_a_sample();
     decompositions();
     times_that_differ();
