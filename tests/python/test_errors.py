@@ -283,6 +283,57 @@ def test_restarts(io, folder):
     fails("TW_EHANDLE", lambda: r.write(folder / "r.nc"), everywhere=False)
 
 
+# Arguments of wrong types: the call, and what the message says before the signature.
+def test_wrong_types_name_the_argument(io, folder):
+    cells = io.split(y=6)
+    stream = '[[stream]]\nname="a"\nevery="1 day"\nfields=["T"]\n'
+    history = io.history(stream, calendar="noleap", start="2000-01-01")
+    numbers = np.arange(3.0)
+    calls = [
+        (lambda f: f.define("a", "f8", numbers), "dims must be names of dimensions, not array"),
+        (lambda f: f.define("a", "f8", "y", "cells"), "decomposition must be a decomposition"),
+        (lambda f: f.define("a", "f8", "y", cells, attrs="K"), "attrs must be a dictionary"),
+        (lambda f: f.define("a"), "missing a required argument: 'dtype'"),
+        (lambda f: f.define_dim("z", 2.5), "length must be integers, not 2.5"),
+        (lambda f: f.set_record("1"), "record must be integers"),
+        (lambda f: f.put_record("v", numbers, 0, "y"), "decomposition must be a decomposition"),
+        (lambda f: f.put_box("v", numbers, 1.5), "start must be integers"),
+        (lambda f: io.split(y=6.5), "'float' object cannot be interpreted as an integer"),
+        (lambda f: io.decompose(y=6, start=("a",), count=(2,)), "start must be integers"),
+        (lambda f: io.split(y=6, along=3), "along must be names of dimensions, not 3"),
+        (lambda f: io.decompose_list(y=6, listed=[1], indices=[0]), "listed must be names"),
+        (lambda f: io.create(3), "path must be a path, not 3"),
+        (lambda f: io.create("x.nc", attrs=[1]), "attrs must be a dictionary"),
+        (lambda f: io.open(None), "expected str, bytes or os.PathLike object, not NoneType"),
+        (lambda f: io.wait("all"), "most must be integers"),
+        (lambda f: cells.pad("large", 1), "extent must be integers"),
+        (lambda f: io.restart().add("a", np.zeros(1), numbers), "dims must be names"),
+        (lambda f: io.restart().write(5), "path must be a path"),
+        (lambda f: history.coordinate("y", numbers, numbers), "dims must be names"),
+        (lambda f: history.field("T", "f8", "y", "cells"), "decomposition must be"),
+    ]
+    with io.create(folder / "types.nc") as f:
+        f.define("v", "f8", "y", cells)
+        for call, text in calls:
+            with pytest.raises(TypeError) as caught:
+                call(f)
+            assert str(caught.value).startswith(text), str(caught.value)
+            assert re.search(r": \w+\(.*\)$", str(caught.value)), str(caught.value)
+        f["v"] = np.full(cells.array_shape(), 7.0)
+    with io.open(folder / "types.nc") as f:
+        for call in (
+            lambda: f.get("v", "cells"),
+            lambda: f.get("v", "cells", halo=1),
+            lambda: f.get_box("v", "a", [1]),
+        ):
+            with pytest.raises(TypeError, match=r"must be .*get"):
+                call()
+        # On one rank alone: the others get an error, too.
+        with pytest.raises((TypeError, tw.Error)):
+            f.get("v", "cells" if WORLD.rank == 0 else cells)
+        assert np.array_equal(f.get("v", cells), np.full(cells.array_shape(), 7.0))
+
+
 def test_the_exception_itself(io):
     error = fails("TW_EIO", lambda: io.open("none/none.nc"))
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):

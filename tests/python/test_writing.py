@@ -187,6 +187,53 @@ def test_records_and_boxes(io, folder):
     assert np.array_equal(as_netcdf4(folder / "r.nc", "T"), T)
 
 
+def test_values_are_spread_over_sections_as_by_numpy(io, folder):
+    every = np.s_[:]
+    puts = [
+        (np.s_[0, 1:4], 3.0),
+        (np.s_[1], 4),
+        (np.s_[2:4, 1:], np.array(5.0)),
+        (np.s_[every, 0], np.float32(6)),
+        (np.s_[4], np.arange(NX)),
+        (np.s_[every, -1:], np.arange(NY)[:, None]),
+        (np.s_[-1, ::-2], [8.0] * len(range(NX)[::-2])),
+        (np.s_[NY - 2 :, 2:3], [[9.0], [9.5]]),
+    ]
+    T = field(NY, NX)
+    by_row = io.split(lat=NY, lon=NX, along="lat")
+    whole = [((0, 0), (NY, NX))] if WORLD.rank == 0 else []
+    by_place = io.decompose([("*", NY), ("*", NX)], boxes=whole)
+    mine = slice(by_row.boxes[0][0][0], sum(part[0] for part in by_row.boxes[0]))
+    with io.create(folder / "n.nc") as f:
+        f.define("T", "f8", "lat lon", by_row)
+        f.define("S", "f8", "time lat lon", by_row)
+        f.define("P", "f8", "y x", by_place)
+        f.define_dim("n", 3)
+        f.define("c", "i4", "n")
+        f["T"] = f["S"] = T[mine]
+        f["c"] = np.zeros(3)
+        f["P"] = np.zeros(by_place.array_shape())
+        f.end_step()
+        for key, values in puts:
+            T[key] = values
+            if WORLD.rank == 0:
+                f["T"][key] = values
+                f["S"][(0, *key) if isinstance(key, tuple) else (0, key)] = values
+        if WORLD.rank == 0:
+            f["c"][1:] = 2
+            f["P"][...] = 1.0
+        for values in (np.zeros(NX + 1), np.zeros((2, NX))):
+            fails(
+                "TW_ESHAPE", lambda values=values: f["T"].__setitem__(0, values), everywhere=False
+            )
+        error = fails("TW_EBOUNDS", lambda: f["S"].__setitem__((every, 0, 0), 1), everywhere=False)
+        assert "slice of the record dimension 'time' needs an end" in str(error)
+    assert np.array_equal(as_netcdf4(folder / "n.nc", "T"), T)
+    assert np.array_equal(as_netcdf4(folder / "n.nc", "S"), T[None])
+    assert np.array_equal(as_netcdf4(folder / "n.nc", "P"), np.ones((NY, NX)))
+    assert np.array_equal(as_netcdf4(folder / "n.nc", "c"), [0, 2, 2])
+
+
 def test_sections_with_steps(io, folder):
     T = field(2, NY, NX)
     j0, nj = rows(NY)

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._arguments import explains_arguments
 from ._arrays import UnusableError, integers, normal_form
 
 EDGES = {"keep": 0, "clip": 1, "periodic": 2}
 
 
+@explains_arguments
 class Decomposition:
     """What this rank holds: boxes or a list. Made by Session.decompose or Session.decompose_list.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from ._load import core, when_loaded
+
 # The library's messages name C functions. These functions have other names in Python.
 _SAME = """decompose decompose_list create open set_record enddef put put_record put_box end_step
 sync close wait get get_box read prefetch summary finalize recover fill_halo pad"""
@@ -67,17 +69,16 @@ class Error(RuntimeError):
 
 def error(name: str, text: str, file: str = "", variable: str = "") -> Error:
     """Makes an error that the Python layer found; `name` is that of a status code."""
-    from ._load import core
-
     where = f"{file}: " if file else ""
     where += f"variable '{variable}': " if variable else ""
     return Error(core().codes[name], where + text, file, variable)
 
 
 def _name(code: int) -> str:
-    from ._load import core
-
     for name, value in core().codes.items():
         if value == code:
             return name
     return f"status {code}"
+
+
+when_loaded(lambda core: core.set_error_class(Error))

@@ -15,26 +15,23 @@ import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ._load import core
-
-if TYPE_CHECKING:
-    from ._session import Session
 
 # Seconds that a rank which an exception took out of its session waits for a call of the others.
 CANCEL_SECONDS = 10.0
 # Seconds that the other ranks give that rank to say why the program ends.
 TELL_SECONDS = 1.0
 
-_open: list[Session] = []
-_left: list[Session] = []
+_open: list[Any] = []
+_left: list[Any] = []
 _process = 0  # process in which the handlers were installed: they do nothing in a forked one
 _started_mpi = False
 _failed = False
 
 
-def began(session: Session, started_mpi: bool) -> None:
+def began(session: Any, started_mpi: bool) -> None:
     global _process, _started_mpi
     _started_mpi = _started_mpi or started_mpi
     _open.append(session)
@@ -44,12 +41,12 @@ def began(session: Session, started_mpi: bool) -> None:
         _install_hook()
 
 
-def ended(session: Session) -> None:
+def ended(session: Any) -> None:
     if session in _open:
         _open.remove(session)
 
 
-def cancel(session: Session, problem: BaseException) -> None:
+def cancel(session: Any, problem: BaseException) -> None:
     """Takes the other ranks out of the session, because an exception takes this one out."""
     why = traceback.format_exception_only(problem)[-1].strip()
     timer = threading.Timer(CANCEL_SECONDS, _end_all, (session, problem))
@@ -65,7 +62,7 @@ def cancel(session: Session, problem: BaseException) -> None:
             timer.join()  # the thread holds the session
 
 
-def _end_all(session: Session, problem: BaseException) -> None:
+def _end_all(session: Any, problem: BaseException) -> None:
     traceback.print_exception(problem)
     print(
         f"thalweg: an exception took rank {session.rank} out of its session, and other ranks made "
@@ -108,7 +105,7 @@ def _end() -> None:
         core().finalize_mpi()
 
 
-def _end_alone(session: Session) -> None:
+def _end_alone(session: Any) -> None:
     if _failed:
         session.abandon()
         return

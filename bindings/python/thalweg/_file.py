@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import explains_arguments
 from ._arrays import (
     CODES,
     FILLS,
@@ -36,6 +37,7 @@ from ._variable import Attributes, Variable
 _OWN: Any = object()
 
 
+@explains_arguments
 class File:
     """A netCDF file, made by Session.create or Session.open.
 
@@ -53,6 +55,7 @@ class File:
         self._core = core
         self._defined = ByName()  # (type, dimensions, decomposition) by name
         self._fills = ByName()
+        self._lengths = ByName()  # of dimensions, as far as definitions tell them
         self.path = path
         self.mode = mode
         self.attrs = Attributes(self)
@@ -67,9 +70,9 @@ class File:
         Raises:
             Error: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_ESTATE
         """
-        self._core.def_dim(
-            self._plain(name, "the name"), 0 if length is None else integers(length)[0]
-        )
+        n = 0 if length is None else integers(length)[0]
+        self._core.def_dim(self._plain(name, "the name"), n)
+        self._lengths[name] = n or None
 
     def define(
         self,
@@ -105,6 +108,9 @@ class File:
         core = decomposition and decomposition._core
         self._core.def_var(self._plain(name, "the name"), code, names, core)
         self._defined[name] = (code, names_of(names), decomposition)
+        if decomposition is not None:  # its dimensions may be matched by position
+            own = zip(names_of(names)[::-1], decomposition.shape[::-1], strict=False)
+            self._lengths.update(own if "*" in decomposition.dims else decomposition._lengths())
         for attribute, value in {**(attrs or {}), **more}.items():
             self._put_attribute(name, attribute, value)
         if text:
@@ -293,7 +299,7 @@ class File:
                 TW_EUNSUPPORTED
         Note: Collective.
         """
-        if halo is not None and decomposition is not None and self._session.is_open:
+        if halo is not None and isinstance(decomposition, Decomposition) and self._session.is_open:
             decomposition = decomposition.with_halo(halo, edges)
         whole = record is None and self._has_records(name)
 
@@ -563,11 +569,17 @@ class File:
     def _put_section(self, variable: Variable, key: Any, values: Any) -> None:
         array = self._usable(variable.name, values)
         try:
-            section = section_of(key, None, variable.dims, array.shape)
-            array = np.broadcast_to(array, section.shape).reshape(section.count)
+            lengths = [self._lengths.get(name) for name in variable.dims]
+            section = section_of(key, lengths, variable.dims, array.shape)
+            try:
+                array = np.broadcast_to(array, section.shape).reshape(section.count)
+            except ValueError:
+                raise UnusableError(
+                    "TW_ESHAPE", f"the array is {array.shape}, the section {section.shape}"
+                ) from None
             array = np.ascontiguousarray(np.flip(array, section.reversed))
-        except (UnusableError, TypeError, ValueError) as problem:
-            name = getattr(problem, "name", "TW_ESHAPE")
+        except (UnusableError, TypeError) as problem:
+            name = getattr(problem, "name", "TW_EARG")
             self._refuse_put(variable.name, UnusableError(name, str(problem)))
         self._core.put_box(variable.name, section.start, section.count, section.stride, array)
 

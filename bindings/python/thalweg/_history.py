@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import explains_arguments
 from ._arrays import (
     FILLS,
     UnusableError,
@@ -24,6 +25,7 @@ from ._file import File
 from ._restart import Restart
 
 
+@explains_arguments
 class Field:
     """A field of a history. Made by History.field; it ends with the history."""
 
@@ -75,6 +77,7 @@ class Field:
         return np.asarray(values, self._dtype)
 
 
+@explains_arguments
 class History:
     """Made by Session.history. As a context manager it closes itself.
 

@@ -13,8 +13,10 @@ import importlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from . import _build as _own
 
@@ -23,6 +25,14 @@ _build = _own  # module that describes how the core was built
 # The cores of a wheel, by the file name of the MPI library (MPICH: also Intel MPI, MVAPICH, Cray
 # MPICH).
 _CORES = {"libmpi.so.40": "_openmpi", "libmpi.so.12": "_mpich", "libmpich.so.12": "_mpich"}
+
+
+_when_loaded: list[Callable[[ModuleType], Any]] = []
+
+
+def when_loaded(action: Callable[[ModuleType], Any]) -> None:
+    """Registers an action that core() calls with the core when it has loaded it."""
+    _when_loaded.append(action)
 
 
 def core() -> ModuleType:
@@ -34,9 +44,8 @@ def core() -> ModuleType:
     global _core
     if _core is None:
         loaded = _import_core()
-        from ._errors import Error
-
-        loaded.set_error_class(Error)
+        for action in _when_loaded:
+            action(loaded)
         _core = loaded
     return _core
 

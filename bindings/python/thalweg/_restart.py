@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ._arguments import explains_arguments
 from ._arrays import (
     ByName,
     UnusableError,
@@ -27,6 +28,7 @@ from ._file import File
 OPTIONAL, COPIED, BY_POSITION = 1, 2, 4
 
 
+@explains_arguments
 class Restart:
     """Made by Session.restart. It keeps the registered arrays alive."""
 

@@ -36,15 +36,15 @@ class Section:
 
 def section_of(
     key: Any,
-    shape: Sequence[int] | None,
+    shape: Sequence[int | None],
     dims: Sequence[str],
     part: Sequence[int] | None = None,
 ) -> Section:
     """Returns the section that a key of integers, slices and an ellipsis names.
 
     Args:
-        shape: lengths of the variable; None if they are not known, as of a file being written:
-            then slices have starts, and ends unless `part` tells them
+        shape: lengths of the variable; None of the record dimension of a file being written: its
+            slice has an end unless `part` tells it
         part: shape of the array that is put
     """
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -62,7 +62,7 @@ def section_of(
     free = list(part[::-1]) if part is not None else []  # lengths for slices, the fastest first
     for d in reversed(range(len(dims))):
         length = free.pop(0) if free and isinstance(keys[d], slice) else None
-        _add(section, d, keys[d], None if shape is None else shape[d], dims[d], length)
+        _add(section, d, keys[d], shape[d], dims[d], length)
     for values in (section.start, section.count, section.stride):
         values.reverse()
     section.reversed.reverse()
@@ -112,4 +112,6 @@ def _slice(key: slice, length: int | None, dim: str, part: int | None) -> tuple[
             return start, len(range(start, stop, step)), step
         if part is not None:
             return start, part, step
-    raise UnusableError("TW_EBOUNDS", f"a slice of dimension '{dim}' needs a start and an end")
+    raise UnusableError(
+        "TW_EBOUNDS", f"a slice of the record dimension '{dim}' needs an end, such as 0:1"
+    )

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _exit, _load
+from ._arguments import explains_arguments
 from ._arrays import (
     UnusableError,
     checked_attributes,
@@ -31,6 +32,7 @@ from ._restart import Restart
 T = TypeVar("T")
 
 
+@explains_arguments
 class Session:
     """A session of all ranks of a communicator, or of this process alone.
 

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._arrays import TYPES
 from ._errors import Error
 from ._section import section_of
-
-if TYPE_CHECKING:
-    from ._file import File
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -23,7 +20,7 @@ class Attributes(MutableMapping[str, Any]):
     written as netCDF's int if they fit. All ranks must set the same.
     """
 
-    def __init__(self, file: File, variable: str = "") -> None:
+    def __init__(self, file: Any, variable: str = "") -> None:
         self._file = file
         self._variable = variable
 
@@ -67,7 +64,7 @@ class Variable:
         attrs: its attributes
     """
 
-    def __init__(self, file: File, name: str, dims: tuple[str, ...], code: int) -> None:
+    def __init__(self, file: Any, name: str, dims: tuple[str, ...], code: int) -> None:
         self._file = file
         self.name = name
         self.dims = dims

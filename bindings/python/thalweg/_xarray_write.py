@@ -16,6 +16,7 @@ from xarray.backends.common import WritableCFDataStore
 from xarray.coding import strings
 
 from . import _load
+from ._arguments import explains_arguments
 from ._arrays import UnusableError, check_name, checked_attributes, normal_form, type_code
 from ._decomposition import Decomposition
 from ._errors import Error, error
@@ -60,6 +61,7 @@ class Plan:
 
 
 @xarray.register_dataset_accessor("thalweg")
+@explains_arguments
 class ThalwegAccessor:
     """Writes a data set: ds.thalweg.write(path)."""
 
