@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wrong_start.hpp"
 #include "exchange/dense.hpp"
 
 namespace thalweg::detail {
@@ -50,6 +51,8 @@ Status check_range(const std::string& dim, std::int64_t length, std::int64_t sta
     if (count >= 0 && start >= 0 && start <= end &&
         (count == 0 || (start < end && count - 1 <= (end - 1 - start) / stride)))
         return {};
+    if (start < 0)
+        return failure(TW_EBOUNDS, "dimension '{}': {}", dim, wrong_start(wording, start));
     return failure(TW_EBOUNDS, "{} elements from {}{} along dimension '{}' of length {}", count,
                    wording.index(start),
                    stride == 1 ? std::string() : fmt::format(" with a stride of {}", stride), dim,

@@ -123,6 +123,20 @@ Strided locate_listed(const Decomposition& d, std::span<const int> order, const 
     return result;
 }
 
+/// Returns a question if the extents of an array fit the decomposition in one other order of its
+/// dimensions.
+std::string ask_for_order(const Decomposition& d, const Extents& given, const Extents& wanted) {
+    std::vector<std::string> names;
+    for (const std::int64_t n : given) {
+        if (std::count(wanted.begin(), wanted.end(), n) != 1) return {};
+        names.push_back(d.dims[std::find(wanted.begin(), wanted.end(), n) - wanted.begin()]);
+    }
+    if (d.by_position() ||
+        !std::is_permutation(given.begin(), given.end(), wanted.begin(), wanted.end()))
+        return {};
+    return fmt::format(". Is the order of dimensions ({})?", d.wording.names(names));
+}
+
 /// Returns the error for an array whose extents do not fit the decomposition.
 /// @param listed  true: given[0] is the number of boxes
 Status misfit(const Decomposition& d, const Extents& given, bool listed) {
@@ -151,6 +165,8 @@ Status misfit(const Decomposition& d, const Extents& given, bool listed) {
                 ". If the arrays are larger than the boxes, declare their halo in the "
                 "decomposition, or the extent of the arrays with tw_pad";
     }
+    const std::string order = ask_for_order(d, given, bare);
+    text += order.empty() ? ask_for_order(d, given, whole) : order;
     if (d.wording.fortran && given.front() == -1)
         text += ". For an array of assumed size (*), pass a section with all bounds";
     return failure(TW_ESHAPE, "{}", text);

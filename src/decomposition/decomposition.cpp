@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/hash.hpp"
+#include "base/wrong_start.hpp"
 #include "comm/call_agreement.hpp"
 #include "decomposition/cover.hpp"
 #include "decomposition/directory.hpp"
@@ -62,7 +63,10 @@ Status check_own(const Decomposition& d) {
             if (box.count[i] < 0)
                 return failure(TW_ESHAPE, "block {}: count {} along dimension {} is negative",
                                d.wording.index(b), box.count[i], d.dim_in_words(i));
-            if (box.count[i] > 0 && (box.low[i] < 0 || box.low[i] > d.shape[i] - box.count[i]))
+            if (box.count[i] > 0 && box.low[i] < 0)
+                return failure(TW_EBOUNDS, "block {}, dimension {}: {}", d.wording.index(b),
+                               d.dim_in_words(i), wrong_start(d.wording, box.low[i]));
+            if (box.count[i] > 0 && box.low[i] > d.shape[i] - box.count[i])
                 return failure(TW_EBOUNDS,
                                "block {}: start {} and count {} along dimension {} exceed its "
                                "length {}",

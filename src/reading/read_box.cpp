@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/reserve.hpp"
+#include "base/wrong_start.hpp"
 #include "exchange/straight.hpp"
 #include "reading/read_caches.hpp"
 
@@ -146,6 +147,9 @@ Status BoxRead::check_dimension(const GetBoxArguments& arguments, std::size_t d)
     if (start >= 0 && start <= length &&
         (count == 0 || (start < length && count - 1 <= (length - 1 - start) / stride)))
         return {};
+    if (start < 0)
+        return failure(TW_EBOUNDS, "dimension '{}': {}", name,
+                       wrong_start(file_.options.wording, start));
     return failure(TW_EBOUNDS, "{} elements from {}{} along dimension '{}', whose length is {}",
                    count, file_.options.wording.index(start),
                    stride == 1 ? std::string() : fmt::format(" with a stride of {}", stride), name,

@@ -98,6 +98,11 @@ TEST(Decomposition, Bounds) {
             .code;
     };
     EXPECT_EQ(code(0, 5), TW_OK);
+    Decomposition before = given({"x"}, {8}, {box_of({-1}, {3})});
+    EXPECT_EQ(refused(before).text, "block 0, dimension 'x': start -1 is negative");
+    before.wording.fortran = true;
+    EXPECT_EQ(refused(before).text,
+              "block 1, dimension 'x': start 0: in Fortran, starts count from 1");
     EXPECT_EQ(code(4, 1), TW_OK);
     EXPECT_EQ(code(5, 1), TW_EBOUNDS);
     EXPECT_EQ(code(-1, 2), TW_EBOUNDS);
@@ -253,6 +258,41 @@ TEST_F(Addresses, StridedOfTheWrongForm) {
     EXPECT_EQ(code(1, {7}), TW_ESHAPE);
     EXPECT_EQ(code(4, {2, 7, 7, 1}), TW_ESHAPE);
     EXPECT_EQ(check_strided(*d_, 3, nullptr, nullptr, array_).code, TW_EARG);
+}
+
+// An array whose dimensions are in another order: the message asks for the order that fits, if
+// there is only one.
+TEST(Arrays, AnotherOrder) {
+    const auto text = [](Decomposition declared, std::vector<std::int64_t> extent) {
+        const std::int64_t stride[] = {1000, 100, 8};
+        ArrayView view;
+        return check_strided(*made(declared), static_cast<int>(extent.size()), extent.data(),
+                             stride, view)
+            .text;
+    };
+    const auto of = [](std::vector<std::string> names, const Numbers& count) {
+        return given(std::move(names), {30, 40, 50}, {box_of({0, 0, 0}, count)});
+    };
+    Decomposition d = of({"lev", "lat", "lon"}, {2, 3, 8});
+    EXPECT_EQ(
+        text(d, {8, 2, 3}),
+        "the array is (8, 2, 3); this rank's part of (lev lat lon) is (2, 3, 8). Is the order "
+        "of dimensions (lon lev lat)?");
+    d.halo_low = {0, 1, 0};
+    EXPECT_NE(text(d, {4, 2, 8}).find("Is the order of dimensions (lat lev lon)?"),
+              std::string::npos);
+    d.halo_low = {0, 0, 0};
+    d.wording.fortran = true;
+    EXPECT_EQ(
+        text(d, {8, 2, 3}),
+        "the array is (3, 2, 8); this rank's part of (lon lat lev) is (8, 3, 2). Is the order "
+        "of dimensions (lat lev lon)?");
+    for (const std::vector<std::int64_t>& extent :
+         {std::vector<std::int64_t>{2, 3, 9}, {8, 3}, {2, 2, 8}})
+        EXPECT_EQ(text(d, extent).find("order"), std::string::npos);
+    EXPECT_EQ(text(of({"lev", "lat", "lon"}, {3, 3, 8}), {8, 3, 3}).find("order"),
+              std::string::npos);
+    EXPECT_EQ(text(of({"*", "*", "*"}, {2, 3, 8}), {8, 2, 3}).find("order"), std::string::npos);
 }
 
 TEST(Arrays, OneBoxMustFitExactly) {

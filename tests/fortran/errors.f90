@@ -240,6 +240,10 @@ program errors
   call expect(all(abs(line - rank) <= 0), 'its values')
   none = tw_decompose(io, '* x', [nx, 1], [start, 1], [n, 1], ierr=status)
   call expect_status(status, TW_EARG, 'a dimension with a name and one without')
+  none = tw_decompose(io, 'x', [nx], [0], [1], ierr=status)
+  call expect_status(status, TW_EBOUNDS, 'a start that is counted from 0')
+  call expect(index(tw_error_message(io), "'x': start 0: in Fortran, starts count from 1") > 0, &
+    'the advice for a start of 0: '//tw_error_message(io))
   none = tw_decompose(io, '* *', [nx, 1], [start, 1], [nx + 1, 1], ierr=status)
   call expect_status(status, TW_EBOUNDS, 'a box beyond a dimension without a name')
   call expect(index(tw_error_message(io), 'along dimension 1 exceed') > 0, &

@@ -292,7 +292,7 @@ void bad_calls(const std::string& folder) {
             "3 elements from 4 with a stride of 3 along dimension 'y', whose length is 10");
     REFUSED(odd_one({4, 0, 0}, {2, 1, 1}, {}), TW_EBOUNDS, "'time', whose length is 5");
     REFUSED(odd_one({5, 0, 0}, {1, 1, 1}, {}), TW_EBOUNDS, "'time'");
-    REFUSED(odd_one({0, -1, 0}, {1, 1, 1}, {}), TW_EBOUNDS, "from -1 along dimension 'y'");
+    REFUSED(odd_one({0, -1, 0}, {1, 1, 1}, {}), TW_EBOUNDS, "dimension 'y': start -1 is negative");
     REFUSED(odd_one({0, 0, 0}, {1, -2, 1}, {}), TW_EBOUNDS, "count along dimension 'y' is -2");
     REFUSED(odd_one({0, 11, 0}, {0, 0, 0}, {}), TW_EBOUNDS, "from 11 along dimension 'y'");
     REFUSED(odd_one({0, 1, 0}, {1, INT64_MAX, 1}, {1, INT64_MAX, 1}), TW_EBOUNDS, "'y'");

@@ -96,6 +96,10 @@ void refused(Model& m, const std::string& service) {
     CHECK_TEXT(m.error().find("2 elements from 0 with a stride of 4 along dimension 'x' of length "
                               "4") != std::string::npos,
                "%s", m.error().c_str());
+    const std::int64_t before[3] = {0, 0, -1};
+    CHECK(tw_put_box(f, "U", TW_FLOAT, before, some, nullptr, whole.data()) == TW_EBOUNDS);
+    CHECK_TEXT(m.error().find("dimension 'x': start -1 is negative") != std::string::npos, "%s",
+               m.error().c_str());
     CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, huge, whole.data()) == TW_EBOUNDS);
     CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()) == TW_EARG);
     CHECK(m.error().find("the stride along dimension 'x' is 0") != std::string::npos);
