@@ -84,7 +84,10 @@ int verify_checksums(detail::Comm& comm, const VerifyOptions& options) {
     };
     for (const std::string& path : options.files) {
         std::vector<std::string> files;
-        if (const detail::Status status = find_files(path, files); !status.ok()) fail(status);
+        if (const detail::Status status = find_files(path, files); !status.ok()) {
+            fail(status);
+            continue;
+        }
         for (const std::string& data : files) {
             detail::SumsReport report;
             const detail::Status status = detail::check_sums(comm, data, options.variables, report);

@@ -124,7 +124,8 @@ def flipped_in_classic(folder, form, seed):
         (none, "none: it has no file *.nc"),
         (some, str(some / good.name)),
     ):
-        assert words in run(THALWEG, "verify", "--checksums", str(name), code=2), name
+        said = run(THALWEG, "verify", "--checksums", str(name), code=2)
+        assert words in said and said.count("\n") == 1, said
 
 
 def flipped_in_chunks(folder):
