@@ -316,7 +316,7 @@ double seconds_of(const char* phase) {
     return nlohmann::json::parse(json)["rank_seconds"][rank][phase];
 }
 
-/// Waiting for another rank in a history is its time, not that of other calls.
+/// Tests that waiting for another rank is time of the history, not of other calls.
 void time_in_the_summary() {
     Fields f(stream_of("s", fresh_folder() + "/s.nc", "every = \"1 day\"\nfields = [\"T\"]\n"));
     OK(tw_history_ready(f.history));
