@@ -309,12 +309,14 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
         auto made = std::make_shared<tw_history_impl>(session, free_number(*session));
         history::Table table;
         const std::string name = text == arguments.config ? "the configuration" : arguments.config;
-        const auto check = [&](const std::string& list) {
-            Settings ignored;
-            return session->settings.for_file(list, ignored);
+        const auto read = [&](const std::string& list, Settings& effective) {
+            return session->settings.for_file(arguments.settings + ";" + list, effective);
         };
-        const auto problems = history::parse_table(text, name, arguments.run, check, table);
-        if (Status status = history::problem_status(problems, name); !status.ok()) return status;
+        const auto problems = history::parse_table(text, name, arguments.run, read, table);
+        if (Status status = history::problem_status(problems, name); !status.ok()) {
+            status.text = "the configuration of the history has errors:\n" + status.text;
+            return status;
+        }
         made->history = std::make_unique<history::History>(made->ranks, std::move(table),
                                                            arguments.run, arguments.settings);
         session->histories.push_back(made);

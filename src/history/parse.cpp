@@ -93,7 +93,8 @@ void parse_history(const toml::table& root, const RunTimes& run, Problems& probl
     keys.integer("max_open", most, 1, INT32_MAX);
     table.max_open = static_cast<int>(most);
     keys.flag("stamp_files", table.stamp_files);
-    keys.text("tracking_prefix", table.tracking_prefix);
+    if (keys.text("tracking_prefix", table.tracking_prefix) && !table.stamp_files)
+        keys.fail("tracking_prefix", "'tracking_prefix' has no effect without stamp_files = true");
     keys.finish();
 }
 
@@ -127,7 +128,7 @@ void parse_each(Keys& root, std::string_view key, Parse&& parse) {
 }
 
 void parse_streams(Keys& root, const Defaults& defaults, const RunTimes& run,
-                   const CheckSettings& settings, Table& table) {
+                   const ReadSettings& settings, Table& table) {
     const toml::array* const streams = root.array("stream", "tables: [[stream]]");
     if (streams == nullptr) {
         if (!root.has("stream")) root.problems().push_back({0, "there is no [[stream]]"});
@@ -144,7 +145,7 @@ void parse_streams(Keys& root, const Defaults& defaults, const RunTimes& run,
 }  // namespace
 
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
-                                 const CheckSettings& settings, Table& table) {
+                                 const ReadSettings& settings, Table& table) {
     Problems problems;
     table = {};
     table.name = name;
@@ -165,6 +166,14 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
     parse_streams(keys, defaults, run, settings, table);
     keys.refuse({"map"});
     keys.finish();
+    if (!table.streams.empty() && std::ranges::none_of(table.streams, &StreamTable::packs))
+        for (const auto& [field, own] : table.fields)
+            if (own.chunks || own.quantize)
+                problems.push_back(
+                    {own.line,
+                     fmt::format("field '{}': '{}' has no effect: no stream has files of the "
+                                 "format netcdf4",
+                                 field, own.chunks ? "chunks" : "quantize")});
     check_references(table, problems);
     std::ranges::stable_sort(problems, {}, &Problem::line);
     return problems;

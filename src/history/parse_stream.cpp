@@ -5,6 +5,7 @@
 
 #include "history/parse.hpp"
 #include "history/path.hpp"
+#include "session/settings.hpp"
 
 namespace thalweg::history {
 
@@ -60,12 +61,14 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     levels = std::move(found);
 }
 
-/// Converts the settings of a stream's files to the form that tw_create takes, and checks each of
-/// them.
-void parse_settings(Keys& keys, const CheckSettings& check, std::string& settings) {
-    const toml::table* const table = keys.table("file");
-    if (table == nullptr) return;
-    for (const auto& [name, node] : *table) {
+/// Converts the settings of a stream's files to the form that tw_create takes, and checks them.
+void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
+    static const toml::table nothing;
+    const toml::table* const given = keys.table("file");
+    const toml::table& table = given != nullptr ? *given : nothing;
+    detail::Settings effective;
+    const std::size_t before = keys.problems().size();
+    for (const auto& [name, node] : table) {
         std::string value;
         if (const auto text = node.value_exact<std::string>()) value = *text;
         if (const auto integer = node.value_exact<std::int64_t>()) value = std::to_string(*integer);
@@ -74,14 +77,16 @@ void parse_settings(Keys& keys, const CheckSettings& check, std::string& setting
         Status status;
         if (value.empty() || setting.find(';') != std::string::npos)
             status = detail::failure(TW_ESETTING, "expected a text, an integer or a flag");
-        else if (check)
-            status = check(setting);
+        else if (read)
+            status = read(setting, effective);
         if (!status.ok())
             keys.problems().push_back(
                 {line_of(node),
                  fmt::format("{}: file: '{}': {}", keys.where(), name.str(), status.text)});
-        settings += (settings.empty() ? "" : "; ") + setting;
+        stream.settings += (stream.settings.empty() ? "" : "; ") + setting;
     }
+    if (!read || keys.problems().size() != before) return;
+    if (read(stream.settings, effective).ok()) check_file_settings(table, effective, keys, stream);
 }
 
 /// Reads times of the day, "hh:mm".
@@ -259,8 +264,9 @@ FieldKeys parse_field(const toml::table& table, const std::string& name, const s
 }
 
 void parse_stream(const toml::table& table, const Defaults& defaults, const RunTimes& run,
-                  const CheckSettings& settings, Problems& problems, Table& parsed) {
+                  const ReadSettings& settings, Problems& problems, Table& parsed) {
     StreamTable stream;
+    const std::size_t before = problems.size();
     const std::string name = table["name"].value_or(std::string());
     Keys keys(table, name.empty() ? "stream" : fmt::format("stream '{}'", name), run, problems);
     stream.line = line_of(table);
@@ -307,14 +313,17 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.text("region", stream.region);
     parse_levels(keys, stream.levels);
     keys.refuse({"vertical", "map"});
-    parse_settings(keys, settings, stream.settings);
+    parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
     parse_stream_fields(keys, stream);
     if (!keys.has("fields") && stream.field.empty()) keys.fail("fields", "'fields' is missing");
     keys.finish();
     check_op(keys, stream);
+    check_effects(keys, stream, parsed.edge);
     check_times(keys, stream);
+    if (problems.size() == before)
+        check_records(keys, stream, window_rules(parsed, stream, run, std::nullopt));
     check_inner(keys, stream, stream.inner, stream.op);
     check_path_of(keys, stream);
     parsed.streams.push_back(std::move(stream));

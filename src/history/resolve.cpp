@@ -95,6 +95,16 @@ public:
         }
     }
 
+    /// Finds tables of fields that neither the model nor a stream has.
+    void check_tables() {
+        for (const auto& [name, keys] : table_.fields)
+            if (!positions_.contains(name) && !used_.contains(name))
+                fail(keys.line,
+                     fmt::format("[field.{}]: neither the model nor a stream has a field "
+                                 "of this name{}",
+                                 name, detail::did_you_mean(name, names_)));
+    }
+
     ResolvedStream stream(int position) {
         const StreamTable& stream = table_.streams[static_cast<std::size_t>(position)];
         where_ = fmt::format("stream '{}'", stream.name);
@@ -206,6 +216,7 @@ private:
     }
 
     void miss(std::int64_t line, const std::string& name) {
+        used_.insert(name);
         std::string text = fmt::format("{}: the model declares no field '{}'{}", where_, name,
                                        detail::did_you_mean(name, names_));
         if (table_.missing_fields_error)
@@ -217,6 +228,7 @@ private:
     /// @return false if the model does not declare the field
     bool add(const StreamTable& stream, const std::string& name, const Own& owns, bool term,
              ResolvedStream& resolved) {
+        used_.insert(name);
         const auto found = owns.find(name);
         const FieldKeys* const own = found != owns.end() ? &found->second : nullptr;
         StreamField field;
@@ -356,6 +368,7 @@ private:
     std::vector<std::string> names_;
     std::map<std::string, int, std::less<>> positions_;
     std::map<std::string, std::vector<std::string>, std::less<>> groups_;
+    std::set<std::string, std::less<>> used_;  ///< names of the streams' variables
     std::string where_;
 };
 
@@ -400,6 +413,7 @@ std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> 
     for (std::size_t i = 0; i < table.streams.size(); ++i)
         streams.push_back(resolver.stream(static_cast<int>(i)));
     check_files(table, streams, problems);
+    resolver.check_tables();
     std::ranges::stable_sort(problems, {}, &Problem::line);
     // Report a problem once, though a field or group may be in several streams.
     const auto same = [](const Problem& a, const Problem& b) {

@@ -16,6 +16,10 @@
 #include "history/window.hpp"
 #include "thalweg/base.h"
 
+namespace thalweg::detail {
+class Settings;
+}
+
 namespace thalweg::history {
 
 /// An error in the text. Line 0: the error belongs to no line.
@@ -105,6 +109,7 @@ struct StreamTable {
     std::string region;  ///< name of a region; empty: none
     std::optional<Levels> levels;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
+    bool packs = true;     ///< its files can be compressed, as far as is known
     std::vector<Attribute> attributes;
     std::int64_t sync = 0;  ///< records
     std::vector<FieldKeys> field;
@@ -167,8 +172,8 @@ struct RunTimes {
     Time step = 0;  ///< length of the model's step; 0: unknown
 };
 
-/// Checks the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
-using CheckSettings = std::function<Status(const std::string&)>;
+/// Reads the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
+using ReadSettings = std::function<Status(const std::string&, detail::Settings&)>;
 
 /**
  * Reads a configuration and checks all that needs no declared field: keys, types, dates, durations,
@@ -178,7 +183,7 @@ using CheckSettings = std::function<Status(const std::string&)>;
  * @return problems, empty if all is right; then `table` is complete
  */
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
-                                 const CheckSettings& settings, Table& table);
+                                 const ReadSettings& settings, Table& table);
 
 /// Returns the rules by which a stream's windows are formed.
 /// @param inner  inner operation of one field; null: the stream's inner operation

@@ -12,6 +12,7 @@
 
 #include "history/path.hpp"
 #include "history/resolve.hpp"
+#include "session/settings.hpp"
 
 namespace thalweg::history {
 namespace {
@@ -90,20 +91,25 @@ RunTimes run_of(Calendar calendar = Calendar::noleap) {
     return {calendar, time_of(calendar, {2000, 1, 1, 0}), 0};
 }
 
-Status check_settings(const std::string& setting) {
-    return setting == "zstd=many" ? Status{TW_ESETTING, "zstd: many is no level"} : Status{};
+Status read_settings(const std::string& list, detail::Settings& settings) {
+    static const detail::Settings all = [] {
+        detail::Settings read;
+        EXPECT_TRUE(detail::Settings::read("", read).ok());
+        return read;
+    }();
+    return all.for_file(list, settings);
 }
 
 std::string problems_of(const std::string& text, const RunTimes& run = run_of()) {
     Table table;
-    return problem_status(parse_table(text, "history.toml", run, check_settings, table),
+    return problem_status(parse_table(text, "history.toml", run, read_settings, table),
                           "history.toml")
         .text;
 }
 
 Table table_of(const char* text, const RunTimes& run = run_of()) {
     Table table;
-    const auto problems = parse_table(text, "history.toml", run, check_settings, table);
+    const auto problems = parse_table(text, "history.toml", run, read_settings, table);
     EXPECT_EQ(problem_status(problems, "history.toml").text, "");
     return table;
 }
@@ -185,7 +191,7 @@ TEST(Table, WrongKeysOfAStream) {
         {"records = 3\npath = \"{start}-{last}.nc\"",
          "6: stream 'daily': 'path': {end} and {last}"},
         {"vertical = { dim = \"lev\" }", "5: stream 'daily': 'vertical' is not supported yet"},
-        {"file = { zstd = \"many\" }", "5: stream 'daily': file: 'zstd': zstd: many is no level"},
+        {"file = { format = \"cdf9\" }", "5: stream 'daily': file: 'format': "},
         {"file = { zstd = [1] }", "5: stream 'daily': file: 'zstd': expected a text, an integer"},
         {"attributes = { a = 2001-01-01 }", "5: stream 'daily': attribute 'a': expected a text"},
         {"sync = -1", "5: stream 'daily': 'sync': expected an integer from 0"},
@@ -219,6 +225,43 @@ TEST(Table, WrongKeysOfAStream) {
          "6: region 'a': 'list_file' and 'list_var' must be given"},
         {"[region.a]\nmask = \"x\"\nbox = [0, 1, 0, 1]", "6: region 'a': 'mask' is not supported"},
         {"[map.a]\nmissing = \"zero\"", "5: 'map' is not supported yet"},
+        {"op = \"instant\"\nhours = [\"06:00\", \"18:00\"]",
+         "6: stream 'daily': 'hours': \"18:00\" has no record: a record is the first sample at or "
+         "after a multiple of \"1 day\", which is that at \"06:00\": take a shorter 'every'"},
+        {"sample = \"12 hours\"\nhours = [\"06:00\"]",
+         "6: stream 'daily': 'hours': \"06:00\" has no record: no multiple of sample = \"12 "
+         "hours\""},
+        {"to = \"2000-01-01\"",
+         "5: stream 'daily': 'to': the stream has no record: there is no time between 2000-01-01 "
+         "00:00:00 and 2000-01-01 00:00:00"},
+        {"from = \"2000-02-10 01:00\"\nto = \"2000-02-10 23:00\"",
+         "6: stream 'daily': 'to': the stream has no record: no window of \"1 day\" ends between "},
+        {"partial = \"drop\"\nfrom = \"2000-02-10 01:00\"\nto = \"2000-02-11 23:00\"",
+         "7: stream 'daily': 'to': the stream has no record: no window of"},
+        {"op = \"instant\"\nfrom = \"2000-02-10 01:00\"\nto = \"2000-02-10 23:00\"",
+         "7: stream 'daily': 'to': the stream has no record: no instant of \"1 day\""},
+        {"op = \"instant\"\nhours = [\"06:00\"]\nfrom = \"2000-02-10 07:00\"\nto = \"2000-02-11 "
+         "05:00\"",
+         "8: stream 'daily': 'to': the stream has no record: no instant of"},
+        {"file = { deflate = 1 }",
+         "5: stream 'daily': file: 'deflate' has no effect in files of the format cdf2 or cdf5"},
+        {"file = { format = \"cdf5\", zstd = 3 }",
+         "5: stream 'daily': file: 'zstd' has no effect in files of the format cdf5: it needs "
+         "format"},
+        {"file = { tiles = \"2x2\" }", "5: stream 'daily': file: 'tiles' has no effect: it needs"},
+        {"file = { readers = 2 }", "5: stream 'daily': file: 'readers' has no effect: it is for"},
+        {"field.b = { quantize = \"bitround:9\" }",
+         "5: stream 'daily', field 'b': 'quantize' has no effect in files of this format"},
+        {"[field.a]\nchunks = \"x=1\"", "5: field 'a': 'chunks' has no effect: no stream"},
+        {"op = \"instant\"\nstamp = \"end\"",
+         "6: stream 'daily': 'stamp' has no effect with op = "},
+        {"boundary = \"next\"", "5: stream 'daily': 'boundary' has no effect with an operation"},
+        {"op = \"instant\"\nboundary = \"next\"",
+         "6: stream 'daily': 'boundary' has no effect with "
+         "a stream that has no 'new_file'"},
+        {"weights = \"count\"\nddof = 1", "6: stream 'daily': 'ddof' has no effect with an oper"},
+        {"interval = true", "5: stream 'daily': 'interval' has no effect with steps of unknown"},
+        {"[history]\ntracking_prefix = \"a\"", "6: [history]: 'tracking_prefix' has no effect"},
         {"x = ", "5: "},
         {"x = 1\nx = 2", "6: "},
     };
@@ -227,6 +270,38 @@ TEST(Table, WrongKeysOfAStream) {
         EXPECT_TRUE(found.starts_with("history.toml:" + std::string(wrong.expected)))
             << wrong.text << "\n  gives: " << found << "\n  expected: " << wrong.expected;
         EXPECT_EQ(found.find('\n'), std::string::npos) << wrong.text << "\n  gives: " << found;
+    }
+}
+
+/// Tests keys that have no effect with others, on the fourth line.
+TEST(Table, KeysWithoutEffect) {
+    for (const auto& [every, keys] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+             {"once",
+              {"from = \"2000-02-01\"", "sample = \"1 day\"", "hours = [\"00:00\"]", "sync = 1",
+               "anchor = \"start\"", "at_close = \"write\"", "stamp = \"end\""}},
+             {"run", {"partial = \"drop\"", "at_close = \"drop\"", "anchor = \"start\""}},
+             {"step", {"partial = \"drop\"", "at_close = \"write\"", "anchor = \"start\""}}})
+        for (const std::string& key : keys) {
+            const std::string name = key.substr(0, key.find(' '));
+            EXPECT_EQ(problems_of("[[stream]]\nname = \"s\"\nfields = [\"a\"]\n" + key +
+                                  "\nevery = \"" + every + "\"\n"),
+                      "history.toml:4: stream 's': '" + name + "' has no effect with every = \"" +
+                          every + "\"");
+        }
+}
+
+TEST(Table, TimesOfTheDay) {
+    for (const char* keys :
+         {"op = \"instant\"\nhours = [\"06:00\"]",
+          "op = \"instant\"\nhours = [\"06:00\", \"18:00\"]\nanchor = \"start\"",
+          "hours = [\"06:00\", \"18:00\"]", "hours = [\"06:00\"]\nsample = \"2 hours\"",
+          "op = \"instant\"\nhours = [\"06:00\"]\nto = \"2000-01-01 06:00\""}) {
+        const bool half = std::string(keys).find("start") != std::string::npos;
+        EXPECT_EQ(
+            problems_of(std::string("[[stream]]\nname = \"s\"\nfields = [\"a\"]\nevery = \"") +
+                        (half ? "12 hours" : "1 day") + "\"\n" + keys + "\n"),
+            "")
+            << keys;
     }
 }
 
@@ -325,6 +400,22 @@ struct Resolved {
         return all;
     }
 };
+
+/// Tests a table [field.NAME] of a field that neither the model nor a stream has.
+TEST(Table, FieldsOfNothing) {
+    const std::string head = "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"tas\"]\n";
+    EXPECT_EQ(Resolved(head + "[field.ta]\nunits = \"K\"\n").problems, "");
+    EXPECT_EQ(
+        Resolved(head + "field.hot = { of = \"tas\" }\n[field.hot]\nunits = \"K\"\n").problems, "");
+    EXPECT_EQ(Resolved(head + "[field.tass]\nunits = \"K\"\n").problems,
+              "h:5: [field.tass]: neither the model nor a stream has a field of this name; did you "
+              "mean 'tas'?");
+    EXPECT_EQ(
+        Resolved("[history]\nmissing_fields = \"warn\"\n[[stream]]\nname = \"s\"\nevery = \"1 "
+                 "day\"\nfields = [\"tas\", \"tos\"]\n[field.tos]\nunits = \"K\"\n")
+            .problems,
+        "");
+}
 
 std::string stream_with(const std::string& rest) {
     return "[[stream]]\nname = \"s\"\nevery = \"1 day\"\n" + rest + "\n";
@@ -440,7 +531,7 @@ TEST(Table, RandomChanges) {
         }
         Table table;
         for (const Problem& problem :
-             parse_table(text, "history.toml", run_of(), check_settings, table)) {
+             parse_table(text, "history.toml", run_of(), read_settings, table)) {
             const bool line =
                 problem.line > 0 && problem.line <= 1 + std::ranges::count(text, '\n');
             EXPECT_TRUE(line || problem.text == "there is no [[stream]]")

@@ -50,11 +50,10 @@ detail::Status parse(std::string_view text, const std::string& name, const histo
                      std::vector<history::Problem>& problems, history::Table& table) {
     detail::Settings settings;
     if (detail::Status status = detail::Settings::read("", settings); !status.ok()) return status;
-    const auto check = [&](const std::string& setting) {
-        detail::Settings of_file;
-        return settings.for_file(setting, of_file);
+    const auto read = [&](const std::string& list, detail::Settings& of_file) {
+        return settings.for_file(list, of_file);
     };
-    problems = history::parse_table(text, name, times, check, table);
+    problems = history::parse_table(text, name, times, read, table);
     return {};
 }
 

@@ -39,7 +39,6 @@ name = "classic"
 every = "1 day"
 fields = ["ta"]
 path = "classic.nc"
-file = { quantize = "bitround:9" }
 [[stream]]
 name = "statistics"
 every = "2 days"
@@ -63,7 +62,8 @@ void write(const std::string& folder) {
     OK(tw_decompose(session, "x", 1, shape + 1, start + 1, count + 1, &surface));
     tw_history history = nullptr;
     const std::string text = in_folder(configuration, folder);
-    OK(tw_history_open(session, text.c_str(), "standard", "2000-01-01", "step=86400", &history));
+    OK(tw_history_open(session, text.c_str(), "standard", "2000-01-01",
+                       "step=86400; quantize=bitround:9", &history));
     const double levels[nz] = {0.25, 0.75};
     const tw_array array = tw_dense(TW_DOUBLE, levels, nz);
     OK(tw_history_coordinate(history, "lev", "lev", nullptr, array,
