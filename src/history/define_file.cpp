@@ -161,7 +161,12 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
     const bool quantized = std::ranges::any_of(variables_, is_quantized);
-    keep_first(status, put_attributes("", file_attributes(context_, stream_, path, quantized)));
+    const bool series =
+        !timeless() && std::ranges::all_of(variables_, [](const Variable* variable) {
+            return variable->pick().dim == "station" && variable->dims().size() == 1;
+        });
+    keep_first(status,
+               put_attributes("", file_attributes(context_, stream_, path, quantized, series)));
     return status;
 }
 

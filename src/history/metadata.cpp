@@ -160,8 +160,9 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) 
 }
 
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
-                                       const std::string& path, bool quantized) {
+                                       const std::string& path, bool quantized, bool series) {
     std::vector<Attribute> attributes{{"Conventions", quantized ? "CF-1.12" : "CF-1.11"}};
+    if (series) attributes.push_back({"featureType", "timeSeries"});
     for (const auto* list : {&context.table->attributes, &stream.attributes})
         for (const Attribute& attribute : *list) set_attribute(attributes, attribute);
     if (!context.table->stamp_files) return attributes;

@@ -125,8 +125,9 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
 std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
 /// Returns the attributes of a file.
 /// @param quantized  some of its variables are quantized
+/// @param series  its variables are time series at stations
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
-                                       const std::string& path, bool quantized);
+                                       const std::string& path, bool quantized, bool series);
 
 /// Returns the settings of a variable, for tw_set_var.
 std::string variable_settings(const Variable& variable);

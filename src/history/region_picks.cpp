@@ -52,7 +52,7 @@ Coordinate names_of_stations(const std::vector<std::string>& names) {
     c.name = "station_name";
     c.type = TW_CHAR;
     c.dims = {"station", "station_name_length"};
-    c.attributes = {{"long_name", "name of the station"}};
+    c.attributes = {{"long_name", "name of the station"}, {"cf_role", "timeseries_id"}};
     c.size = 1;
     std::size_t length = 1;
     for (const std::string& name : names) length = std::max(length, name.size());

@@ -60,6 +60,8 @@ def check(folder: Path, model: str) -> list[str]:
             for name, right in variables.items():
                 if text := problem(file[name], right):
                     problems.append(f"{path}: {name} {text}")
+            if path == "moorings.nc" and getattr(file, "featureType", "") != "timeSeries":
+                problems.append(f"{path} has no featureType")
     return problems
 
 

@@ -353,6 +353,10 @@ void check_values(const std::string& folder, const std::vector<std::int64_t>& pl
     OK(tw_get_att_text(file, "V", "coordinates", sizeof text, text));
     CHECK_TEXT(std::string(text) == "lon lat station_name", "coordinates are '%s'", text);
     CHECK(tw_get_att_text(file, "V", "mesh", sizeof text, text) == TW_ENOTFOUND);
+    OK(tw_get_att_text(file, "station_name", "cf_role", sizeof text, text));
+    CHECK_TEXT(std::string(text) == "timeseries_id", "cf_role is '%s'", text);
+    // T has levels, so these are no time series only.
+    CHECK(tw_get_att_text(file, "", "featureType", sizeof text, text) == TW_ENOTFOUND);
     OK(tw_get(file, "station_name", nullptr, 0, TW_CHAR, names, 28));
     CHECK(std::string(names) == "betweenA" && std::string(names + 21) == "pole");
     const char* name = nullptr;
