@@ -214,6 +214,8 @@ CLI::App* add_history(CLI::App& app, HistoryOptions& options) {
             "Print the TOML of another program's configuration instead: an FMS diag_table, "
             "or ice_in of CICE")
         ->excludes(config);
+    command->add_flag("--keys", options.keys, "Print all keys of a configuration instead")
+        ->excludes(config);
     CLI::Option* const restart = command->add_option(
         "--restart", options.restart, "Restart from which --forget removes the stream");
     CLI::Option* const forget =

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "history/key_table.hpp"
 
 namespace thalweg::history {
 
@@ -77,7 +79,7 @@ Status read_date(const toml::node& node, Calendar calendar, Date& date) {
 }
 
 const toml::node* Keys::find(std::string_view key) {
-    known_.emplace_back(key);
+    read_.emplace_back(key);
     return table_.get(key);
 }
 
@@ -243,17 +245,27 @@ std::optional<std::size_t> Keys::one_of(std::string_view key, const std::string_
 }
 
 void Keys::refuse(std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys)
-        if (find(key) != nullptr) fail(key, fmt::format("'{}' is not supported yet", key));
+    for (const std::string_view key : keys) {
+        refused_.emplace_back(key);
+        if (has(key)) fail(key, fmt::format("'{}' is not supported yet", key));
+    }
 }
 
-void Keys::finish() {
+void Keys::finish(std::string_view table) {
+    std::vector<std::string> listed;
+    for (const KeyRow& row : key_table())
+        if (row.table == table) listed.emplace_back(row.name);
+    if (table.empty()) listed = read_;
     for (const auto& [name, node] : table_) {
         const std::string key(name.str());
-        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        const std::string meant = detail::did_you_mean(key, known_);
-        fail(key, fmt::format("'{}' is not a key{}", key, meant));
+        if (std::ranges::find(listed, key) != listed.end() ||
+            std::ranges::find(refused_, key) != refused_.end())
+            continue;
+        fail(key, fmt::format("'{}' is not a key{}", key, detail::did_you_mean(key, listed)));
     }
+    const std::set<std::string> in_table(listed.begin(), listed.end());
+    if (!table.empty() && in_table != std::set<std::string>(read_.begin(), read_.end()))
+        fail("", fmt::format("the list of the keys of {} is wrong", table));
 }
 
 bool read_toml(std::string_view text, std::string_view name, Problems& problems,

@@ -67,8 +67,9 @@ public:
     void fail(std::string_view key, const std::string& what);
     /// Adds a problem for each of these keys that the table has.
     void refuse(std::initializer_list<std::string_view> keys);
-    /// Adds a problem for each key that was not read.
-    void finish();
+    /// Adds a problem for each key that is not one of this table.
+    /// @param table  as in key_table(); empty: its keys are those that were read
+    void finish(std::string_view table = {});
 
     std::int64_t line_of_key(std::string_view key) const;
     const RunTimes& run() const { return run_; }
@@ -83,7 +84,7 @@ private:
     std::string where_;
     const RunTimes& run_;
     Problems& problems_;
-    std::vector<std::string> known_;
+    std::vector<std::string> read_, refused_;
 };
 
 /// Reads a list of selectors.

@@ -95,7 +95,7 @@ void parse_history(const toml::table& root, const RunTimes& run, Problems& probl
     keys.flag("stamp_files", table.stamp_files);
     if (keys.text("tracking_prefix", table.tracking_prefix) && !table.stamp_files)
         keys.fail("tracking_prefix", "'tracking_prefix' has no effect without stamp_files = true");
-    keys.finish();
+    keys.finish("[history]");
 }
 
 void parse_groups(Keys& root, Table& table) {

@@ -88,7 +88,7 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
         keys.fail(keys.has("list_file") ? "list_file" : "list_var",
                   "'list_file' and 'list_var' must be given together");
     if (keys.has("base") && !keys.has("list_file")) keys.fail("base", "'base' needs 'list_file'");
-    keys.finish();
+    keys.finish("[region.NAME]");
     parsed.regions.emplace(name, std::move(region));
 }
 

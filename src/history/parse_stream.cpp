@@ -30,7 +30,7 @@ void parse_inner(Keys& keys, std::optional<Inner>& inner) {
     own.duration("every", every);
     for (const std::string_view key : {"op", "every"})
         if (!own.has(key)) own.fail(key, fmt::format("'{}' is missing", key));
-    own.finish();
+    own.finish("inner");
     if (op && every) inner = Inner{*op_of(words[*op]), *every};
 }
 
@@ -57,7 +57,7 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
         if (range[0] > range[1]) own.fail("range", "'range': the first number exceeds the second");
     }
     if (repeats(found.index)) own.fail("index", "'index' has an index twice");
-    own.finish();
+    own.finish("levels");
     levels = std::move(found);
 }
 
@@ -253,13 +253,11 @@ FieldKeys parse_field(const toml::table& table, const std::string& name, const s
     keys.attributes("attributes", found.attributes);
     keys.text("chunks", found.chunks);
     keys.text("quantize", found.quantize);
-    if (keys.has("fill")) {
-        double fill = 0;
-        keys.number("fill", fill, std::numeric_limits<double>::lowest(),
-                    std::numeric_limits<double>::max());
-        found.fill = fill;
-    }
-    keys.finish();
+    double fill = 0;
+    keys.number("fill", fill, std::numeric_limits<double>::lowest(),
+                std::numeric_limits<double>::max());
+    if (keys.has("fill")) found.fill = fill;
+    keys.finish(metadata_only ? "[field.NAME]" : "[stream.field.NAME]");
     return found;
 }
 
@@ -318,7 +316,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.integer("sync", stream.sync, 0, INT64_MAX);
     parse_stream_fields(keys, stream);
     if (!keys.has("fields") && stream.field.empty()) keys.fail("fields", "'fields' is missing");
-    keys.finish();
+    keys.finish("[[stream]]");
     check_op(keys, stream);
     check_effects(keys, stream, parsed.edge);
     check_times(keys, stream);

@@ -315,6 +315,14 @@ def check_problems(folder, config, described):
     assert "file: 'format'" in err and "file: 'servers'" in err, err
 
 
+def check_keys():
+    """The page has the keys as the parser knows them."""
+    page = (Path(__file__).parents[2] / "docs/history.md").read_text()
+    begin, end = "<!-- table: thalweg history --keys -->\n\n", "\n<!-- end of the table -->"
+    keys = page.split(begin)[1].split(end)[0]
+    assert keys == run("--keys")[0], "docs/history.md has other keys than thalweg history --keys"
+
+
 def check_tables(folder):
     table, converted = folder / "diag_table", folder / "converted.toml"
     table.write_text(DIAG_TABLE)
@@ -394,6 +402,7 @@ def main():
         check(config, described)
         check_points(folder, described)
         check_problems(folder, config, described)
+        check_keys()
         check_tables(folder)
         check_ice(folder)
         check_other_forms(folder)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "history/key_table.hpp"
 #include "session/settings.hpp"
 #include "size_text.hpp"
 #include "streams/convert.hpp"
@@ -118,6 +119,10 @@ int print_estimates(const history::Table& table, const HistoryRun& run) {
 
 int check_history(const HistoryOptions& options) {
     if (!options.from.empty()) return convert(options);
+    if (options.keys) {
+        fmt::print("{}", history::key_text());
+        return 0;
+    }
     std::string text, description;
     detail::Status status = read_text(options.config, text);
     HistoryRun run;

@@ -11,12 +11,13 @@ struct HistoryOptions {
     std::string from;     ///< path of another model's configuration to convert; empty: none
     std::string forget;   ///< name of a stream to remove from a restart; empty: none
     std::string restart;  ///< path of that restart
+    bool keys = false;    ///< print all keys of configurations
     /// Calendar and first date, if no run is described.
     std::string calendar = "proleptic_gregorian", start = "2000-01-01";
 };
 
 /// Checks a configuration, and estimates what it writes in a run; or converts another model's
-/// configuration.
+/// configuration; or prints all keys.
 /// @return exit status: 1 if there are problems
 int check_history(const HistoryOptions& options);
 
