@@ -18,10 +18,10 @@ void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
     for (const FieldKeys& field : stream.field)
         if (!stream.packs && (field.chunks || field.quantize))
             keys.problems().push_back(
-                {field.line, fmt::format("{}, field '{}': '{}' has no effect in files of this "
-                                         "format: it needs format = \"netcdf4\"",
-                                         keys.where(), field.name,
-                                         field.chunks ? "chunks" : "quantize")});
+                {field.line,
+                 fmt::format("{}, field '{}': '{}' has no effect in files of this "
+                             "format: it needs format = \"netcdf4\"",
+                             keys.where(), field.name, field.chunks ? "chunks" : "quantize")});
     const Every every = stream.every;
     const bool once = every == Every::once, instant = stream.op == Op::instant;
     refuse(once, "every = \"once\"",
