@@ -246,6 +246,22 @@ static void unclosed(const char* program) {
     EXPECT(0, unlink("unclosed.nc"));
 }
 
+/* Tests inquiries whose answers come from the program's netCDF. */
+static void storage(void) {
+    int scalar = -1;
+    size_t size = 0, slots = 0, old_size, old_slots;
+    float share = 0, old_share;
+    EXPECT(0, nc_get_chunk_cache(&old_size, &old_slots, &old_share));
+    EXPECT(0, nc_set_chunk_cache(1234567, 89, 0.25F));
+    EXPECT(0, nc_create("storage.nc", NC_CLOBBER | NC_NETCDF4, &id));
+    EXPECT(0, nc_def_var(id, "scalar", NC_INT, 0, NULL, &scalar));
+    EXPECT(0, nc_get_var_chunk_cache(id, scalar, &size, &slots, &share));
+    EXPECT(1, size == 1234567 && slots == 89 && share == 0.25F);
+    EXPECT(NC_EINVAL, nc_def_var_chunking(id, scalar, NC_CHUNKED, NULL));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_set_chunk_cache(old_size, old_slots, old_share));
+}
+
 int main(int argc, char** argv) {
     const int modes[] = {0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4,
                          NC_NETCDF4 | NC_CLASSIC_MODEL};
@@ -263,5 +279,6 @@ int main(int argc, char** argv) {
         moved();
         unclosed(argv[0]);
     }
+    storage();
     return failures != 0;
 }

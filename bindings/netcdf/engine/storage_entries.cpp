@@ -54,7 +54,8 @@ int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths
         std::vector<Index> all;
         for (std::size_t d = 0; lengths != nullptr && d < v.dims.size(); d++)
             all.push_back(static_cast<Index>(std::min<std::size_t>(lengths[d], NC_MAX_INT64)));
-        if (v.dims.empty() && layout == NC_CHUNKED) return;
+        if (v.dims.empty() && layout == NC_CHUNKED)
+            throw Error{NC_EINVAL, v.name + ": a scalar has no chunks"};
         set_chunking(s, file.table(), v, compact ? NC_CONTIGUOUS : layout, all);
     });
     if (code != 0 || !compact) return code;
@@ -153,7 +154,8 @@ int get_var_chunk_cache(int ncid, int varid, std::size_t* size, std::size_t* n, 
         const Variable& v = file.table().variable(varid);
         std::size_t usual_size = 0, usual_n = 0;
         float usual = 0;
-        nc_get_chunk_cache(&usual_size, &usual_n, &usual);
+        auto* const ask = file.call().chunk_cache;
+        if (ask != nullptr) ask(&usual_size, &usual_n, &usual);
         const ChunkCache cache = v.cache.value_or(
             ChunkCache{static_cast<Index>(usual_size), static_cast<Index>(usual_n), usual});
         set(size, static_cast<std::size_t>(cache.size));

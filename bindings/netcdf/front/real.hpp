@@ -47,6 +47,7 @@ namespace thalweg::netcdf {
     X(def_user_format, (int, const Table*, char*))                                                 \
     X(inq_user_format, (int, Table**, char*))                                                      \
     X(set_default_format, (int, int*))                                                             \
+    X(get_chunk_cache, (std::size_t*, std::size_t*, float*))                                       \
     X(get_default_format, ())                                                                      \
     X(inq_var, (int, int, char*, int*, int*, int*, int*))                                          \
     X(inq_var_deflate, (int, int, int*, int*, int*))                                               \

@@ -135,6 +135,7 @@ std::unique_ptr<File> file_of(int library, int id, const char* path, const thalw
     file->call.create = made.create != 0;
     file->call.initial_size = made.initial_size;
     file->call.chunk_size_hint = made.chunk_size_hint;
+    file->call.chunk_cache = file->real->get_chunk_cache;
     if (made.create) file->call.format = format_of(made.mode, *file->real);
     set_communicator(made, file->call);
     return file;

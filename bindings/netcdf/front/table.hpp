@@ -136,6 +136,8 @@ struct Call {
     MPI_Info info{};  ///< likewise
     std::size_t initial_size = 0;            ///< argument of nc__create
     std::size_t* chunk_size_hint = nullptr;  ///< argument of nc__create and nc__open; may be null
+    /// The program's nc_get_chunk_cache; null if its library lacks it.
+    int (*chunk_cache)(std::size_t*, std::size_t*, float*) = nullptr;
     /// Reason why the engine does not take the file, such as "variable 'name' has strings".
     std::string reason;
 };
