@@ -33,6 +33,8 @@ static void define(const char* path) {
     EXPECT(0, nc_def_var(id, "x", NC_FLOAT, 2, dims, &x));
     EXPECT(0, nc_def_var(id, "fixed", NC_INT, 1, &dims[1], &fixed));
     EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "history", 4, "zero"));
+    EXPECT(NC_EINVAL, nc_put_att_int(id, fixed, "_FillValue", NC_INT, 2, dims));
+    EXPECT(NC_EBADTYPE, nc_put_att_float(id, fixed, "_FillValue", NC_FLOAT, 1, (float[]){1}));
     EXPECT(0, nc_enddef(id));
     EXPECT(0, nc_var_par_access(id, x, NC_COLLECTIVE));
 }

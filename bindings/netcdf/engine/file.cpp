@@ -189,8 +189,12 @@ int File::put_att(int varid, const std::string& name, int type, std::size_t n, c
         fail(NC_EBADTYPE, "the format has no type " + std::to_string(type));
     if (n > INT_MAX) fail(NC_EINVAL, "has too many values");
     if (n > 0 && values == nullptr) fail(NC_EINVAL, "the pointer to the values is NULL");
-    if (name == fill_attribute && varid != NC_GLOBAL && is_netcdf4()) {
-        if (n != 1) fail(NC_EINVAL, "is not one value");
+    // PnetCDF, which writes classic files with a communicator, checks fill values at once, too.
+    const bool is_fill = name == fill_attribute && varid != NC_GLOBAL;
+    if (is_fill && (is_netcdf4() || call_.parallel) && n != 1) fail(NC_EINVAL, "is not one value");
+    if (is_fill && is_classic() && call_.parallel && type != table_.variable(varid).type)
+        fail(NC_EBADTYPE, "has another type than its variable");
+    if (is_fill && is_netcdf4()) {
         const auto at = static_cast<std::size_t>(varid);
         // With independent access, other ranks may have put. A wrong type has an error of its own.
         const auto others = [&] {
