@@ -339,7 +339,7 @@ void Maker::order(Sequence& s) {
 PutCall Maker::call_of(const Slot& slot) {
     constexpr Index small = 64 << 10, few = 16;  // limits for the size in bytes of a record, and
                                                  // for the number of records
-    constexpr Index sparse = 16;  // smaller parts of a large variable or record are boxes
+    constexpr Index sparse = 4;  // smaller parts of a large variable or record are boxes
     const Variable& v = variable(slot.varid);
     const bool record = table_.is_record(v);
     PutCall call;
