@@ -54,6 +54,7 @@ public:
 private:
     std::vector<UnitPart::Entry> boxes_of(std::span<const Part> parts) const;
     std::vector<Packet> cut(std::vector<UnitPart::Entry> boxes) const;
+    Status compose(std::vector<UnitPart::Entry> boxes);
     Status merge(const std::vector<Packet>& received);
     Status end(std::int64_t records, bool last);
 
