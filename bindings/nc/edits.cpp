@@ -144,7 +144,9 @@ void edit_copy(const std::string& path, const WorkFile& copy, const std::vector<
                const Table& table, bool netcdf4) {
     const Error error = error_of([&] { make_edits_in_place(copy.path(), edits, table); });
     if (error.code == 0) return;
-    if (!netcdf4 || !has_renames(edits)) throw error;
+    // netCDF-C cannot rename all objects, and numbers dimensions otherwise when they get a
+    // variable.
+    if (!netcdf4 || (!has_renames(edits) && error.code != NC_EHDFERR)) throw error;
     write_anew(path, copy.path(), table);
     check_readable(copy.path(), table);
 }

@@ -206,6 +206,31 @@ static void sparse(void) {
     EXPECT(0, unlink(path));
 }
 
+/* Tests variables with the names of dimensions that are defined when the file has data. */
+static void coordinates(void) {
+    int late[2] = {0}, found = -1;
+    double level[levels] = {5, 6, 7, 8}, got[levels] = {0};
+    define("coordinates.nc");
+    for (size_t r = 0; r < records; r++) put(r);
+    EXPECT(0, wrong_values(id, records));
+    EXPECT(0, nc_redef(id));
+    EXPECT(0, nc_def_var(id, "n", NC_INT, 1, &dims[2], &late[0]));
+    EXPECT(0, nc_def_var(id, "level", NC_DOUBLE, 1, &dims[1], &late[1]));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_var_double(id, late[1], level));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, nc_open("coordinates.nc", NC_NOWRITE, &id));
+    EXPECT(0, wrong_values(id, records));
+    EXPECT(0, nc_inq_varid(id, "level", &found));
+    EXPECT(late[1], found);
+    EXPECT(0, nc_inq_vardimid(id, found, &found));
+    EXPECT(dims[1], found);
+    EXPECT(0, nc_get_var_double(id, late[1], got));
+    for (int i = 0; i < levels; i++) EXPECT((long)level[i], (long)got[i]);
+    EXPECT(0, nc_close(id));
+    EXPECT(0, unlink("coordinates.nc"));
+}
+
 /* Tests a file that loses its name after some of it was written: it keeps the new one, and what was
  * put; a removed file does not come back. */
 static void moved(void) {
@@ -277,6 +302,7 @@ int main(int argc, char** argv) {
         once();
         sparse();
         moved();
+        coordinates();
         unclosed(argv[0]);
     }
     storage();
