@@ -3,7 +3,6 @@
 
 #include <hdf5.h>
 #include <netcdf.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "api/system_error.h"
 #include "base/arithmetic.hpp"
 #include "grid.hpp"
 
@@ -105,17 +105,6 @@ void refuse_servers(bool served) {
 }
 
 constexpr std::int64_t mib = 1 << 20;
-
-// Tests if the file system of a file has no space left for this process.
-bool is_full(const std::string& file) {
-    const std::size_t slash = file.rfind('/');
-    struct statvfs disk {};
-    if (file.empty() ||
-        statvfs(slash == std::string::npos ? "." : file.substr(0, slash + 1).c_str(), &disk) != 0)
-        return false;
-    const auto blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
-    return static_cast<std::int64_t>(blocks * disk.f_frsize) < mib;
-}
 
 constexpr char settings[] = "staging=8GiB; attributes=first";
 
@@ -211,10 +200,9 @@ Error Session::error_of_call(int status) const {
     if (status == TW_OK) return {};
     std::string text = tw_error_message(handle_);
     if (text.empty()) text = tw_strerror(status);
-    const char* file = "";
-    tw_error_place(handle_, &file, nullptr, nullptr, nullptr);
-    const bool full = status == TW_EIO && is_full(file);
-    return {full ? ENOSPC : code_of(status), text};
+    const int system = tw_system_error(handle_);
+    const bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
+    return {full ? system : code_of(status), text};
 }
 
 Session* find_session(MPI_Comm comm) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
+#include "api/system_error.h"
 #include "base/log.hpp"
 #include "comm/communicator.hpp"
 #include "session/begin.hpp"
@@ -164,6 +165,8 @@ tw_status tw_error_place(tw_session session, const char** file, const char** var
     tell(rank, place.rank);
     return TW_OK;
 }
+
+int tw_system_error(tw_session session) { return last_error(session).place.system; }
 
 tw_status tw_summary(tw_session session, tw_summary_form form, const char** text) {
     if (!is_model(session)) return no_model(session);

@@ -11,7 +11,7 @@ namespace {
 /// The beginning of a packed error. The names of file and variable, and the text, follow it.
 struct PackedHead {
     std::int64_t record;
-    std::int32_t rank;
+    std::int32_t rank, system;
     std::uint32_t file, variable;  ///< lengths of the names in bytes
 };
 
@@ -19,14 +19,15 @@ struct PackedHead {
 
 std::string packed(const Status& status) {
     const ErrorPlace& place = status.place;
-    const PackedHead head{place.record, place.rank, static_cast<std::uint32_t>(place.file.size()),
+    const PackedHead head{place.record, place.rank, place.system,
+                          static_cast<std::uint32_t>(place.file.size()),
                           static_cast<std::uint32_t>(place.variable.size())};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
     return bytes.append(place.file).append(place.variable).append(status.text);
 }
 
 Status unpacked(tw_status code, std::string_view bytes) {
-    PackedHead head{-1, -1, 0, 0};
+    PackedHead head{-1, -1, 0, 0, 0};
     std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof head));
     const auto take = [&](std::size_t size) {
         const std::string_view taken = bytes.substr(0, size);
@@ -34,7 +35,7 @@ Status unpacked(tw_status code, std::string_view bytes) {
         return std::string(taken);
     };
     (void)take(sizeof head);
-    ErrorPlace place{take(head.file), take(head.variable), head.record, head.rank};
+    ErrorPlace place{take(head.file), take(head.variable), head.record, head.rank, head.system};
     return {code, std::string(bytes), std::move(place)};
 }
 

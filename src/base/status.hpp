@@ -22,6 +22,7 @@ struct ErrorPlace {
     std::int64_t record = -1;
     /// Number of the rank; -1 if the error concerns no rank, or all of them.
     int rank = -1;
+    int system = 0;  ///< the system's number of the error; 0: the system is not the cause
 };
 
 struct [[nodiscard]] Status {
@@ -33,7 +34,7 @@ struct [[nodiscard]] Status {
     explicit operator bool() const { return ok(); }
 };
 
-/// Arguments that are formatted into the text of an error and also become its place.
+/// Arguments that are formatted into the text of an error and also become part of its place.
 struct OfFile {
     std::string_view text;
     void note(ErrorPlace& place) const { place.file = text; }
@@ -50,14 +51,19 @@ struct OfRank {
     int text;
     void note(ErrorPlace& place) const { place.rank = text; }
 };
+struct OfSystem {
+    std::string_view text;
+    int number;
+    void note(ErrorPlace& place) const { place.system = number; }
+};
 
 template <class T>
 void note(ErrorPlace& place, const T& argument) {
     if constexpr (requires { argument.note(place); }) argument.note(place);
 }
 
-/// Returns what is formatted for an argument: the name or number in an OfFile, OfVariable, OfRecord
-/// or OfRank; other arguments as they are.
+/// Returns what is formatted for an argument: the text in an OfFile and the like; other arguments
+/// as they are.
 template <class T>
 const auto& plain(const T& argument) {
     if constexpr (requires(ErrorPlace & place) { argument.note(place); })

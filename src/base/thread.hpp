@@ -11,7 +11,7 @@
 namespace thalweg::detail {
 
 /// Starts a thread. It blocks all signals except those that its own faults raise (such as SIGSEGV),
-/// so that the model's threads handle the others.
+/// so that the model's threads handle the others, and traps no floating-point exceptions.
 /// @param task  verb that tells the thread's purpose, for the error message, such as "reads ahead"
 Status start_thread(std::thread& thread, std::function<void()> run, const char* task);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/reserve.hpp"
+#include "base/system_words.hpp"
 #include "comm/communicator.hpp"
 
 namespace thalweg::detail {
@@ -68,7 +69,7 @@ Status no_shared_memory(std::string text) {
         ::close(fd);
     else
         text += fmt::format(" ({})", std::strerror(errno));
-    return {TW_ENOMEM, std::move(text)};
+    return {TW_ENOMEM, text + size_limit_words()};
 }
 
 namespace {

@@ -73,7 +73,8 @@ std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
 void offer(const Memory& memory);
 
 /// Returns the error for memory that the ranks of a node cannot share. The text says if the cause
-/// is that this process cannot open more files, which shared memory needs.
+/// is that this process cannot open more files, which shared memory needs, or may be a limit on
+/// its size.
 Status no_shared_memory(std::string text = "cannot allocate memory shared by the ranks of a node");
 
 class Comm {

@@ -18,6 +18,7 @@
 
 #include "base/free_memory.hpp"
 #include "base/size_signal.hpp"
+#include "base/system_words.hpp"
 #include "base/work.hpp"
 
 namespace thalweg::detail {
@@ -78,7 +79,7 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
         data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
         status = failure(TW_ENOMEM, "cannot allocate {} bytes of memory shared within a node: {}",
-                         bytes, std::strerror(errno));
+                         bytes, system_words(errno));
         if (fd >= 0) ::close(fd);
         return nullptr;
     }

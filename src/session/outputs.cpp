@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/size_signal.hpp"
 #include "session/calls.hpp"
 #include "telemetry/report.hpp"
 
@@ -21,6 +22,7 @@ namespace thalweg::detail {
 namespace {
 
 Status write_text(const char* what, const std::string& path, const std::string& text) {
+    const NoSizeSignal guard;
     errno = 0;
     std::ofstream out(path);
     out << text;

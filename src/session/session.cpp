@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/size.hpp"
+#include "base/system_words.hpp"
 #include "session/calls.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -71,8 +72,8 @@ Memory* tw_session_impl::arena(Status& status) {
         if (got < wanted && team->topology().node_rank == 0)
             log::warn(
                 "little memory is free: the exchange buffers of the {} ranks of a node have {} "
-                "bytes instead of {} (setting 'buffer'; rank {})",
-                members, got, wanted, team->rank());
+                "bytes instead of {} (setting 'buffer'; rank {}){}",
+                members, got, wanted, team->rank(), size_limit_words());
         return {};
     };
     const Status had = alone(check);

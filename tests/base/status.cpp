@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 using namespace thalweg::detail;
 
 namespace {
@@ -36,11 +38,13 @@ TEST(Status, KeepsThePlaceWhenItIsReworded) {
 }
 
 TEST(Status, IsTheSameAfterItWasPacked) {
-    const Status status = failure(TW_EIO, "{}: '{}' (rank {})", OfFile{"/model's/run (rank 5).nc"},
-                                  OfVariable{"model's 'T'"}, OfRank{12});
+    const Status status =
+        failure(TW_EIO, "{}: '{}': {} (rank {})", OfFile{"/model's/run (rank 5).nc"},
+                OfVariable{"model's 'T'"}, OfSystem{"no space", ENOSPC}, OfRank{12});
     const std::string bytes = packed(status);
     const Status again = unpacked(TW_EIO, bytes);
     EXPECT_EQ(again.code, TW_EIO);
+    EXPECT_EQ(again.place.system, ENOSPC);
     expect(again, status.text.c_str(), "/model's/run (rank 5).nc", "model's 'T'", -1, 12);
     expect(unpacked(TW_EIO, {bytes.data(), bytes.size() - 4}),
            status.text.substr(0, status.text.size() - 4).c_str(), "/model's/run (rank 5).nc",

@@ -9,8 +9,8 @@
  *
  *   THALWEG_FAULT_PATH   text that the file's path contains; without it nothing is counted
  *   THALWEG_FAULT_AT     N: the N-th counted call; N+: that and all later ones; every
- *   THALWEG_FAULT_KIND   eio | enospc | short | eintr | kill | delay:MICROSECONDS; with "read-"
- *                        before it, reads are meant, and else nothing
+ *   THALWEG_FAULT_KIND   eio | enospc | edquot | short | eintr | kill | delay:MICROSECONDS; with
+ *                        "read-" before it, reads are meant, and else nothing
  *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK, PMI_RANK), or all (the
  * default) THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the
  * number of counted calls, how many went wrong, and the first that did THALWEG_FAULT_TRACE  file to
@@ -46,7 +46,7 @@
 
 #include "record.h"
 
-enum kind { NONE, EIO_KIND, ENOSPC_KIND, SHORT, EINTR_KIND, DELAY, KILL };
+enum kind { NONE, EIO_KIND, ENOSPC_KIND, EDQUOT_KIND, SHORT, EINTR_KIND, DELAY, KILL };
 enum call { WRITE, SIZE, SYNC, RENAME, CLOSE, READ };
 
 static struct {
@@ -92,6 +92,7 @@ void thalweg_fault_arm(const char* path, const char* at, const char* kind) {
     if (plan.reads) kind += 5;
     if (strcmp(kind, "eio") == 0) plan.kind = EIO_KIND;
     if (strcmp(kind, "enospc") == 0) plan.kind = ENOSPC_KIND;
+    if (strcmp(kind, "edquot") == 0) plan.kind = EDQUOT_KIND;
     if (strcmp(kind, "short") == 0) plan.kind = SHORT;
     if (strcmp(kind, "eintr") == 0) plan.kind = EINTR_KIND;
     if (strcmp(kind, "kill") == 0) plan.kind = KILL;
@@ -180,6 +181,7 @@ static int error_of(enum kind kind) {
     switch (kind) {
         case EIO_KIND: return EIO;
         case ENOSPC_KIND: return ENOSPC;
+        case EDQUOT_KIND: return EDQUOT;
         case EINTR_KIND: return EINTR;
         default: return 0;
     }

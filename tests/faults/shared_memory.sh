@@ -47,7 +47,8 @@ expect "no room for the queue" "service=background is not possible, using inline
 # Not even the minimum is available: all ranks get an error that names the size.
 limited 200 3 "log=warning" "" "$@"
 text=$(timeout 60 "${command[@]}" 2>&1)
-if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text"; then
+if ! grep -q "not enough memory for exchange buffers: the 3 ranks of a node need at least 393216 bytes" <<<"$text" ||
+    ! grep -q "limit of 204800 bytes on files and shared memory: see ulimit -f" <<<"$text"; then
     echo "shared_memory: 200 KiB for 3 ranks"
     echo "$text" | head -20
     failed=1

@@ -19,6 +19,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/size_signal.hpp"
 #include "pnetcdf/engine/calls.hpp"
 #include "ranks.hpp"
 #include "types.hpp"
@@ -34,6 +35,7 @@ int code_for_program(const Error& error) {
         case ENOENT: return no_file;
         case ENOSPC: return no_space;
         case EDQUOT: return over_quota;
+        case EFBIG:
         case NC_EIO: return write_failed;
         default: return error.code > 0 ? bad_file : error.code;
     }
@@ -199,6 +201,7 @@ void File::extend() {
         const std::string part = path_ + ".part";
         const std::string& path = access(part.c_str(), W_OK) == 0 ? part : path_;
         struct stat now {};
+        const detail::NoSizeSignal guard;
         if (stat(path.c_str(), &now) == 0 && now.st_size < places_.fixed_end &&
             truncate(path.c_str(), places_.fixed_end) != 0)
             throw Error{errno, path + ": " + std::strerror(errno)};

@@ -34,7 +34,8 @@ struct Answer {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, Status> status) {
     auto& place = status.place;
-    wire(status.code, status.text, place.file, place.variable, place.record, place.rank);
+    wire(status.code, status.text, place.file, place.variable, place.record, place.rank,
+         place.system);
 }
 
 template <class Wire>

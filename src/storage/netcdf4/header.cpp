@@ -135,9 +135,7 @@ Status check_size_limit(const std::string& path, const Definitions& d) {
     }
     if (limit.rlim_cur >= static_cast<rlim_t>(bytes)) return {};
     errno = EFBIG;
-    return system_failure(path, fmt::format("the limit of {} bytes on the size of files leaves no "
-                                            "room for a netCDF-4 header",
-                                            limit.rlim_cur));
+    return system_failure(path, "there is no room for a netCDF-4 header");
 }
 
 }  // namespace

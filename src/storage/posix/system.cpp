@@ -2,13 +2,11 @@
 #include "storage/posix/system.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "storage/posix/paths.hpp"
 
@@ -18,14 +16,6 @@ std::string host_name() {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
     return name.data();
-}
-
-std::string system_words(int error) {
-    std::string words = std::strerror(error);
-    rlimit limit{};
-    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        words += fmt::format(" (the limit of this process is {}: see ulimit -n)", limit.rlim_cur);
-    return words;
 }
 
 Status cannot_create(const std::string& path) {
@@ -113,6 +103,7 @@ Status write_file(const std::string& path, const std::vector<char>& bytes) {
 }
 
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
+    const NoSizeSignal guard;
     return fallocate(fd, mode, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 

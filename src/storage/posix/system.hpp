@@ -13,6 +13,7 @@
 
 #include "base/size_signal.hpp"
 #include "base/status.hpp"
+#include "base/system_words.hpp"
 
 namespace thalweg::detail {
 
@@ -36,15 +37,13 @@ private:
     int fd_;
 };
 
-/// Returns the system's text for an error. If too many files are open, the text contains the limit.
-std::string system_words(int error);
-
 /// Returns this machine's name.
 std::string host_name();
 
 /// Returns an error with the system's text for errno.
 inline Status system_failure(const std::string& path, const std::string& what) {
-    return failure(TW_EIO, "{}: {}: {}", OfFile{path}, what, system_words(errno));
+    const int error = errno;
+    return failure(TW_EIO, "{}: {}: {}", OfFile{path}, what, OfSystem{system_words(error), error});
 }
 
 /// Returns the error for a file that cannot be created, with the reason in errno.
