@@ -144,8 +144,7 @@ static void conversions(int iotype, int mode) {
     const PIO_Offset map = rank + 1, first = 0, one = 1;
     OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 1, &length, 1, &map, &ioid, NULL, NULL, NULL));
     double mine = NAN;
-    for (int t = 0; t < 3; t++)
-        IS(PIOc_write_darray(ncid, v[t], ioid, 1, &mine, NULL), NC_ERANGE);
+    for (int t = 0; t < 3; t++) IS(PIOc_write_darray(ncid, v[t], ioid, 1, &mine, NULL), NC_ERANGE);
     if (classic) OK(PIOc_put_vara_uchar(ncid, bytes, &first, &one, &large));
     OK(PIOc_sync(ncid));
     for (int t = 0; t < 3; t++) {
