@@ -339,7 +339,7 @@ void Maker::order(Sequence& s) {
 PutCall Maker::call_of(const Slot& slot) {
     constexpr Index small = 64 << 10, few = 16;  // limits for the size in bytes of a record, and
                                                  // for the number of records
-    constexpr Index sparse = 4;  // smaller parts of a large variable or record are boxes
+    constexpr Index sparse = 4;  // what is put is less than this part of the variable or record
     const Variable& v = variable(slot.varid);
     const bool record = table_.is_record(v);
     PutCall call;
@@ -355,7 +355,9 @@ PutCall Maker::call_of(const Slot& slot) {
     const Shape shape = inner_lengths(v);
     // With a decomposition, the library fills the rest of the variable or record first.
     const Index put = std::max(slot.most * session_.ranks(), small / Index(size_of(v.type)));
-    if (volume(shape) / sparse > put) return call;
+    const bool keeps_rest =
+        record || v.storage.no_fill || v.storage.layout == NC_CHUNKED || v.storage.filtered();
+    if (keeps_rest && volume(shape) / sparse > put) return call;
     if (record) {
         call.record = slot.low[0];
         call.records = slot.high[0] - slot.low[0];

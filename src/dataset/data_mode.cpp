@@ -72,7 +72,7 @@ Status DataMode::put(const std::string& name, const tw_array& array, bool deferr
         file_.use_netcdf_byte_rule(part.variable, part.array.type);
     }
     status = service_->put(status, puts);
-    if (status.ok()) batch_[part.variable].in_step = ends_;
+    if (status.ok() || status.code == TW_ERANGE) batch_[part.variable].in_step = ends_;
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "history/pick.hpp"
 #include "history/ranges.hpp"
+#include "session/session.hpp"
 
 namespace thalweg::history {
 
@@ -164,14 +165,19 @@ tw_status declare(tw_session session, const Part& part, tw_decomposition* decomp
     *decomposition = nullptr;
     if (part.replicated) return TW_OK;
     const std::string dims = joined_names(part.dims);
-    if (part.listed == 0)
-        return tw_decompose(session, dims.c_str(), part.boxes, part.shape.data(), part.start.data(),
-                            part.count.data(), decomposition);
-    const auto first = part.dims.begin() + part.first_listed;
-    const std::string listed = joined_names({first, first + part.listed});
-    return tw_decompose_list(session, dims.c_str(), part.shape.data(), listed.c_str(),
-                             std::ssize(part.indices), part.indices.data(), TW_LIST_UNIQUE,
-                             decomposition);
+    tw_status status = TW_OK;
+    if (part.listed == 0) {
+        status = tw_decompose(session, dims.c_str(), part.boxes, part.shape.data(),
+                              part.start.data(), part.count.data(), decomposition);
+    } else {
+        const auto first = part.dims.begin() + part.first_listed;
+        const std::string listed = joined_names({first, first + part.listed});
+        status = tw_decompose_list(session, dims.c_str(), part.shape.data(), listed.c_str(),
+                                   std::ssize(part.indices), part.indices.data(), TW_LIST_UNIQUE,
+                                   decomposition);
+    }
+    if (*decomposition != nullptr) (*decomposition)->of_history = true;
+    return status;
 }
 
 }  // namespace thalweg::history

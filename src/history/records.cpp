@@ -104,6 +104,7 @@ Status Records::find_differences(const std::vector<Due>& due, std::span<const st
 Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::int64_t> words,
                              Time now) {
     std::vector<std::string> unsent;
+    bool fails = context_.table->unsent_error;
     sent_in_record_.clear();
     std::size_t at = 0;
     for (const Due& one : due)
@@ -116,10 +117,12 @@ Status Records::check_unsent(const std::vector<Due>& due, std::span<const std::i
                 sent_in_record_.insert({variable.get(), one.number()});
             } else if (samples.record(one.number()).wanted) {  // else a filter has left no sample
                 unsent.push_back("'" + variable->field().declared.name + "'");
-                if (!context_.table->unsent_error) warn_unsent(one, *variable);
+                // Without its stations, which follow from the field's land, a stream has no file.
+                fails = fails || one.stream->outputs().empty();
+                if (!fails) warn_unsent(one, *variable);
             }
         }
-    if (!context_.table->unsent_error || unsent.empty()) return {};
+    if (!fails || unsent.empty()) return {};
     return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
                    date_text(context_.run.calendar, now),
                    detail::joined(std::span<const std::string>(unsent), ", "));

@@ -78,11 +78,11 @@ void Samples::begin_step(const Step& step, bool waits) {
     for (const StepPart& part : step.before) {
         // An earlier attempt may have lacked memory for other variables.
         if (!part.ends || before(part.window.number) != nullptr) continue;
-        before_.push_back(
-            {.number = part.window.number, .samples = {}, .status = {}, .values = {}});
+        Before ended{.number = part.window.number, .samples = {}, .status = {}, .values = {}};
         if (divided_ || state_.log != 0)
-            before_.back().values.resize(variable_.chosen().elements *
-                                         detail::size_of(variable_.about().type));
+            ended.values.resize(variable_.chosen().elements *
+                                detail::size_of(variable_.about().type));
+        before_.push_back(std::move(ended));
     }
     if (divided_) return;
     for (const StepPart& part : step.before) end_part(part);

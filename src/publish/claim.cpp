@@ -221,9 +221,13 @@ Status Claim::keep_old(std::vector<std::string>& said) const {
         return system_failure(data_, "cannot remove the empty file of an earlier run");
     }
     if (S_ISDIR(info.st_mode) && rmdir(data_.c_str()) == 0) return {};
-    if (S_ISREG(info.st_mode) && lacks_records(data_)) {
-        if (unlink(data_.c_str()) == 0) return {};
-        return system_failure(data_, "cannot remove the file without a record of an earlier run");
+    // A larger file may have much data in variables of fixed size.
+    constexpr off_t small = 1 << 20;
+    if (S_ISREG(info.st_mode) && info.st_size <= small && lacks_records(data_)) {
+        if (unlink(data_.c_str()) != 0)
+            return system_failure(data_, "cannot remove the file of an earlier run");
+        said.push_back("removed the unfinished file of an earlier run, which had no record");
+        return {};
     }
     for (int k = 1; k <= most_kept; ++k) {
         struct stat there {};

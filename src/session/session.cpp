@@ -104,7 +104,7 @@ Packers& tw_session_impl::packers() {
 Status tw_session_impl::find_length(const std::string& dim, std::int64_t& length) const {
     const Decomposition* first = nullptr;
     for (const tw_decomposition_impl& handle : decompositions) {
-        if (!handle.declared) continue;
+        if (!handle.declared || handle.of_history) continue;
         const Decomposition& d = *handle.declared->decomposition;
         const auto at = std::ranges::find(d.dims, dim);
         if (at == d.dims.end() || d.by_position()) continue;

@@ -32,6 +32,8 @@ struct tw_decomposition_impl {
     std::shared_ptr<thalweg::detail::Declared> declared;  ///< null if the decomposition was freed
     /// Arrays to which tw_inq_decomposition has returned pointers.
     std::shared_ptr<const thalweg::detail::DecompositionArrays> described{};
+    /// Made for a history, so its dimensions are not those of the model's other files.
+    bool of_history = false;
 };
 
 namespace thalweg::detail {

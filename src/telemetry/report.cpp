@@ -33,6 +33,7 @@ Status parse_summary(const std::string& text, Json& summary) {
 void shorten_paths(Json& summary) {
     if (!summary.contains("folder") || !summary["folder"].is_string()) return;
     const std::string folder = summary["folder"].get<std::string>() + "/";
+    if (folder == "/") return;  // not known
     for (const char* const list : {"files", "inputs"}) {
         if (!summary.contains(list) || !summary[list].is_array()) continue;
         for (Json& file : summary[list])

@@ -66,7 +66,7 @@ void run(int rank, int size) {
             CHECK(code_of([&] { file.put_box("T", start, {1, rows}, t); }) == TW_ESHAPE);
             CHECK(code_of([&] { file.put_box("T", start, {1, rows, 1}, t); }) == TW_ESHAPE);
             CHECK(code_of([&] { file.put("nothing", t); }) == TW_ENOTFOUND);
-            CHECK(code_of([&] { file.put("T", std::vector<double>(2)); }) == TW_ESHAPE);
+            CHECK(code_of([&] { file.put("T", t); }) == TW_ESTATE);
             file.end_step();
         }
         file.sync();

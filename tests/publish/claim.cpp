@@ -271,9 +271,16 @@ TEST_F(ClaimTest, WhatDeadRunsLeftIsKept) {
 TEST_F(ClaimTest, AnUnfinishedFileWithoutRecordsIsRemoved) {
     make_records(part_, 0);
     ASSERT_TRUE(take(own_).ok());
-    EXPECT_TRUE(said_.empty());
+    EXPECT_EQ(said_.size(), 1U);
     EXPECT_EQ(names(), (std::vector<std::string>{".history.nc.lock", "history.nc.part"}));
     EXPECT_EQ(content_of(part_), "");
+}
+
+TEST_F(ClaimTest, ALargeUnfinishedFileWithoutRecordsIsKept) {
+    make_records(part_, 0);
+    fs::resize_file(part_, 2 << 20);  // as if it had much data of fixed size
+    ASSERT_TRUE(take(own_).ok());
+    EXPECT_TRUE(fs::exists(part_ + ".1"));
 }
 
 TEST_F(ClaimTest, AFileWrittenInPlaceStaysUntilItIsCut) {

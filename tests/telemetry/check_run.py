@@ -31,6 +31,7 @@ def start(runs, folder, *words, **environment):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **environment},
+        start_new_session=True,
     )
 
 
@@ -128,6 +129,15 @@ def check_signals(runs):
             assert process.returncode == wanted, (number, action, process.returncode, err)
             assert [p.name for p in folder.iterdir()] == ["begun"], list(folder.iterdir())
             (folder / "begun").unlink()
+    # A signal to all processes reaches the command once, as mpirun needs it.
+    script = "trap 'echo x >> got; sleep 1; exit 5' TERM; touch begun; while :; do sleep 0.05; done"
+    process = start(runs, folder, tool, "run", "sh", "-c", script)
+    until = time.time() + 60
+    while not (folder / "begun").exists() and time.time() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 5 and (folder / "got").read_text() == "x\n", err
 
 
 def shown(tool, path):

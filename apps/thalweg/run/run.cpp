@@ -179,10 +179,22 @@ constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 
 std::atomic<pid_t> running{0};  ///< process of the command; 0: none
 
-/// Passes a signal on to the command. One from the terminal reaches the command anyway.
+std::atomic<int> waiting{0};  ///< signal that is passed on when the alarm rings; 0: none
+
+/// Passes a signal on to the command a while later, if the command still runs then: a signal to the
+/// whole process group has reached the command, too, and mpirun leaves its ranks behind if it gets
+/// a signal twice. A signal from the terminal reaches the command anyway, except when the terminal
+/// goes away.
 void pass_on(int number, siginfo_t* about, void*) {
-    const int before = errno;
-    if (const pid_t child = running; child > 0 && about->si_code <= 0) kill(child, number);
+    constexpr unsigned seconds = 2;
+    if (about->si_code > 0 && number != SIGHUP) return;
+    int none = 0;
+    if (waiting.compare_exchange_strong(none, number)) alarm(seconds);
+}
+
+void pass_on_now(int) {
+    const int before = errno, number = waiting.exchange(0);
+    if (const pid_t child = running; child > 0 && number > 0) kill(child, number);
     errno = before;
 }
 
@@ -201,6 +213,10 @@ void begin_to_pass_on(sigset_t& mask) {
         sigaction(number, nullptr, &before);
         if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
     }
+    struct sigaction ring {};
+    ring.sa_handler = pass_on_now;
+    ring.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &ring, nullptr);
 }
 
 /// Starts the command and waits for it. Meanwhile only the command reacts to signals.
@@ -209,7 +225,13 @@ int run_command(const std::vector<std::string>& command) {
     sigset_t mask;
     begin_to_pass_on(mask);
     const pid_t child = fork();
-    if (child == 0) {  // exec gives signals with a handler their usual action
+    if (child == 0) {
+        for (const int number : passed_on) {
+            struct sigaction action {};
+            sigaction(number, nullptr, &action);
+            if (action.sa_handler != SIG_IGN) signal(number, SIG_DFL);
+        }
+        signal(SIGALRM, SIG_DFL);
         sigprocmask(SIG_SETMASK, &mask, nullptr);
         _exit(become(command));
     }

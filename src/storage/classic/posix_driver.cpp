@@ -1,5 +1,6 @@
 // Classic formats by plain writes to disjoint ranges: no MPI in the write path.
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ public:
     bool closes_early() const override { return !options_.checksums; }
     /// A file that is written under its final name stays open, as it may lose this name.
     Status close_early() override {
-        Descriptor kept = options_.live && fd_ >= 0 ? ::dup(fd_) : -1;
+        Descriptor kept = options_.live && fd_ >= 0 ? fcntl(fd_, F_DUPFD_CLOEXEC, 0) : -1;
         Status status = close_file();
         fd_ = std::move(kept);
         return status;
@@ -66,26 +67,28 @@ public:
     Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
         Descriptor kept;
-        const std::string place = keep_place(kept);
+        std::string place;
+        const Status found = options_.live ? alone([&] { place = find_place(kept); }) : Status{};
         Status status = close_files();
+        if (status.ok()) status = found;
         records = std::max(records, options_.existing.kept);
         if (!first_ || !status.ok()) return status;
-        return complete_classic(place, *definitions_, map_, options_.format, records, late,
-                                options_.durable);
+        return complete_classic(place.empty() ? path_ : place, *definitions_, map_, options_.format,
+                                records, late, options_.durable);
     }
 
 private:
-    /// Returns a path of the open file, which may have been renamed or removed meanwhile.
+    /// Returns a path of the open file if it has been renamed or removed; otherwise nothing.
     /// @param kept  receives a descriptor that must stay open as long as the path is used
-    std::string keep_place(Descriptor& kept) const {
+    std::string find_place(Descriptor& kept) const {
         struct stat mine {
         }, named{};
-        if (!options_.live || fd_ < 0 || fstat(fd_, &mine) != 0) return path_;
+        if (fd_ < 0 || fstat(fd_, &mine) != 0) return {};
         if (stat(path_.c_str(), &named) == 0 && named.st_ino == mine.st_ino &&
             named.st_dev == mine.st_dev)
-            return path_;
-        kept = ::dup(fd_);
-        return kept < 0 ? path_ : fmt::format("/proc/self/fd/{}", static_cast<int>(kept));
+            return {};
+        kept = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+        return kept < 0 ? std::string() : fmt::format("/proc/self/fd/{}", static_cast<int>(kept));
     }
 
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {

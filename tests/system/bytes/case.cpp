@@ -323,7 +323,7 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
                         continue;
                     Put put;
                     put.var = v;
-                    if (random.percent(4)) {
+                    if (!f.vars[static_cast<std::size_t>(v)].record && random.percent(4)) {
                         put.replaced = true;
                         put.salt = 1 + random.below(1000);
                         puts.push_back(put);

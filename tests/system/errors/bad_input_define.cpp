@@ -42,7 +42,7 @@ void decompositions() {
             const Numbers start{bad ? from : rank()};
             const Numbers count{bad ? n : 1};
             ALL(s, CODES(TW_EBOUNDS),
-                WORDS(rank_word(last_rank()), "x", std::to_string(from), "100"),
+                WORDS(rank_word(last_rank()), "x", std::to_string(from), from < 0 ? "" : "100"),
                 tw_decompose(s, "x", 1, shape.data(), start.data(), count.data(), &d));
         }
         const Numbers start{rank()};
