@@ -146,7 +146,9 @@ bool QueuedFile::put_at_once(const Entry& entry) {
     const int status = tw_put_box_alone(file_, v.name.c_str(), static_cast<tw_type>(v.type),
                                         entry.start.data(), entry.count.data(), entry.values);
     if (status == TW_EUNSUPPORTED) return false;
-    Dataset::check(status);
+    const Error error = error_of([&] { Dataset::check(status); });
+    if (status == TW_EIO) failed_ = error;  // the other ranks learn of it in the next joint call
+    if (error.code != 0) throw error;
     return true;
 }
 

@@ -41,7 +41,7 @@ int QueuedFile::join(Reason reason, int varid, bool much) {
                                     -reductions_.posted(),
                                     -own_records(),
                                     varid < 0 ? none : varid,
-                                    has_failed_ ? -1 : 0,
+                                    failed_.code != 0 ? -1 : 0,
                                     number_,
                                     -number_,
                                     reads_alone_ || queue_.has_independent() ? -1 : 0,

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
@@ -501,6 +502,35 @@ static void no_memory(void) {
     EXPECT(NC_ENOMEM, nc_close(id));
 }
 
+/* Tests a large put that one rank writes at once and that fails: the next joint call returns its
+ * error on all ranks, and so does every later call. */
+static void large_put_fails(void) {
+    enum { mine = 1 << 17 };
+    int dim = 0, v = 0, old = 0;
+    const size_t zero = 0, one = 1, from = (size_t)rank * mine, n = mine;
+    const int last = rank == ranks - 1;
+    struct rlimit before, little;
+    if (ranks == 1) return;
+    fresh("limit.nc", NC_64BIT_DATA);
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, &old));
+    EXPECT(0, nc_def_dim(id, "large", (size_t)ranks * mine, &dim));
+    EXPECT(0, nc_def_var(id, "v", NC_INT, 1, &dim, &v));
+    EXPECT(0, nc_enddef(id));
+    if (rank == 0) EXPECT(0, nc_put_vara_int(id, v, &zero, &one, values));
+    EXPECT(0, nc_sync(id));
+    int* const zeros = calloc(mine, sizeof *zeros);
+    EXPECT(0, getrlimit(RLIMIT_FSIZE, &before));
+    little = before;
+    little.rlim_cur = 1 << 16;
+    if (last) EXPECT(0, setrlimit(RLIMIT_FSIZE, &little));
+    EXPECT(last ? EFBIG : 0, nc_put_vara_int(id, v, &from, &n, zeros));
+    EXPECT(0, setrlimit(RLIMIT_FSIZE, &before));
+    EXPECT(EFBIG, nc_sync(id));
+    EXPECT(EFBIG, nc_put_vara_int(id, v, &from, &n, zeros));
+    EXPECT(EFBIG, nc_close(id));
+    free(zeros);
+}
+
 enum { records = 100 };
 
 static void* write_file(void* argument) {
@@ -574,6 +604,8 @@ int main(int argc, char** argv) {
     different_files();
     /* With the service background, this memory is allocated elsewhere and does not run out. */
     if (getenv("THALWEG_SERVICE") == NULL) no_memory();
+    /* It writes no put at once. */
+    if (getenv("THALWEG_SERVICE") == NULL) large_put_fails();
     places();
     threads(level);
     int sum = failures;
