@@ -26,7 +26,7 @@ std::span<const KeyRow> key_table() {
         {"[history]", "max_open", "integer", "512", "number of files that are open at once"},
         {"[history]", "stamp_files", "true, false", "false",
          "attributes creation_date, tracking_id and history in each file"},
-        {"[history]", "tracking_prefix", "text", "", "begin of each tracking_id"},
+        {"[history]", "tracking_prefix", "text", "", "beginning of each tracking_id"},
         {"[groups]", "NAME", "list of fields", "", "for fields = [\"@NAME\"]"},
         {"[[stream]]", "name", "text", "required", "name of the stream"},
         {"[[stream]]", "fields", "list", "required",

@@ -306,13 +306,12 @@ int run(RunOptions options) {
     const int status = run_command(options.command);
     const std::string text = summary->text();
     summary.reset();
-    const std::string line = run_line(text);
+    std::string line = run_line(text);
     if (line.empty())
-        fmt::print(stderr, "thalweg: no session of the library ended in this run\n");
-    else
-        fmt::print(
-            stderr, "thalweg: {}{}\n", line,
-            options.report && write_page(text) ? fmt::format("; report: {}", report_name) : "");
+        line = "no session of the library ended in this run";
+    else if (options.report && write_page(text))
+        line += fmt::format("; report: {}", report_name);
+    std::fprintf(stderr, "thalweg: %s\n", line.c_str());  // even if nobody can read it
     return end_as(status);
 }
 
