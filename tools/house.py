@@ -28,7 +28,7 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (51_460, 45_000),
+    "lines: src without history": (51_458, 45_000),
     "lines: src/history": (10_527, 9_000),
     "lines: bindings": (29_732, 26_000),
     "lines: bindings for netCDF and PnetCDF": (15_429, 12_500),

@@ -59,8 +59,8 @@ tw_status tw_def_dim(tw_file file, const char* name, int64_t length);
  * @return TW_OK, TW_EARG, TW_EEXISTS, TW_ENOTFOUND (a dimension that is not defined), TW_ESHAPE
  *         (its dimensions are not the decomposition's; two decompositions of the session have
  *         different lengths of a dimension that is not defined), TW_ETYPE, TW_EFORMAT (a second
- * record dimension, or one that is not the slowest), TW_EOVERLAP (TW_LIST_SHARED), TW_EHANDLE,
- *         TW_ESTATE (the definitions have ended), TW_ECLOSED
+ *         record dimension, or one that is not the slowest), TW_EOVERLAP (TW_LIST_SHARED),
+ *         TW_EHANDLE, TW_ESTATE (the definitions have ended), TW_ECLOSED
  */
 tw_status tw_def_var(tw_file file, const char* name, tw_type type, const char* dims,
                      tw_decomposition decomposition);

@@ -37,9 +37,8 @@ public:
 
     /// Claims the name of a new file on rank 0, and returns the path of its data on all ranks.
     /// Does nothing after accept_early().
-    /// @param before_cut  called on rank 0 in cut(), to remove what depends on the data of an
-    /// existing
-    ///                    file
+    /// @param before_cut  called on rank 0 in cut(), to remove what depends on the data of a file
+    ///                    that exists
     /// @note Collective
     Status create(std::function<Status()> before_cut);
     /// Claims the name of an existing file on rank 0.

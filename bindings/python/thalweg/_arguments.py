@@ -47,7 +47,7 @@ def _is_session(value: Any) -> bool:
     return hasattr(value, "decompose_list")
 
 
-# What each argument must be: a test, and words for messages. None is judged by the function.
+# The test for each argument, and words for messages. The function itself checks None.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("name", "calendar", "variable"), (_is_text, "a text")),
     **dict.fromkeys(("path", "config"), (_is_path, "a path")),

@@ -39,9 +39,8 @@ public:
     using Lacks = std::function<bool(std::int64_t number)>;
     /// Filters the chunks of a band.
     /// @param data   elements of all records in the band, one record after another
-    /// @param lacks  chunks that the file lacks are left out if they contain only fill values;
-    /// null:
-    ///               none are left out
+    /// @param lacks  chunks that the file lacks are left out if they contain only fill values.
+    ///               Null: none are left out
     Status pack_band(int variable, std::int64_t record, std::int64_t band, const char* data,
                      const Take& take, const Lacks& lacks = nullptr);
 
