@@ -138,6 +138,31 @@ static void once(void) {
     EXPECT(0, unlink("once.nc"));
 }
 
+/* Tests that the rest of a variable, of which little was put, reads as the fill value after
+ * nc_sync, too. With the service background it is filled later. */
+static void unwritten(void) {
+    enum { all = 1000000, few = 1000 };
+    static float values[few];
+    int file = 0, other = 0, dim = 0, v = 0;
+    const size_t first = 0, count = few, at = all / 2;
+    const float fill = -9;
+    float got = 0;
+    const char* const service = getenv("THALWEG_SERVICE");
+    if (service == NULL || strcmp(service, "inline") != 0) return;
+    EXPECT(0, nc_create("unwritten.nc", NC_CLOBBER | mode, &file));
+    EXPECT(0, nc_def_dim(file, "x", all, &dim));
+    EXPECT(0, nc_def_var(file, "v", NC_FLOAT, 1, &dim, &v));
+    EXPECT(0, nc_put_att_float(file, v, "_FillValue", NC_FLOAT, 1, &fill));
+    EXPECT(0, nc_enddef(file));
+    EXPECT(0, nc_put_vara_float(file, v, &first, &count, values));
+    EXPECT(0, nc_sync(file));
+    EXPECT(0, nc_open("unwritten.nc", NC_NOWRITE, &other));
+    EXPECT(0, nc_get_var1_float(other, v, &at, &got));
+    EXPECT(1, got == fill);
+    EXPECT(0, nc_close(other));
+    EXPECT(0, nc_close(file));
+}
+
 /* Tests that chunks to which nothing was put take no room in the file, and read as the fill value.
  * The values of the largest variable would fill 2^58 bytes. */
 static void sparse(void) {
@@ -300,6 +325,7 @@ int main(int argc, char** argv) {
         mode = modes[m];
         files();
         once();
+        unwritten();
         sparse();
         moved();
         coordinates();
