@@ -34,13 +34,13 @@ BUDGETS = {
     "lines: bindings for netCDF and PnetCDF": (15_429, 12_500),
     "lines: apps and lab": (31_041, 22_000),
     "lines: apps": (31_041, 8_800),
-    "lines: tests": (83_559, 70_000),
+    "lines: tests": (83_585, 70_000),
     "methods of the largest class, with its bases": (179, 25),
     "members of the largest class, with its bases": (52, 15),
     "guards against small allocation failures": (391, 60),
     "files directly in a folder": (68, 20),
     "circles of files": (23, 0),
-    "words in docs": (36_496, 28_000),
+    "words in docs": (36_545, 28_000),
 }
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".f90", ".F90", ".py"}
