@@ -19,22 +19,33 @@ int code_of(F&& f) {
     }
 }
 
-void run(int rank, int size) {
-    using thalweg::Block, thalweg::Edge, thalweg::replicated, thalweg::RestartFlags;
-    using thalweg::StridedArray, thalweg::Type;
-    thalweg::Session io(MPI_COMM_WORLD, "log=off");
-    CHECK(io.role() == thalweg::Role::model);
-    int same = MPI_UNEQUAL;
-    MPI_Comm_compare(io.model_comm(), MPI_COMM_WORLD, &same);
-    CHECK(same == MPI_CONGRUENT);
-    const std::int64_t rows = 3, lon = 5;
-    const std::vector<std::int64_t> shape{rows * size, lon};
-    const auto cells = io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
+using thalweg::Block, thalweg::Edge, thalweg::replicated, thalweg::RestartFlags;
+using thalweg::StridedArray, thalweg::Type;
 
-    auto value = [&](int step, std::int64_t y, std::int64_t x) {
-        return 1000 * step + 10 * static_cast<double>(y) + static_cast<double>(x);
-    };
-    {
+double value(int step, std::int64_t y, std::int64_t x) {
+    return 1000 * step + 10 * static_cast<double>(y) + static_cast<double>(x);
+}
+
+constexpr std::int64_t rows = 3, lon = 5;
+
+/// The calls of one program, on one rank.
+struct Program {
+    int rank, size;
+    thalweg::Session io{MPI_COMM_WORLD, "log=off"};
+    std::vector<std::int64_t> shape{rows * size, lon};
+    thalweg::Decomposition cells =
+        io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}});
+
+    /// Checks the role of this rank.
+    void check_session() {
+        CHECK(io.role() == thalweg::Role::model);
+        int same = MPI_UNEQUAL;
+        MPI_Comm_compare(io.model_comm(), MPI_COMM_WORLD, &same);
+        CHECK(same == MPI_CONGRUENT);
+    }
+
+    /// Writes a file by steps.
+    void write() {
         thalweg::File file = io.create("cpp.nc", "format=cdf5");
         file.def_dim("lat", rows * size);
         file.def_var("T", Type::float64, "time lat lon", cells);
@@ -74,7 +85,9 @@ void run(int rank, int size) {
         moved.close();
         CHECK(code_of([&] { moved.end_step(); }) == TW_EHANDLE);
     }
-    {
+
+    /// Puts and reads records and boxes of a file that is being written.
+    void put_records() {
         thalweg::File file = io.create("record.nc");
         file.def_dim("time", thalweg::unlimited);
         file.def_dim("lat", rows * size);
@@ -115,11 +128,9 @@ void run(int rank, int size) {
         CHECK(one[0] == 8);
         file.close();
     }
-    if (rank == 0) {
-        CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, already complete");
-        CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);
-    }
-    {
+
+    /// Registers fields, writes them and reads them.
+    void restart() {
         std::vector<double> t(static_cast<std::size_t>(rows * lon)), other(t.size());
         std::vector<int> levels{1, 2, 3};
         for (std::size_t i = 0; i < t.size(); ++i) t[i] = value(7, rows * rank, std::int64_t(i));
@@ -162,8 +173,9 @@ void run(int rank, int size) {
         restart.free();
         CHECK(code_of([&] { restart.write("cpp_restart.nc"); }) == TW_EHANDLE);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    {
+
+    /// Reads what write() wrote.
+    void read() {
         thalweg::Reader file = io.open("cpp.nc");
         CHECK(file.dim("time") == 3);
         CHECK(file.dim("lat") == rows * size);
@@ -185,23 +197,35 @@ void run(int rank, int size) {
             file.get("n", replicated, step, n);
             CHECK(n[0] == step);
         }
-        {
-            // Every other longitude of all records, in this rank's last row.
-            std::vector<double> some(9);
-            const std::vector<std::int64_t> start{0, rows * (rank + 1) - 1, 0}, count{3, 1, 3};
-            file.get_box("T", start, count, some, {1, 1, 2});
-            for (int step = 0; step < 3; ++step)
-                for (std::int64_t i = 0; i < 3; ++i)
-                    CHECK(some[static_cast<std::size_t>(3 * step + i)] ==
-                          value(step, rows * (rank + 1) - 1, 2 * i));
-            file.get_box("T", start, count, some);
-            CHECK(some[8] == value(2, rows * (rank + 1) - 1, 2));
-            some.resize(rank == 0 ? 8 : 9);
-            CHECK(code_of([&] { file.get_box("T", start, count, some); }) == TW_ESHAPE);
-            some.resize(9);
-            CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1}); }) == TW_ESHAPE);
-            CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1, 3}); }) == TW_EBOUNDS);
-        }
+        std::vector<double> t(static_cast<std::size_t>(rows * lon));
+        CHECK(code_of([&] { file.get("T", columns, 3, t); }) == TW_EBOUNDS);
+        get_boxes(file);
+        inquire(file);
+        get_halos(file);
+        file.close();
+    }
+
+    /// Reads sections of a variable.
+    void get_boxes(thalweg::Reader& file) {
+        // Every other longitude of all records, in this rank's last row.
+        std::vector<double> some(9);
+        const std::vector<std::int64_t> start{0, rows * (rank + 1) - 1, 0}, count{3, 1, 3};
+        file.get_box("T", start, count, some, {1, 1, 2});
+        for (int step = 0; step < 3; ++step)
+            for (std::int64_t i = 0; i < 3; ++i)
+                CHECK(some[static_cast<std::size_t>(3 * step + i)] ==
+                      value(step, rows * (rank + 1) - 1, 2 * i));
+        file.get_box("T", start, count, some);
+        CHECK(some[8] == value(2, rows * (rank + 1) - 1, 2));
+        some.resize(rank == 0 ? 8 : 9);
+        CHECK(code_of([&] { file.get_box("T", start, count, some); }) == TW_ESHAPE);
+        some.resize(9);
+        CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1}); }) == TW_ESHAPE);
+        CHECK(code_of([&] { file.get_box("T", start, count, some, {1, 1, 3}); }) == TW_EBOUNDS);
+    }
+
+    /// Asks for the names and attributes of a file.
+    void inquire(thalweg::Reader& file) {
         const thalweg::Summary all = file.inq();
         CHECK(all.format == "cdf5" || all.format == "cdf2");
         CHECK(all.records == 3 && all.unlimited == "time" && all.groups == 0);
@@ -220,7 +244,10 @@ void run(int rank, int size) {
         CHECK(file.get_att<short>("T", "levels") == (std::vector<short>{1, 2, 3}));
         CHECK(code_of([&] { file.get_att<signed char>("T", "valid_max"); }) == TW_ERANGE);
         CHECK(code_of([&] { file.get_att_text("T", "levels"); }) == TW_ETYPE);
+    }
 
+    /// Reads records with halos.
+    void get_halos(thalweg::Reader& file) {
         // With a periodic longitude, the halo comes from the other side.
         auto round = io.decompose("lat lon", {rows * size, lon},
                                   {Block{{rows * rank, 0}, {rows, lon}}}, {0, 1}, {0, 2});
@@ -239,11 +266,10 @@ void run(int rank, int size) {
                 CHECK(t[i] == value(1, lat, from));
                 CHECK(again[i] == static_cast<float>(value(2, lat, from)));
             }
-        t.resize(static_cast<std::size_t>(rows * lon));
-        CHECK(code_of([&] { file.get("T", columns, 3, t); }) == TW_EBOUNDS);
-        file.close();
     }
-    {
+
+    /// Continues the file, from its third record on.
+    void append() {
         thalweg::File file = io.append("cpp.nc");
         CHECK(file.inq().records == 3);
         file.def_var("n", Type::int64, "time");
@@ -265,8 +291,9 @@ void run(int rank, int size) {
         }
         reader.close();
     }
-    {
-        // Boxes in arrays of equal extents, with space for one more box.
+
+    /// Writes and reads boxes in arrays of equal extents, with space for one more box.
+    void pad() {
         auto padded =
             io.decompose("lat lon", shape, {Block{{rows * rank, 0}, {rows, lon}}}, {1, 1}, {1, 1});
         CHECK(code_of([&] { padded.pad({rows + 2}, 2); }) == TW_ESHAPE);
@@ -287,17 +314,38 @@ void run(int rank, int size) {
         CHECK(u == t);
         reader.close();
     }
-    CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
-    CHECK(code_of([&] { io.create("nowhere/x.nc"); }) == TW_EIO);
-    CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);
-    CHECK(code_of([&] { io.decompose("x y", {4}, {}); }) == TW_ESHAPE);
-    CHECK(code_of([&] { io.decompose("x y", {4, 4}, {Block{{0, 0}, {1}}}); }) == TW_ESHAPE);
-    CHECK(code_of([&] { thalweg::Session bad(MPI_COMM_WORLD, "log=off; method=fast"); }) ==
-          TW_ESETTING);
-    CHECK(io.summary().find("cpp.nc") != std::string::npos);
-    io.wait();
-    CHECK(code_of([&] { io.wait(-1); }) == TW_EARG);
-    io.finalize();
+
+    /// Makes calls with wrong arguments, and ends the session.
+    void fail() {
+        CHECK(code_of([&] { io.open("nowhere.nc"); }) == TW_EIO);
+        CHECK(code_of([&] { io.create("nowhere/x.nc"); }) == TW_EIO);
+        CHECK(code_of([&] { io.decompose("x", {4}, {Block{{3}, {2}}}); }) == TW_EBOUNDS);
+        CHECK(code_of([&] { io.decompose("x y", {4}, {}); }) == TW_ESHAPE);
+        CHECK(code_of([&] { io.decompose("x y", {4, 4}, {Block{{0, 0}, {1}}}); }) == TW_ESHAPE);
+        CHECK(code_of([&] { thalweg::Session bad(MPI_COMM_WORLD, "log=off; method=fast"); }) ==
+              TW_ESETTING);
+        CHECK(io.summary().find("cpp.nc") != std::string::npos);
+        io.wait();
+        CHECK(code_of([&] { io.wait(-1); }) == TW_EARG);
+        io.finalize();
+    }
+};
+
+void run(int rank, int size) {
+    Program program{rank, size};
+    program.check_session();
+    program.write();
+    program.put_records();
+    if (rank == 0) {
+        CHECK(thalweg::recover("cpp.nc") == "cpp.nc: 3 records, already complete");
+        CHECK(code_of([&] { thalweg::recover("nowhere.nc"); }) == TW_ENOTFOUND);
+    }
+    program.restart();
+    MPI_Barrier(MPI_COMM_WORLD);
+    program.read();
+    program.append();
+    program.pad();
+    program.fail();
 }
 
 }  // namespace
