@@ -32,14 +32,30 @@ inline void refused(const char* file, int line, int status, int code, const std:
                     check::text("rank 0 says %s, this one %s", all[0].c_str(), said.c_str()));
 }
 
-}  // namespace calls
-
 #define OK(call)                                                                                   \
     do {                                                                                           \
         check::step("%s", #call);                                                                  \
         const int status = call;                                                                   \
         CHECK_TEXT(status == TW_OK, "%d: %s", status, calls::text().c_str());                      \
     } while (false)
+
+// Calls act() on the model's ranks of a session, which test together meanwhile.
+template <class Act>
+void in_session(const std::string& settings, Act&& act) {
+    OK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session));
+    tw_role role = TW_MODEL;
+    OK(tw_inq_role(session, &role));
+    if (role == TW_MODEL) {
+        MPI_Comm model = MPI_COMM_NULL;
+        OK(tw_model_comm(session, &model));
+        check::use(model);
+        act();
+        check::use(MPI_COMM_WORLD);
+    }
+    OK(tw_finalize(&session));
+}
+
+}  // namespace calls
 
 #define REFUSED(call, code, words)                                                                 \
     do {                                                                                           \

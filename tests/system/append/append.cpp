@@ -15,6 +15,7 @@
 
 #include "append.hpp"
 #include "append_case.hpp"
+#include "support/parts.hpp"
 #include "system/check.hpp"
 #include "system/compare.hpp"
 #include "system/compare_netcdf4.hpp"
@@ -74,14 +75,8 @@ public:
 
 private:
     struct Held {
-        tw_decomposition decomposition = nullptr;
-        std::vector<int> order;  // dimension of the variable for each dimension in memory
-        std::vector<std::int64_t> start, count;
-        std::vector<std::int64_t> list;  // indices of a list; it is along one dimension in memory
-        std::size_t listed = 0;
-        std::int64_t index(std::size_t m, std::int64_t i) const {
-            return !list.empty() && m == listed ? list[static_cast<std::size_t>(i)] : start[m] + i;
-        }
+        parts::Decomposition form;
+        tw_decomposition decomposition = nullptr;  // null if each rank holds everything
     };
 
     void expect(int status, const char* call) {
@@ -90,54 +85,16 @@ private:
                    tw_error_message(session_));
     }
 
-    std::int64_t length(const Var& v, int d) const {
-        return case_.dims[static_cast<std::size_t>(v.dims[static_cast<std::size_t>(d)])];
-    }
-
-    /// Makes a decomposition in which one dimension is divided, into boxes or lists, in any memory
-    /// order; or one in which each rank holds everything.
     Held hold(const Var& v) {
         Held h;
-        h.order.resize(v.dims.size());
-        std::iota(h.order.begin(), h.order.end(), 0);
-        const bool whole = v.dims.empty() || random_.percent(20);
-        if (!whole) random_.shuffle(h.order);
-        const std::int64_t along =
-            v.dims.empty() ? 0 : random_.below(static_cast<std::int64_t>(v.dims.size()));
-        std::string names;
-        std::vector<std::int64_t> shape;
-        for (const int d : h.order) {
-            const std::int64_t n = length(v, d);
-            const bool cut = !whole && d == h.order[static_cast<std::size_t>(along)];
-            const std::int64_t begin = cut ? n * rank_ / size_ : 0;
-            shape.push_back(n);
-            h.start.push_back(begin);
-            h.count.push_back((cut ? n * (rank_ + 1) / size_ : n) - begin);
-            names += dim_name(v.dims[static_cast<std::size_t>(d)]) + " ";
-        }
-        if (!whole && random_.percent(30))
-            hold_list(h, names, shape, static_cast<std::size_t>(along));
-        else if (!whole)
-            expect(tw_decompose(session_, names.c_str(), 1, shape.data(), h.start.data(),
-                                h.count.data(), &h.decomposition),
-                   "tw_decompose");
+        h.form = parts::whole(v.dims, case_.dims, size_);
+        if (v.dims.empty() || random_.percent(20)) return h;
+        h.form = parts::make_decomposition(random_, v.dims, case_.dims, size_, parts::Cover::all);
+        std::vector<std::string> names;
+        for (std::size_t d = 0; d < case_.dims.size(); ++d)
+            names.push_back(dim_name(static_cast<int>(d)));
+        expect(parts::declare(session_, names, h.form, rank_, &h.decomposition), "tw_decompose");
         return h;
-    }
-
-    /// Makes a list of the same part, in another order.
-    void hold_list(Held& h, const std::string& names, const std::vector<std::int64_t>& shape,
-                   std::size_t along) {
-        h.listed = along;
-        h.list.resize(static_cast<std::size_t>(h.count[along]));
-        std::iota(h.list.begin(), h.list.end(), h.start[along]);
-        Random own(mix(case_.seed, static_cast<std::uint64_t>(rank_)));
-        own.shuffle(h.list);
-        std::string listed = names;
-        for (std::size_t d = 0; d < along; ++d) listed.erase(0, listed.find(' ') + 1);
-        listed.resize(listed.find(' '));
-        expect(tw_decompose_list(session_, names.c_str(), shape.data(), listed.c_str(),
-                                 h.count[along], h.list.data(), TW_LIST_UNIQUE, &h.decomposition),
-               "tw_decompose_list");
     }
 
     void define() {
@@ -178,42 +135,51 @@ private:
     void put(int variable, int record) {
         const Var& v = case_.vars[static_cast<std::size_t>(variable)];
         const Held& h = held_[static_cast<std::size_t>(variable)];
-        const std::int64_t size = type_size(v.type);
-        std::int64_t n = 1;
-        for (const std::int64_t c : h.count) n *= c;
-        std::vector<char> values(static_cast<std::size_t>(n * size) + 1);
-        std::vector<std::int64_t> index(v.dims.size());
-        for (std::int64_t i = 0; i < n; ++i) {
-            std::int64_t rest = i;
-            for (std::size_t m = h.order.size(); m-- > 0;) {
-                index[static_cast<std::size_t>(h.order[m])] = h.index(m, rest % h.count[m]);
-                rest /= h.count[m];
-            }
+        const auto put_value = [&](char* to, const std::vector<std::int64_t>& index) {
             std::int64_t element = 0;
             for (std::size_t d = 0; d < index.size(); ++d)
-                element = element * length(v, static_cast<int>(d)) + index[d];
-            make_value(values.data() + i * size, v.type, v.type,
-                       case_.hash_of(variable, record, run_, element));
-        }
-        if (!in_parts()) {
-            expect(tw_put(file_, v.name.c_str(), v.type, values.data(), n), "tw_put");
-        } else if (case_.way == Way::boxes && h.list.empty() &&
-                   std::is_sorted(h.order.begin(), h.order.end())) {
-            std::vector<std::int64_t> start = h.start, count = h.count;
+                element = element * case_.dims[static_cast<std::size_t>(v.dims[d])] + index[d];
+            make_value(to, v.type, v.type, case_.hash_of(variable, record, run_, element));
+        };
+        if (in_parts() && case_.way == Way::boxes && h.form.listed == 0) {
             // If each rank holds the whole variable, only one rank puts it.
-            if (h.decomposition == nullptr && rank_ > 0) count.assign(count.size(), 0);
-            if (v.record) start.insert(start.begin(), record);
-            if (v.record)
-                count.insert(count.begin(), h.decomposition == nullptr && rank_ > 0 ? 0 : 1);
-            if (count.empty() && rank_ > 0) return;
-            expect(tw_put_box(file_, v.name.c_str(), v.type, start.data(), count.data(), nullptr,
-                              values.data()),
-                   "tw_put_box");
-        } else {
-            expect(tw_put_record(file_, v.name.c_str(), h.decomposition, record, v.type,
-                                 values.data(), n),
-                   "tw_put_record");
+            if (h.decomposition == nullptr && rank_ > 0) return;
+            for (const parts::Box& box : h.form.boxes[static_cast<std::size_t>(rank_)])
+                put_box(v, record, parts::in_order(h.form, v.dims, box.start),
+                        parts::in_order(h.form, v.dims, box.count), put_value);
+            return;
         }
+        parts::Array array =
+            parts::place_array(h.form, rank_, false, true, type_size(v.type), random_);
+        array.for_each_element([&](char* to, const std::vector<std::int64_t>& index) {
+            put_value(to, parts::in_order(h.form, v.dims, index));
+        });
+        if (!in_parts())
+            expect(tw_put(file_, v.name.c_str(), v.type, array.bytes.data(), array.n), "tw_put");
+        else
+            expect(tw_put_record(file_, v.name.c_str(), h.decomposition, record, v.type,
+                                 array.bytes.data(), array.n),
+                   "tw_put_record");
+    }
+
+    template <class Value>
+    void put_box(const Var& v, int record, std::vector<std::int64_t> start,
+                 std::vector<std::int64_t> count, Value&& put_value) {
+        std::vector<char> values;
+        const auto size = static_cast<std::size_t>(type_size(v.type));
+        parts::for_each_index(count, [&](std::vector<std::int64_t> index) {
+            for (std::size_t d = 0; d < index.size(); ++d) index[d] += start[d];
+            values.resize(values.size() + size);
+            put_value(values.data() + values.size() - size, index);
+        });
+        if (v.record) {
+            start.insert(start.begin(), record);
+            count.insert(count.begin(), 1);
+        }
+        values.push_back(0);  // no array is missing, even if it has no elements
+        expect(tw_put_box(file_, v.name.c_str(), v.type, start.data(), count.data(), nullptr,
+                          values.data()),
+               "tw_put_box");
     }
 
     bool in_parts() const { return run_ == 1 && case_.way != Way::steps; }
@@ -383,8 +349,7 @@ int main(int argc, char** argv) {
                     folder + "/file.nc", session, comm, servers != "0");
                 more = replay.empty();
             }
-            if (turn == 0 && servers == "0" && replay.empty())
-                appended_calls(session, comm, folder);
+            if (turn == 0 && servers == "0" && replay.empty()) appended_calls(session, folder);
         }
         CHECK(tw_finalize(&session) == TW_OK);
         check::use(MPI_COMM_WORLD);

@@ -196,48 +196,6 @@ void meanwhile(const std::string& settings, const char* created = "format=cdf2")
     expect_file(__LINE__, {6, 5}, 8);
 }
 
-/// Tests that a step that replaces a record writes fill values where no rank puts data, even if a
-/// variable that each rank has completely is too large for the queue.
-void replaced(const std::string& settings) {
-    check::step("%s", settings.c_str());
-    constexpr std::int64_t many = 300;
-    const std::vector<double> all(many, 4);
-    tw_file file = nullptr;
-    const auto define_both = [&] {
-        OK(tw_def_dim(file, "time", TW_UNLIMITED));
-        OK(tw_def_dim(file, "many", many));
-        OK(tw_def_var(file, "whole", TW_DOUBLE, "time many", nullptr));
-        OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
-    };
-    OK(tw_create(session, path.c_str(), "format=cdf2", &file));
-    define_both();
-    for (int r = 0; r < 3; ++r) {
-        OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
-        step(file, r);
-    }
-    OK(tw_close(&file));
-    file = append(("mode=append; staging=0; " + settings).c_str());
-    define_both();
-    OK(tw_set_record(file, 0, TW_KEEP_LATER));
-    OK(tw_put(file, "whole", TW_DOUBLE, all.data(), many));
-    OK(tw_end_step(file));
-    step(file, 7);
-    OK(tw_close(&file));
-    on_rank_0([&] {
-        int id = 0;
-        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
-        const std::size_t length = static_cast<std::size_t>(2 * ranks());
-        std::vector<double> got(3 * many);
-        std::vector<float> t(3 * length);
-        nc_get_var_double(id, 0, got.data());
-        nc_get_var_float(id, 1, t.data());
-        nc_close(id);
-        CHECK(got[0] == 4 && got[many] == NC_FILL_DOUBLE && got[2 * many - 1] == NC_FILL_DOUBLE &&
-              got[2 * many] == 4);
-        CHECK(t[0] == NC_FILL_FLOAT && t[length] == value(7, 0) && t[2 * length] == value(2, 0));
-    });
-}
-
 /// Tests that the file of a killed run keeps its name, and that the record that was being written
 /// is cut off.
 void recovered() {
@@ -404,61 +362,9 @@ void attributes() {
     OK(tw_close(&file));
 }
 
-/// Tests that boxes change the elements that they contain in existing records and fixed-size
-/// variables, and in records after the one that the next step would write.
-void boxes(MPI_Comm comm, bool steps_from_first) {
-    OK(tw_init(comm, "log=off; service=inline", &session));
-    decompose();
-    make();
-    tw_file file = append("mode=append; service=background");
-    define(file);
-    if (steps_from_first) OK(tw_set_record(file, 0, TW_KEEP_LATER));
-    OK(tw_enddef(file));
-    const float hundred[2] = {100, 101}, last[1] = {7};
-    if (rank() == 0) {
-        const std::int64_t start[2] = {1, 0}, count[2] = {1, 2}, at = 2 * ranks() - 1, one = 1;
-        const std::int64_t behind[2] = {3, 0};
-        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
-        OK(tw_put_box(file, "h", TW_FLOAT, &at, &one, nullptr, last));
-        OK(tw_put_box(file, "T", TW_FLOAT, behind, count, nullptr, hundred));
-    } else {
-        const std::int64_t start[2] = {1, 0}, count[2] = {0, 0};
-        OK(tw_put_box(file, "T", TW_FLOAT, start, count, nullptr, hundred));
-    }
-    OK(tw_end_step(file));
-    OK(tw_close(&file));
-    on_rank_0([&] {
-        int id = 0, t = 0, h = 0, dim = 0;
-        std::size_t n = 0;
-        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
-        nc_inq_varid(id, "T", &t);
-        nc_inq_varid(id, "h", &h);
-        nc_inq_unlimdim(id, &dim);
-        nc_inq_dimlen(id, dim, &n);
-        const auto length = static_cast<std::size_t>(2 * ranks());
-        std::vector<float> all(n * length), fixed(length);
-        nc_get_var_float(id, t, all.data());
-        nc_get_var_float(id, h, fixed.data());
-        nc_close(id);
-        CHECK(n == 4);
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const std::size_t r = i / length, x = i % length;
-            const float expected = (r == 1 || r == 3) && x < 2 ? hundred[x]
-                                   : r == 3
-                                       ? NC_FILL_FLOAT
-                                       : value(static_cast<int>(r), static_cast<std::int64_t>(x));
-            CHECK_TEXT(all[i] == expected, "T %zu is %g", i, double(all[i]));
-        }
-        for (std::size_t x = 0; x + 1 < length; ++x)
-            CHECK(fixed[x] == value(9, static_cast<std::int64_t>(x)));
-        CHECK(fixed[length - 1] == last[0]);
-    });
-    OK(tw_finalize(&session));
-}
-
 }  // namespace
 
-void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& its_folder) {
+void appended_calls(tw_session its_session, const std::string& its_folder) {
     session = its_session;
     folder = its_folder;
     path = folder + "/calls.nc";
@@ -474,7 +380,6 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
             meanwhile(settings, created);
     appended_netcdf4();
     appended_tiles();
-    for (const char* settings : {"service=inline", "service=background"}) replaced(settings);
     recovered();
     for (const char* settings : {"method=record; alignment=1; writers=3", "method=direct",
                                  "method=slabs", "service=background"})
@@ -486,5 +391,4 @@ void appended_calls(tw_session its_session, MPI_Comm comm, const std::string& it
             make_otherwise(pad, align);
             attributes();
         }
-    for (const bool steps_from_first : {false, true}) boxes(comm, steps_from_first);
 }

@@ -391,68 +391,6 @@ void untouched() {
     });
 }
 
-/// Tests that records are dropped from chunks that hold several records. There are so many chunks
-/// that HDF5's index is split when the remaining records are added again.
-void dropped_within_chunks(const char* settings, bool deflate) {
-    constexpr std::int64_t ny = 36, nx = 36, depth = 4, before = 8, keep = 3, after = 7;
-    const auto at = [](std::int64_t run, std::int64_t r, std::int64_t y, std::int64_t x) {
-        return static_cast<int>(((run * 100 + r) * ny + y) * nx + x);
-    };
-    on_rank_0([&] {
-        int id = 0, dims[3] = {}, v = 0;
-        NC(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
-        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
-        NC(nc_def_dim(id, "y", ny, &dims[1]));
-        NC(nc_def_dim(id, "x", nx, &dims[2]));
-        NC(nc_def_var(id, "grid", NC_INT, 3, dims, &v));
-        const std::size_t chunk[] = {depth, 4, 4}, start[] = {0, 0, 0};
-        const std::size_t count[] = {before, ny, nx};
-        NC(nc_def_var_chunking(id, v, NC_CHUNKED, chunk));
-        if (deflate) NC(nc_def_var_deflate(id, v, 1, 1, 1));
-        std::vector<int> values;
-        for (std::int64_t i = 0; i < before * ny * nx; ++i)
-            values.push_back(at(0, i / (ny * nx), i / nx % ny, i % nx));
-        NC(nc_put_vara_int(id, v, start, count, values.data()));
-        NC(nc_close(id));
-    });
-    const std::int64_t first = ny * rank() / ranks(), rows = ny * (rank() + 1) / ranks() - first;
-    const std::int64_t shape[] = {ny, nx}, start[] = {first, 0}, count[] = {rows, nx};
-    tw_decomposition cells = nullptr;
-    OK(tw_decompose(session, "y x", 1, shape, start, count, &cells));
-    tw_file file = append(settings);
-    OK(tw_def_var(file, "grid", TW_INT, "time y x", cells));
-    OK(tw_set_record(file, keep, TW_DROP_LATER));
-    for (std::int64_t r = keep; r < after; ++r) {
-        std::vector<int> values;
-        for (std::int64_t i = 0; i < rows * nx; ++i)
-            values.push_back(at(1, r, first + i / nx, i % nx));
-        OK(tw_put(file, "grid", TW_INT, values.data(), rows * nx));
-        OK(tw_end_step(file));
-    }
-    OK(tw_close(&file));
-    OK(tw_free_decomposition(&cells));
-    on_rank_0([&] {
-        int id = 0, v = 0, time = 0;
-        std::size_t n = 0;
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
-        NC(nc_inq_unlimdim(id, &time));
-        NC(nc_inq_dimlen(id, time, &n));
-        CHECK(n == after);
-        NC(nc_inq_varid(id, "grid", &v));
-        std::vector<int> found(n * ny * nx);
-        NC(nc_get_var_int(id, v, found.data()));
-        std::int64_t wrong = 0;
-        for (std::int64_t i = 0; i < std::ssize(found); ++i) {
-            const std::int64_t r = i / (ny * nx);
-            wrong +=
-                found[static_cast<std::size_t>(i)] != at(r < keep ? 0 : 1, r, i / nx % ny, i % nx);
-        }
-        CHECK_TEXT(wrong == 0, "%s: %lld elements are wrong", settings,
-                   static_cast<long long>(wrong));
-        NC(nc_close(id));
-    });
-}
-
 }  // namespace
 
 void appended_netcdf4() {
@@ -461,8 +399,6 @@ void appended_netcdf4() {
     for (const char* settings :
          {"mode=append", "mode=append; service=background", "mode=append; durable=yes"})
         attributes(settings);
-    for (const char* settings : {"mode=append", "mode=append; service=background"})
-        for (const bool deflate : {false, true}) dropped_within_chunks(settings, deflate);
     names();
     quantized();
     filled();

@@ -8,12 +8,6 @@
 #include "system/random_settings.hpp"
 #include "system/values.hpp"
 
-std::int64_t volume(const Box& box) {
-    std::int64_t product = 1;
-    for (const std::int64_t n : box.count) product *= n;
-    return product;
-}
-
 namespace {
 
 std::vector<Dim> make_dims(Random& random) {
@@ -37,104 +31,12 @@ std::vector<Dim> make_dims(Random& random) {
     return dims;
 }
 
-void make_boxes(Random& random, const std::vector<std::int64_t>& shape, int ranks,
-                Decomposition& to) {
-    to.boxes.assign(static_cast<std::size_t>(ranks), {});
-    Box whole{std::vector<std::int64_t>(shape.size(), 0), shape};
-    const auto give = [&](const Box& box, std::int64_t rank) {
-        to.boxes[static_cast<std::size_t>(rank)].push_back(box);
-    };
-    const std::int64_t kind = random.below(10);
-    if (kind == 0) {  // one rank has everything
-        give(whole, random.below(ranks));
-        return;
-    }
-    if (kind <= 2) {  // as in models: contiguous parts of one dimension, in rank order
-        const auto d =
-            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
-        for (int r = 0; r < ranks; ++r) {
-            Box box = whole;
-            box.start[d] = shape[d] * r / ranks;
-            box.count[d] = shape[d] * (r + 1) / ranks - box.start[d];
-            // A rank that holds nothing may have an empty box.
-            if (box.count[d] > 0 || random.percent(50)) give(box, r);
-        }
-        return;
-    }
-    if (kind == 3) {  // ranks have rows in turn
-        const auto d =
-            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
-        for (std::int64_t i = 0; i < std::min<std::int64_t>(shape[d], 60); ++i) {
-            Box box = whole;
-            box.start[d] = i;
-            box.count[d] = i == 59 ? shape[d] - i : 1;
-            give(box, i % ranks);
-        }
-        return;
-    }
-    std::vector<Box> boxes{whole};
-    const std::int64_t wanted = random.percent(20) ? 60 : random.between(1, 3 * ranks);
-    for (std::int64_t tries = 0;
-         tries < 4 * wanted && static_cast<std::int64_t>(boxes.size()) < wanted; ++tries) {
-        const auto b =
-            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(boxes.size())));
-        const auto d =
-            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(shape.size())));
-        if (boxes[b].count[d] < 2) continue;
-        Box upper = boxes[b];
-        const std::int64_t at = random.between(1, boxes[b].count[d] - 1);
-        boxes[b].count[d] = at;
-        upper.start[d] += at;
-        upper.count[d] -= at;
-        boxes.push_back(upper);
-    }
-    random.shuffle(boxes);
-    const int holes = random.percent(30) ? 30 : random.percent(5) ? 100 : 0;
-    for (const Box& box : boxes)
-        if (!random.percent(holes)) give(box, random.below(ranks));
-}
-
-/// Chooses extents in memory that all boxes have in common.
-void pad(Random& random, std::size_t nd, Decomposition& x) {
-    x.padded.assign(nd, 1);
-    for (std::size_t r = 0; r < x.boxes.size(); ++r) {
-        for (const Box& box : x.boxes[r])
-            for (std::size_t d = 0; d < nd; ++d)
-                x.padded[d] = std::max(x.padded[d], box.count[d] + x.low[r][d] + x.high[r][d]);
-        x.room.push_back(static_cast<std::int64_t>(x.boxes[r].size()) + random.below(3));
-    }
-    for (std::int64_t& n : x.padded) n += random.below(3);
-}
-
-Decomposition make_decomposition(Random& random, const std::vector<Dim>& dims, int ranks) {
-    Decomposition result;
-    for (int d = 0; d < static_cast<int>(dims.size()); ++d)
-        if (random.percent(85)) result.dims.push_back(d);
-    if (result.dims.empty()) result.dims.push_back(0);
-    random.shuffle(result.dims);
-    std::vector<std::int64_t> shape;
-    for (const int d : result.dims) shape.push_back(dims[static_cast<std::size_t>(d)].length);
-    make_boxes(random, shape, ranks, result);
-    result.with_halo = random.percent(35);
-    const bool own_halos = random.percent(30);
-    for (int r = 0; r < ranks; ++r) {
-        std::vector<std::int64_t> low(shape.size(), 0);
-        std::vector<std::int64_t> high(shape.size(), 0);
-        if (result.with_halo) {
-            for (std::size_t d = 0; d < shape.size(); ++d) {
-                low[d] = random.between(0, 2);
-                high[d] = random.between(0, 2);
-            }
-            if (r > 0 && !own_halos) {
-                low = result.low[0];
-                high = result.high[0];
-            }
-        }
-        result.low.push_back(low);
-        result.high.push_back(high);
-    }
-    if (random.percent(20)) pad(random, shape.size(), result);
-    return result;
+std::vector<int> some_dims(Random& random, const Case& c) {
+    std::vector<int> some;
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+        if (random.percent(85)) some.push_back(d);
+    if (some.empty()) some.push_back(0);
+    return some;
 }
 
 Attribute make_attribute(Random& random, int var, int number, bool extended, bool late) {
@@ -238,8 +140,8 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
         var.type = random.pick(extended ? all_types() : cdf2_types());
         var.record = random.percent(60);
         if (random.percent(75)) {
-            var.decomposition =
-                static_cast<int>(random.below(static_cast<std::int64_t>(c.decompositions.size())));
+            do var.decomposition = static_cast<int>(random.below(std::ssize(c.decompositions)));
+            while (c.decompositions[static_cast<std::size_t>(var.decomposition)].shared);
             var.dims = c.decompositions[static_cast<std::size_t>(var.decomposition)].dims;
         } else {
             for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
@@ -353,75 +255,62 @@ Case make_case(std::uint64_t seed, int ranks, const Limits& limits) {
     Random random(seed);
     Case c;
     c.seed = seed;
+    c.ranks = ranks;
     c.dims = make_dims(random);
     for (std::int64_t k = random.between(1, 3); k > 0; --k)
-        c.decompositions.push_back(make_decomposition(random, c.dims, ranks));
+        c.decompositions.push_back(
+            parts::make_decomposition(random, some_dims(random, c), c.lengths(), ranks));
+    if (random.percent(30))
+        c.decompositions.push_back(parts::make_decomposition(
+            random, some_dims(random, c), c.lengths(), ranks, parts::Cover::shared));
     const int files = random.percent(15) ? 2 : 1;
     for (int k = 0; k < files; ++k) c.files.push_back(make_file(random, c, k, ranks, limits));
     return c;
 }
 
-namespace {
-
-std::string list(const std::vector<std::int64_t>& items) {
-    std::string text;
-    for (const std::int64_t i : items) text += (text.empty() ? "" : ",") + std::to_string(i);
-    return "(" + text + ")";
+Decomposition Case::decomposition_of(const Variable& v) const {
+    return v.decomposition < 0 ? parts::whole(v.dims, lengths(), ranks)
+                               : decompositions[static_cast<std::size_t>(v.decomposition)];
 }
 
-}  // namespace
+Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
+                 Random& random) {
+    const Variable& var = c.files[file].vars[static_cast<std::size_t>(put.var)];
+    const std::uint64_t same_on_all =
+        mix(c.seed + 1009 * file + 31 * static_cast<std::uint64_t>(step) +
+            static_cast<std::uint64_t>(put.var));
+    const Decomposition x = c.decomposition_of(var);
+    Array array =
+        place_array(x, rank, put.strided, same_on_all % 2 == 0, type_size(put.memory), random);
+    Hasher hash(c, file, put, step);
+    // Only rank 0's values of a replicated variable are written.
+    if (var.decomposition < 0) hash.base ^= static_cast<std::uint64_t>(rank) * 77777;
+    array.for_each_element([&](char* to, const std::vector<std::int64_t>& global) {
+        make_value(to, put.memory, var.type, hash(x.dims, global));
+    });
+    return array;
+}
 
 std::string describe(const Case& c) {
     std::string text = "  dimensions:";
     for (const Dim& d : c.dims) text += " " + d.name + "=" + std::to_string(d.length);
-    text += "\n";
     for (std::size_t k = 0; k < c.decompositions.size(); ++k) {
         const Decomposition& x = c.decompositions[k];
-        text += "  decomposition " + std::to_string(k) + ", memory order:";
+        text += "\n  decomposition " + std::to_string(k) + ":";
         for (const int d : x.dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
-        text += "\n";
-        for (std::size_t r = 0; r < x.boxes.size(); ++r) {
-            text += "    rank " + std::to_string(r) + ":";
-            for (const Box& box : x.boxes[r]) text += " " + list(box.start) + "+" + list(box.count);
-            if (!x.padded.empty())
-                text += " padded " + list(x.padded) + " room " + std::to_string(x.room[r]);
-            if (x.with_halo) text += " halo " + list(x.low[r]) + list(x.high[r]);
-            text += "\n";
-        }
+        if (x.listed > 0)
+            text += ", lists of " + std::to_string(x.listed) + " from " + std::to_string(x.first);
+        text += x.with_halo ? ", halos" : x.padded.empty() ? "" : ", padded";
     }
     for (const File& f : c.files) {
-        text += "  " + f.name + ": " + f.settings + " (reference: " + f.format + ")\n    def_dim:";
-        for (const int d : f.defined_dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
-        if (f.defines_time) text += " time=unlimited";
-        text += f.enddef ? ", enddef" : ", no enddef";
-        text += ", steps " + std::to_string(f.steps) + "\n";
+        text += "\n  " + f.name + ": " + f.settings + " (" + f.format + "), steps " +
+                std::to_string(f.steps);
         for (const Variable& v : f.vars) {
-            text += std::string("    ") + type_name(v.type) + " " + v.name + "(" +
+            text += std::string("\n    ") + type_name(v.type) + " " + v.name + "(" +
                     (v.record ? "time" : "");
             for (const int d : v.dims) text += " " + c.dims[static_cast<std::size_t>(d)].name;
-            text += v.decomposition < 0 ? ") replicated"
-                                        : ") decomposition " + std::to_string(v.decomposition);
-            for (const Attribute& a : f.attributes)
-                if (a.var >= 0 && f.vars[static_cast<std::size_t>(a.var)].name == v.name) {
-                    text += " " + a.name;
-                    text += std::string(":") + type_name(a.type) + "[" + std::to_string(a.n) + "]";
-                }
-            text += "\n";
-        }
-        for (const Attribute& a : f.late_attributes)
-            text += "    late attribute " + a.name + " of variable " + std::to_string(a.var) + ":" +
-                    type_name(a.type) + "[" + std::to_string(a.n) + "]\n";
-        for (std::size_t s = 0; s < f.puts.size(); ++s) {
-            for (std::size_t r = 0; r < f.puts[s].size(); ++r) {
-                text += "    step " + std::to_string(s) + " rank " + std::to_string(r) + ":";
-                for (const Put& put : f.puts[s][r])
-                    text += " " + f.vars[static_cast<std::size_t>(put.var)].name + ":" +
-                            type_name(put.memory) + (put.deferred ? ":deferred" : "") +
-                            (put.strided ? ":strided" : "") + (put.replaced ? ":replaced" : "");
-                text += "\n";
-            }
-            if (f.sync[s]) text += "    (then tw_sync)\n";
+            text += ") decomposition " + std::to_string(v.decomposition) + " " + v.settings;
         }
     }
-    return text;
+    return text + "\n";
 }

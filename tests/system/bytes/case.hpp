@@ -4,32 +4,24 @@
 #ifndef THALWEG_TESTS_SYSTEM_CASE_HPP
 #define THALWEG_TESTS_SYSTEM_CASE_HPP
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "support/parts.hpp"
 #include "system/oracle.hpp"
+#include "system/random.hpp"
 #include "thalweg/thalweg.h"
+
+using parts::Array;
+using parts::Box;
+using parts::Decomposition;
 
 struct Dim {
     std::string name;
     std::int64_t length = 1;
-};
-
-struct Box {
-    std::vector<std::int64_t> start;
-    std::vector<std::int64_t> count;
-};
-
-struct Decomposition {
-    std::vector<int> dims;                // dimensions of the case, in memory order
-    std::vector<std::vector<Box>> boxes;  // boxes of each rank
-    bool with_halo = false;
-    std::vector<std::vector<std::int64_t>> low, high;  // halo on each rank
-    std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty
-    // Number of boxes for which each rank's arrays have memory.
-    std::vector<std::int64_t> room;
 };
 
 struct Attribute {
@@ -78,9 +70,39 @@ struct File {
 
 struct Case {
     std::uint64_t seed = 0;
+    int ranks = 1;
     std::vector<Dim> dims;
     std::vector<Decomposition> decompositions;
     std::vector<File> files;
+
+    std::vector<std::int64_t> lengths() const {
+        std::vector<std::int64_t> all;
+        for (const Dim& d : dims) all.push_back(d.length);
+        return all;
+    }
+    std::vector<std::string> names() const {
+        std::vector<std::string> all;
+        for (const Dim& d : dims) all.push_back(d.name);
+        return all;
+    }
+    /// Returns what ranks hold of a variable; all of a replicated one.
+    Decomposition decomposition_of(const Variable& v) const;
+};
+
+// Makes the values of elements by a hash of the element's global index in the dimensions of the
+// case. The hash does not depend on the rank and the order.
+struct Hasher {
+    std::uint64_t base;
+    explicit Hasher(const Case& c, std::size_t file, const Put& put, int step)
+        : base(mix(mix(c.seed, file * 1000 + static_cast<std::uint64_t>(put.var)),
+                   static_cast<std::uint64_t>(step) * 4096 + put.salt)) {}
+    std::uint64_t operator()(const std::vector<int>& dims,
+                             const std::vector<std::int64_t>& index) const {
+        std::array<std::uint64_t, 4> global{};
+        for (std::size_t d = 0; d < dims.size(); ++d)
+            global[static_cast<std::size_t>(dims[d])] = static_cast<std::uint64_t>(index[d]);
+        return mix(base ^ (global[0] + (global[1] << 16) + (global[2] << 32) + (global[3] << 48)));
+    }
 };
 
 struct Limits {
@@ -90,12 +112,14 @@ struct Limits {
 
 inline constexpr char time_name[] = "time";
 
-std::int64_t volume(const Box& box);
-
 /// Makes a case, which depends only on the seed and the number of ranks.
 Case make_case(std::uint64_t seed, int ranks, const Limits& limits);
 
-/// Returns the whole case as text.
+/// Makes the array of a put, with its values.
+Array make_array(const Case& c, std::size_t file, int step, const Put& put, int rank,
+                 Random& random);
+
+/// Returns the definitions of the case as text.
 std::string describe(const Case& c);
 
 #endif

@@ -195,32 +195,6 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     (void)tw_close(&f);
 }
 
-/// Puts a box of one record. All other elements get fill values.
-void boxes(const std::string& folder, const std::string& settings) {
-    const std::string path = folder + "/b.nc";
-    const Line line;
-    check::step("boxes: %s", settings.c_str());
-    tw_file f = nullptr;
-    OK(tw_create(session, path.c_str(), settings.c_str(), &f));
-    OK(tw_def_var(f, "T", TW_DOUBLE, "time x", line.handle));
-    OK(tw_set_var(f, "T", "fill=0"));
-    const std::int64_t start[] = {1, 2}, count[] = {check::state.rank == 0, 2};
-    const double two[] = {2, 2};
-    OK(tw_put_box(f, "T", TW_DOUBLE, start, count, nullptr, two));
-    OK(tw_end_step(f));
-    OK(tw_close(&f));
-    MPI_Barrier(check::state.comm);
-    if (check::state.rank != 0) return;
-    int id = 0;
-    std::vector<double> got(static_cast<std::size_t>(2 * line.length), 7);
-    CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
-    CHECK(nc_get_var_double(id, 0, got.data()) == NC_NOERR);
-    nc_close(id);
-    const auto n = static_cast<std::size_t>(line.length);
-    for (std::size_t k = 0; k < got.size(); ++k)
-        CHECK_TEXT(got[k] == (k == n + 2 || k == n + 3 ? 2 : 0), "element %zu is %g", k, got[k]);
-}
-
 void mistakes(const std::string& folder) {
     const Line line;
     tw_file f = nullptr;
@@ -287,17 +261,10 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 20);
     const std::string folder = check::make_folder("fill");
     const std::string servers = check::option(argc, argv, "--servers", "0");
-    OK(tw_init(MPI_COMM_WORLD, ("log=off; node_size=2; servers=" + servers).c_str(), &session));
-    tw_role role = TW_MODEL;
-    OK(tw_inq_role(session, &role));
-    if (role == TW_MODEL) {
-        MPI_Comm comm = MPI_COMM_NULL;
-        OK(tw_model_comm(session, &comm));
-        check::use(comm);
+    calls::in_session("log=off; node_size=2; servers=" + servers, [&] {
         if (servers != "0") {
             steps(folder, "format=cdf5; service=servers", true);
             steps(folder, "format=netcdf4; service=servers; deflate=1", true);
-            boxes(folder, "service=servers");
         } else {
             for (const char* method : {"record", "slabs", "direct", "serial", "tiles"})
                 steps(folder, std::string("format=cdf5; method=") + method, true);
@@ -310,13 +277,10 @@ int main(int argc, char** argv) {
                   "; service=background", "; service=background; deflate=1"})
                 steps(folder, std::string("format=netcdf4") + more, true);
             steps(folder, "format=netcdf4-classic", false);
-            if (check::state.size <= 2) boxes(folder, "service=background");
             mistakes(folder);
             ignored(folder);
         }
-    }
-    OK(tw_finalize(&session));
+    });
     check::remove_folder(folder);
-    check::use(MPI_COMM_WORLD);
     return check::verdict("fill");
 }

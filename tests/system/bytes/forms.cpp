@@ -60,7 +60,7 @@ void differing(Model& m, const std::string& settings) {
         tw_file f = nullptr;
         OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
         OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
-        ALL(TW_OK, Words{}, tw_enddef(f));
+        ALL(TW_OK, {}, tw_enddef(f));
         const Words words =
             WORDS("differing.nc", "'T'", "rank 0", "tw_pad", "rank " + std::to_string(m.size - 1));
         int status = c.put(f, 6, deferred);
@@ -80,9 +80,9 @@ void differing(Model& m, const std::string& settings) {
             continue;
         }
         // The step stays open.
-        HERE(TW_OK, Words{}, c.put(f, c.last ? 4 : 6, deferred));
-        ALL(TW_OK, Words{}, tw_end_step(f));
-        ALL(TW_OK, Words{}, tw_close(&f));
+        HERE(TW_OK, {}, c.put(f, c.last ? 4 : 6, deferred));
+        ALL(TW_OK, {}, tw_end_step(f));
+        ALL(TW_OK, {}, tw_close(&f));
         OK(tw_open(m.session, path.c_str(), "", &f));
         std::vector<double> whole(c.array.size(), junk);
         OK(c.get(f, whole, c.last ? 4 : 6, "T", false));
@@ -113,12 +113,12 @@ void neither(Model& m, const std::string& settings) {
     tw_file f = nullptr;
     OK(tw_create(m.session, (folder + "/neither.nc").c_str(), settings.c_str(), &f));
     OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
-    ALL(TW_OK, Words{}, tw_enddef(f));
+    ALL(TW_OK, {}, tw_enddef(f));
     const int status = c.put(f, 6, true);
     if (c.last)
         HERE(TW_ESHAPE, WORDS("'T'", "(6, 6)", "(3, 3)", "(5, 5)", "tw_pad"), status);
     else
-        HERE(TW_OK, Words{}, status);
+        HERE(TW_OK, {}, status);
     const int closed = tw_close(&f);  // the step did not end, so it leaves no error
     CHECK(closed == TW_OK || closed == TW_EMISSING);
 }
@@ -133,7 +133,7 @@ void reading(Model& m, const std::string& settings) {
     OK(tw_def_var(f, "T", TW_DOUBLE, "y x", c.handle));
     OK(tw_def_var(f, "S", TW_DOUBLE, "y x", c.handle));
     OK(c.put(f, c.count[0]));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     OK(tw_open(m.session, path.c_str(), "", &f));
     std::vector<double> a(c.array.size(), junk), b(a);
     const Words words = WORDS("reading.nc", "'T'", "(6, 6)", "(4, 4)", "tw_pad");
@@ -151,9 +151,9 @@ void reading(Model& m, const std::string& settings) {
     OK(c.get(f, a, c.count[0], "T", true));
     OK(tw_get_array(f, "T", c.handle, 0,
                     tw_strided(TW_DOUBLE, b.data(), 2, extent.data(), stride.data()), TW_DEFERRED));
-    ALL(TW_OK, Words{}, tw_read(f));
+    ALL(TW_OK, {}, tw_read(f));
     CHECK(a == c.array && b == c.array);
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
 }
 
 /// Tests arrays that were changed, freed, or are used for two variables at once.
@@ -238,7 +238,7 @@ void replicated(Model& m, const std::string& settings) {
     OK(tw_def_var(f, "b", TW_DOUBLE, "b", nullptr));
     OK(tw_def_var(f, "bc", TW_DOUBLE, "b c", nullptr));
     OK(tw_def_var(f, "s", TW_DOUBLE, "", nullptr));
-    ALL(TW_OK, Words{}, tw_enddef(f));
+    ALL(TW_OK, {}, tw_enddef(f));
     std::vector<double> data(70, junk);
     for (const bool write : {true, false}) {
         if (!write) OK(tw_open(m.session, path.c_str(), "", &f));
@@ -262,7 +262,7 @@ void replicated(Model& m, const std::string& settings) {
         HERE(TW_ESHAPE, WORDS("'bc'", "(3, 2, 5)", "is (2, 5)"), act("bc", {3, 2, 5}));
         HERE(TW_ESHAPE, WORDS("'s'", "3 elements", "scalar"), act("s", {3}));
         HERE(TW_ESHAPE, WORDS("'s'", "0 elements"), act("s", {0}));
-        HERE(TW_ESHAPE, WORDS("'s'"), act("s", {1, 1}));
+        HERE(TW_ESHAPE, {"'s'"}, act("s", {1, 1}));
         OK(act("b", {2}));
         OK(act("b", {1, 2}));
         OK(act("bc", {2, 5}));
@@ -271,7 +271,7 @@ void replicated(Model& m, const std::string& settings) {
         if (write)
             HERE(TW_ESHAPE, WORDS("'b'", "7"),
                  tw_put_array(f, "b", tw_dense(TW_DOUBLE, data.data(), 7), TW_DEFERRED));
-        ALL(TW_OK, Words{}, tw_close(&f));
+        ALL(TW_OK, {}, tw_close(&f));
     }
 }
 
@@ -294,11 +294,11 @@ void lists(Model& m, const std::string& settings) {
     };
     HERE(TW_ESHAPE, WORDS("(3, 5)", "(3, 4)"), put({3, 5}));
     HERE(TW_ESHAPE, WORDS("(4, 4)", "(3, 4)"), put({4, 4}));
-    HERE(TW_ESHAPE, WORDS("3 dimensions"), put({1, 3, 4}));
+    HERE(TW_ESHAPE, {"3 dimensions"}, put({1, 3, 4}));
     OK(put({3, 4}));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     const Numbers extent{3, 8};
-    ALL(TW_EARG, WORDS("list"), tw_pad(d, extent.data(), 1));
+    ALL(TW_EARG, {"list"}, tw_pad(d, extent.data(), 1));
 }
 
 /// Tests that an undefined name becomes the record dimension only for a variable with a
@@ -312,20 +312,19 @@ void records(Model& m, const std::string& settings) {
          tw_def_var(f, "a", TW_INT, "ncat", nullptr));
     HERE(TW_ENOTFOUND, WORDS("no dimension 'time'", "tw_def_dim", "TW_UNLIMITED"),
          tw_def_var(f, "a", TW_INT, "time", nullptr));
-    HERE(TW_ENOTFOUND, WORDS("no dimension 'xx'"),
-         tw_def_var(f, "T", TW_DOUBLE, "time y xx", c.handle));
+    HERE(TW_ENOTFOUND, {"no dimension 'xx'"}, tw_def_var(f, "T", TW_DOUBLE, "time y xx", c.handle));
     OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
     OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));
-    HERE(TW_ENOTFOUND, WORDS("no dimension 'tmie'; did you mean 'time'?"),
+    HERE(TW_ENOTFOUND, {"no dimension 'tmie'; did you mean 'time'?"},
          tw_def_var(f, "U", TW_DOUBLE, "tmie y x", c.handle));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     if (settings.find("netcdf4") != std::string::npos) return;
     // An existing file already has its record dimension.
     OK(tw_open(m.session, (folder + "/records.nc").c_str(), "mode=append", &f));
     OK(tw_def_dim(f, "nc", 5));
     OK(tw_def_var(f, "a", TW_INT, "time nc", nullptr));
     OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", c.handle));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
 }
 
 struct Test {

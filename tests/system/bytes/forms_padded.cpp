@@ -90,7 +90,7 @@ void padded(Model& m, const std::string& settings) {
              tw_put_array(f, "T", tw_dense(TW_DOUBLE, array[4].data(), b.room * box + 1),
                           TW_DEFERRED));
     }
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     expect_records(m, path, b.shape, 5);
 
     OK(tw_open(m.session, path.c_str(), "", &f));
@@ -103,7 +103,7 @@ void padded(Model& m, const std::string& settings) {
                             tw_strided(TW_DOUBLE, got.data(), 3, extent.data(), stride.data()), 0));
         CHECK(got == array[3]);  // elements outside of all boxes must not change
     }
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
 }
 
 /// Tests that the halo of a padded box is filled like any other.
@@ -116,13 +116,13 @@ void padded_halos(Model& m, const std::string& settings) {
     const std::vector<double> values = b.values(0);
     OK(tw_put(f, "T", TW_DOUBLE, values.data(), static_cast<std::int64_t>(values.size())));
     OK(tw_end_step(f));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     const tw_edge edges[] = {TW_HALO_CLIP, TW_HALO_PERIODIC};
     OK(tw_fill_halo(b.handle, edges));
     OK(tw_open(m.session, path.c_str(), "", &f));
     std::vector<double> got = b.junk_array();
     OK(tw_get(f, "T", b.handle, 0, TW_DOUBLE, got.data(), static_cast<std::int64_t>(got.size())));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
     int wrong = 0;
     for (std::int64_t k = 0; k < b.room; ++k)
         for (std::int64_t j = 0; j < b.extent()[0]; ++j)
@@ -152,7 +152,7 @@ void blocks_without_padding(Model& m, const std::string& settings) {
     OK(tw_create(m.session, (folder + "/bare.nc").c_str(), settings.c_str(), &f));
     OK(tw_def_var(f, "T", TW_DOUBLE, "time y x", bare));
     OK(tw_def_var(f, "H", TW_DOUBLE, "time y x", b.handle));
-    ALL(TW_OK, Words{}, tw_enddef(f));
+    ALL(TW_OK, {}, tw_enddef(f));
     const std::vector<double> array = b.values(0);
     const Numbers stride = dense_strides({b.room, b.extent()[0], b.extent()[1]});
     for (const std::int64_t boxes : {b.room, b.boxes}) {
@@ -166,26 +166,26 @@ void blocks_without_padding(Model& m, const std::string& settings) {
     HERE(TW_ESHAPE, WORDS("H", "(" + std::to_string(b.room), "tw_pad"),
          tw_put_array(f, "H", tw_strided(TW_DOUBLE, array.data(), 3, extent.data(), stride.data()),
                       TW_DEFERRED));
-    HERE(TW_ESHAPE, WORDS("T"),
+    HERE(TW_ESHAPE, {"T"},
          tw_put_array(f, "T", tw_dense(TW_DOUBLE, array.data(), b.room * 63), TW_DEFERRED));
-    ALL(TW_OK, Words{}, tw_close(&f));
+    ALL(TW_OK, {}, tw_close(&f));
 }
 
 void bad_padding(Model& m, const std::string&) {
     const Blocks b(m, false);
     const Numbers good = b.extent();
-    ALL(TW_EARG, Words{}, tw_pad(b.handle, nullptr, b.room));
+    ALL(TW_EARG, {}, tw_pad(b.handle, nullptr, b.room));
     ALL(TW_ESHAPE, WORDS("'x'", "8", "halo", "rank"),
         tw_pad(b.handle, Numbers{good[0], good[1] - 1}.data(), b.room));
-    ALL(TW_ESHAPE, WORDS("-1"), tw_pad(b.handle, Numbers{-1, good[1]}.data(), b.room));
+    ALL(TW_ESHAPE, {"-1"}, tw_pad(b.handle, Numbers{-1, good[1]}.data(), b.room));
     ALL(TW_ESHAPE, WORDS("boxes is", "rank 0"),
         tw_pad(b.handle, good.data(), m.rank == 0 ? b.boxes - 1 : b.room));
-    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), -1));
-    ALL(TW_ESHAPE, Words{}, tw_pad(b.handle, good.data(), INT64_MAX / 8));
+    ALL(TW_ESHAPE, {}, tw_pad(b.handle, good.data(), -1));
+    ALL(TW_ESHAPE, {}, tw_pad(b.handle, good.data(), INT64_MAX / 8));
     if (m.size > 1)
         ALL(TW_EMISMATCH, WORDS("'y'", "7", "9"),
             tw_pad(b.handle, Numbers{m.rank == 0 ? 9 : 7, 9}.data(), b.room));
-    ALL(TW_OK, Words{}, tw_pad(b.handle, good.data(), b.room));
+    ALL(TW_OK, {}, tw_pad(b.handle, good.data(), b.room));
     CHECK(tw_pad(nullptr, good.data(), b.room) == TW_EHANDLE);
 }
 

@@ -1,7 +1,7 @@
-// Compares random cases with the serial reference: whatever the decomposition, memory order, halo,
-// stride, type, method, storage, budget and node size, the file must be byte for byte the one that
-// serial netCDF-C writes; a netCDF-4 file must have the same contents, whatever the chunks and
-// filters. Some variables are read back, too.
+// Compares random cases with the serial reference: whatever the decomposition or list, memory
+// order, halo, stride, type, method, storage, budget and node size, the file must be byte for byte
+// the one that serial netCDF-C writes; a netCDF-4 file must have the same contents, whatever the
+// chunks and filters. Some variables are read back, too.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "arrays.hpp"
 #include "case.hpp"
 #include "system/check.hpp"
 #include "system/compare.hpp"
@@ -87,35 +86,16 @@ void write_reference(const Case& c, std::size_t file, const std::string& path) {
                 if (v.record) start[0] = static_cast<std::size_t>(s);
                 const Hasher hash(c, file, put, s);
                 const std::int64_t size = type_size(put.memory);
-                std::vector<Box> boxes;  // in file order
-                if (v.decomposition < 0) {
-                    if (r > 0) continue;
-                    Box whole;
-                    for (const int d : v.dims) {
-                        whole.start.push_back(0);
-                        whole.count.push_back(c.dims[static_cast<std::size_t>(d)].length);
-                    }
-                    boxes.push_back(whole);
-                } else {
-                    const Decomposition& x =
-                        c.decompositions[static_cast<std::size_t>(v.decomposition)];
-                    for (const Box& box : x.boxes[r]) {
-                        Box turned;
-                        for (const int d : v.dims) {
-                            const auto m = static_cast<std::size_t>(
-                                std::find(x.dims.begin(), x.dims.end(), d) - x.dims.begin());
-                            turned.start.push_back(box.start[m]);
-                            turned.count.push_back(box.count[m]);
-                        }
-                        boxes.push_back(turned);
-                    }
-                }
-                for (const Box& box : boxes) {
+                if (v.decomposition < 0 && r > 0) continue;
+                const Decomposition x = c.decomposition_of(v);
+                for (Box box : x.boxes[r]) {
+                    box = {parts::in_order(x, v.dims, box.start),
+                           parts::in_order(x, v.dims, box.count)};
                     if (volume(box) == 0) continue;
                     bytes.resize(static_cast<std::size_t>(volume(box) * size));
                     char* to = bytes.data();
                     std::vector<std::int64_t> global(box.start.size());
-                    for_each_index(box.count, [&](const std::vector<std::int64_t>& index) {
+                    parts::for_each_index(box.count, [&](const std::vector<std::int64_t>& index) {
                         for (std::size_t d = 0; d < index.size(); ++d)
                             global[d] = box.start[d] + index[d];
                         make_value(to, put.memory, v.type, hash(v.dims, global));
@@ -196,7 +176,7 @@ public:
                 }
                 check::step("%s end_step %d %s", name_.c_str(), s, f.name.c_str());
                 expect(tw_end_step(handles[k]), "tw_end_step");
-                for (Array& array : kept_[k]) make_junk(array.bytes, 99);
+                for (Array& array : kept_[k]) parts::make_junk(array.bytes, 99);
                 kept_[k].clear();
                 if (f.sync[static_cast<std::size_t>(s)]) expect(tw_sync(handles[k], 0), "tw_sync");
             }
@@ -237,20 +217,20 @@ public:
             const tw_type memory =
                 var.type == TW_CHAR || own.percent(60) ? var.type : own.pick(wider_types(var.type));
             check::step("%s get %s of %s", name_.c_str(), var.name.c_str(), f.name.c_str());
-            Array array = place_array(case_, x, var.dims, check::state.rank, own.percent(30),
-                                      random.percent(50), type_size(memory), own);
+            const Decomposition form =
+                x < 0 ? parts::whole(var.dims, case_.lengths(), check::state.size)
+                      : case_.decompositions[static_cast<std::size_t>(x)];
+            const bool with_halo = random.percent(50);
+            Array array = parts::place_array(form, check::state.rank, own.percent(30), with_halo,
+                                             type_size(memory), own);
             Array wanted = array;
-            read_reference(id, v, var, record, memory, x, wanted);
+            read_reference(id, v, var, record, memory, form, wanted);
             const tw_decomposition d =
                 x < 0 ? nullptr : decompositions_[static_cast<std::size_t>(x)];
-            const int status =
-                array.strided ? tw_get_array(handle, var.name.c_str(), d, record,
-                                             tw_strided(memory, array.bytes.data() + array.first,
-                                                        static_cast<int>(array.extent.size()),
-                                                        array.extent.data(), array.stride.data()),
-                                             0)
-                              : tw_get(handle, var.name.c_str(), d, record, memory,
-                                       array.bytes.data(), array.n);
+            const int status = array.strided ? tw_get_array(handle, var.name.c_str(), d, record,
+                                                            array.handle(memory), 0)
+                                             : tw_get(handle, var.name.c_str(), d, record, memory,
+                                                      array.bytes.data(), array.n);
             expect(status, "tw_get");
             ++check::state.checks;
             if (array.bytes != wanted.bytes && good_) {
@@ -286,7 +266,7 @@ private:
 
     // Makes the expected array after a read: only the elements of its boxes change.
     void read_reference(int id, int v, const Variable& var, std::int64_t record, tw_type memory,
-                        int decomposition, Array& array) const {
+                        const Decomposition& form, Array& array) const {
         const std::size_t skip = var.record ? 1 : 0;
         std::vector<std::size_t> lengths;
         std::size_t elements = 1;
@@ -305,16 +285,11 @@ private:
         const int status = get_values(id, v, memory, start, count, whole.data());
         if (status != NC_NOERR)
             check::fail(__FILE__, __LINE__, std::string("reference: ") + nc_strerror(status));
-        const std::vector<int>& dims =
-            decomposition < 0 ? var.dims
-                              : case_.decompositions[static_cast<std::size_t>(decomposition)].dims;
         array.for_each_element([&](char* to, const std::vector<std::int64_t>& global) {
             std::size_t at = 0;
-            for (std::size_t i = 0; i < var.dims.size(); ++i) {
-                const auto m = std::find(dims.begin(), dims.end(), var.dims[i]) - dims.begin();
-                at =
-                    at * lengths[i] + static_cast<std::size_t>(global[static_cast<std::size_t>(m)]);
-            }
+            const std::vector<std::int64_t> index = parts::in_order(form, var.dims, global);
+            for (std::size_t i = 0; i < index.size(); ++i)
+                at = at * lengths[i] + static_cast<std::size_t>(index[i]);
             std::memcpy(to, whole.data() + at * size, size);
         });
     }
@@ -331,30 +306,9 @@ private:
 
     tw_decomposition decompose(const Decomposition& x) {
         check::step("%s decompose", name_.c_str());
-        const auto r = static_cast<std::size_t>(check::state.rank);
-        std::string names;
-        std::vector<std::int64_t> shape;
-        for (const int d : x.dims) {
-            names += (names.empty() ? "" : " ") + case_.dims[static_cast<std::size_t>(d)].name;
-            shape.push_back(case_.dims[static_cast<std::size_t>(d)].length);
-        }
-        std::vector<std::int64_t> start;
-        std::vector<std::int64_t> count;
-        for (const Box& box : x.boxes[r]) {
-            start.insert(start.end(), box.start.begin(), box.start.end());
-            count.insert(count.end(), box.count.begin(), box.count.end());
-        }
         tw_decomposition result = nullptr;
-        const int n = static_cast<int>(x.boxes[r].size());
-        if (x.with_halo)
-            expect(tw_decompose_halo(session_, names.c_str(), n, shape.data(), start.data(),
-                                     count.data(), x.low[r].data(), x.high[r].data(), &result),
-                   "tw_decompose_halo");
-        else
-            expect(tw_decompose(session_, names.c_str(), n, shape.data(), start.data(),
-                                count.data(), &result),
-                   "tw_decompose");
-        if (!x.padded.empty()) expect(tw_pad(result, x.padded.data(), x.room[r]), "tw_pad");
+        expect(parts::declare(session_, case_.names(), x, check::state.rank, &result),
+               "tw_decompose");
         return result;
     }
 
@@ -430,23 +384,16 @@ private:
             check::step("%s put %s step %d %s", name_.c_str(), v.name.c_str(), s, f.name.c_str());
             Array array = make_array(case_, k, s, put, check::state.rank, random);
             int status = TW_OK;
-            if (array.strided)
-                status = tw_put_array(handle, v.name.c_str(),
-                                      tw_strided(put.memory, array.bytes.data() + array.first,
-                                                 static_cast<int>(array.extent.size()),
-                                                 array.extent.data(), array.stride.data()),
+            if (array.strided || put.deferred)
+                status = tw_put_array(handle, v.name.c_str(), array.handle(put.memory),
                                       put.deferred ? TW_DEFERRED : 0);
-            else if (put.deferred)
-                status =
-                    tw_put_array(handle, v.name.c_str(),
-                                 tw_dense(put.memory, array.bytes.data(), array.n), TW_DEFERRED);
             else
                 status = tw_put(handle, v.name.c_str(), put.memory, array.bytes.data(), array.n);
             expect(status, "tw_put");
             if (put.deferred)
                 kept_[k].push_back(std::move(array));
             else
-                make_junk(array.bytes, 98);
+                parts::make_junk(array.bytes, 98);
         }
     }
 

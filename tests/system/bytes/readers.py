@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the data set of dataset.hpp with common tools of users, and checks the values.
+"""Reads the file of dataset.cpp with common tools of users, and checks the values.
 
 Usage: readers.py FILE
 """

@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: tiles FOLDER [--servers N]
+// Usage: tiles FOLDER
 
 #include <mpi.h>
 #include <netcdf.h>
@@ -69,9 +69,6 @@ struct Model {
 
     explicit Model(const std::string& settings) {
         CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &io) == TW_OK);
-        tw_role role = TW_MODEL;
-        CHECK(tw_inq_role(io, &role) == TW_OK);
-        if (role == TW_SERVER) return;
         CHECK(tw_model_comm(io, &comm) == TW_OK);
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
@@ -94,7 +91,6 @@ struct Model {
         CHECK(tw_decompose(io, "x nv", row_first, of_x, start_x, count_x, &bounds_x) == TW_OK);
         CHECK(tw_decompose(io, "y nv", column_first, of_y, start_y, count_y, &bounds_y) == TW_OK);
     }
-    bool is_model() const { return deep != nullptr; }
     ~Model() { CHECK(tw_finalize(&io) == TW_OK); }
 
     void expect(int status, const char* what) const {
@@ -338,61 +334,48 @@ void refuse_sets(Model& model, const std::string& folder) {
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 40);
     const std::string folder = argc > 1 ? argv[1] : ".";
-    const std::string servers = check::option(argc, argv, "--servers", "");
-    const std::string session =
-        "node_size=2" + (servers.empty() ? "" : "; service=servers; servers=" + servers);
     {
-        Model model(session);
-        if (model.is_model()) {
-            const int writers = servers.empty() ? model.size : std::stoi(servers);
-            int number = 0;
-            std::vector<std::string> tiles{"auto", "1x1"};
-            for (const auto& [x, y] : {std::pair(2, 1), {1, 2}, {2, 2}, {3, 1}, {2, 3}})
-                if (x * y <= writers) tiles.push_back(std::to_string(x) + "x" + std::to_string(y));
-            std::vector<std::string> ways{"format=cdf2; piece=700"};
-            if (servers.empty()) {
-                ways.emplace_back("storage=" PNETCDF "; format=cdf5");
-                ways.emplace_back("service=background; format=cdf1; header_pad=0");
-                ways.emplace_back("durable=yes; publish=live; writers=3");
-                ways.emplace_back("writers=2:1:3; service=background");
-                ways.emplace_back("writers=1/node:1; stripes=2:64KiB; storage=" PNETCDF);
+        Model model("node_size=2");
+        int number = 0;
+        std::vector<std::string> tiles{"auto", "1x1"};
+        for (const auto& [x, y] : {std::pair(2, 1), {1, 2}, {2, 2}, {3, 1}, {2, 3}})
+            if (x * y <= model.size) tiles.push_back(std::to_string(x) + "x" + std::to_string(y));
+        for (const std::string way :
+             {"format=cdf2; piece=700", "storage=" PNETCDF "; format=cdf5",
+              "service=background; format=cdf1; header_pad=0",
+              "durable=yes; publish=live; writers=3", "writers=2:1:3; service=background",
+              "writers=1/node:1; stripes=2:64KiB; storage=" PNETCDF})
+            for (const std::string& t : tiles) {
+                const std::string path = folder + "/" + std::to_string(number);
+                const bool axes = number % 3 != 2, records = number % 4 != 3;
+                ++number;
+                model.write(path + ".one.nc", way, axes, records);
+                model.write(path + ".tiles.nc", way + "; method=tiles; files=tiles; tiles=" + t,
+                            axes, records);
+                model.compare(path + ".one.nc", path + ".tiles.nc");
             }
-            for (const std::string& way : ways)
-                for (const std::string& t : tiles) {
-                    const std::string path = folder + "/" + std::to_string(number);
-                    const bool axes = number % 3 != 2, records = number % 4 != 3;
-                    ++number;
-                    model.write(path + ".one.nc", way, axes, records);
-                    model.write(path + ".tiles.nc", way + "; method=tiles; files=tiles; tiles=" + t,
-                                axes, records);
-                    model.compare(path + ".one.nc", path + ".tiles.nc");
-                }
-            // chunks that are longer than some tiles
-            ways = {"", "deflate=1", "zstd=3; chunks=x=30,y=9,z=2; piece=900"};
-            if (servers.empty())
-                ways.emplace_back("deflate=1; writers=1; service=background; queue=2KiB");
-            for (const std::string& way : ways) {
-                const std::string path = folder + "/" + std::to_string(number) + ".netcdf4.";
-                const std::string all = "format=netcdf4; " + way;
-                const bool records = ++number % 3 != 0;
-                model.write(path + "one", all, true, records);
-                model.write(path + "set", all + "; method=tiles; files=tiles; tiles=2x2", true,
-                            records);
-                CHECK(::access((path + "set").c_str(), F_OK) != 0);
-                model.compare(path + "one", path + "set");
-            }
-            for (const char* way : {"", "service=background"})
-                model.watch_packed(folder + "/watched", way);
-            setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
-            if (servers.empty()) model.watch_packed(folder + "/watched", "service=auto");
-            unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
-            if (servers.empty()) refuse_sets(model, folder);
-            model.refuse(folder + "/wrong.nc", "tiles=100x100", "tiles is 100x100");
-            if (servers.empty())
-                for (const char* impossible :
-                     {"writers=4:3:1", "writers=2:6", "writers=1/node:2", "writers=2:0:6"})
-                    model.refuse(folder + "/wrong.nc", impossible, "are not possible with the");
+        // Some chunks are longer than some tiles.
+        for (const std::string way : {"", "deflate=1", "zstd=3; chunks=x=30,y=9,z=2; piece=900",
+                                      "deflate=1; writers=1; service=background; queue=2KiB"}) {
+            const std::string path = folder + "/" + std::to_string(number) + ".netcdf4.";
+            const std::string all = "format=netcdf4; " + way;
+            const bool records = ++number % 3 != 0;
+            model.write(path + "one", all, true, records);
+            model.write(path + "set", all + "; method=tiles; files=tiles; tiles=2x2", true,
+                        records);
+            CHECK(::access((path + "set").c_str(), F_OK) != 0);
+            model.compare(path + "one", path + "set");
         }
+        for (const char* way : {"", "service=background"})
+            model.watch_packed(folder + "/watched", way);
+        setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
+        model.watch_packed(folder + "/watched", "service=auto");
+        unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
+        refuse_sets(model, folder);
+        for (const char* impossible :
+             {"tiles=100x100", "writers=4:3:1", "writers=2:6", "writers=1/node:2", "writers=2:0:6"})
+            model.refuse(folder + "/wrong.nc", impossible,
+                         *impossible == 't' ? "tiles is 100x100" : "are not possible with the");
     }
     return check::verdict("tiles");
 }

@@ -4,12 +4,12 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: tiles.sh PROGRAM THALWEG PYTHON SERVERS LAUNCHER...
+# Usage: tiles.sh PROGRAM THALWEG PYTHON LAUNCHER...
 #        (PYTHON may be empty; LAUNCHER with its flags and the option for the number of ranks)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
-program="$1" thalweg="$2" python="$3" servers="$4"
-shift 4
+program="$1" thalweg="$2" python="$3"
+shift 3
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 
@@ -18,11 +18,7 @@ fail() {
     exit 1
 }
 
-if [[ "$servers" -gt 0 ]]; then
-    "$@" $((4 + servers)) "$program" "$folder" --servers "$servers"
-else
-    "$@" 6 "$program" "$folder"
-fi
+"$@" 6 "$program" "$folder"
 cd "$folder"
 [[ -z "$(find . -name '*.part' ! -name 'wrong*')" ]] || fail "temporary names are left"
 [[ -n "$(ls ./*.tiles.nc.0003)" ]] || fail "no set of four files"

@@ -218,27 +218,13 @@ void refused() {
 }
 
 void run(const std::string& session_settings, const std::vector<std::string>& settings) {
-    if (tw_init(MPI_COMM_WORLD, ("log=off; " + session_settings).c_str(), &session) != TW_OK) {
-        CHECK_TEXT(false, "%s", tw_error_message(session));
-        (void)tw_finalize(&session);
-        return;
-    }
-    tw_role role = TW_MODEL;
-    CHECK(tw_inq_role(session, &role) == TW_OK);
-    if (role == TW_MODEL) {
-        MPI_Comm model = MPI_COMM_NULL;
-        CHECK(tw_model_comm(session, &model) == TW_OK);
-        check::use(model);
+    calls::in_session("log=off; " + session_settings, [&] {
         rank = check::state.rank;
         size = check::state.size;
         for (const std::string& one : settings) written_and_read(one);
         restarts();
         refused();
-        check::use(MPI_COMM_WORLD);
-        rank = check::state.rank;
-        size = check::state.size;
-    }
-    OK(tw_finalize(&session));
+    });
 }
 
 }  // namespace

@@ -414,22 +414,9 @@ int main(int argc, char** argv) {
         // two for the others.
         for (const std::string& settings : std::span(ways).first(&k == all.data() ? 5 : 2)) {
             kind = k;
-            check::use(MPI_COMM_WORLD);
-            OK(tw_init(MPI_COMM_WORLD,
-                       check::text("log=off; servers=%s; service=%s; %s", servers.c_str(),
-                                   servers == "0" ? "inline" : "servers", settings.c_str())
-                           .c_str(),
-                       &session));
-            tw_role role = TW_MODEL;
-            tw_inq_role(session, &role);
-            if (role == TW_MODEL) {
-                MPI_Comm comm = MPI_COMM_NULL;
-                tw_model_comm(session, &comm);
-                check::use(comm);
-                run(settings);
-            }
-            check::use(MPI_COMM_WORLD);
-            OK(tw_finalize(&session));
+            in_session(check::text("log=off; servers=%s; service=%s; %s", servers.c_str(),
+                                   servers == "0" ? "inline" : "servers", settings.c_str()),
+                       [&] { run(settings); });
         }
     check::remove_folder(folder);
     return check::verdict("read_ahead");

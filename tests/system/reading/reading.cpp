@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "section.hpp"
+#include "support/parts.hpp"
 #include "system/check.hpp"
 #include "system/oracle.hpp"
 #include "system/random.hpp"
@@ -186,17 +188,28 @@ struct Get {
     int variable = 0;
     std::int64_t record = 0;
     tw_type memory = TW_FLOAT;
+    parts::Decomposition form;
     tw_decomposition decomposition = nullptr;
-    std::vector<int> order;  // dimension of the variable for each memory dimension
-    std::vector<std::vector<std::int64_t>> start, count;  // start and count of each box, in memory
-                                                          // order
-    std::vector<std::int64_t> low, high;
     std::vector<tw_edge> edges;
-    bool strided = false, bare = false;
-    std::vector<char> bytes, expected;
-    std::vector<std::int64_t> extent, stride;
-    std::int64_t n = 0;
+    parts::Array array;
+    std::vector<char> expected;
 };
+
+/// Reads the section by netCDF-C, as the expected result.
+void expected(int id, int var, const Section& s, tw_type memory, void* to) {
+    if (s.n == 0) return;
+    std::vector<std::size_t> start(s.start.begin(), s.start.end());
+    std::vector<std::size_t> count(s.count.begin(), s.count.end());
+    std::vector<std::ptrdiff_t> stride(s.stride.begin(), s.stride.end());
+    start.push_back(0);
+    count.push_back(1);
+    stride.push_back(1);
+    const int status = memory == TW_DOUBLE
+                           ? nc_get_vars_double(id, var, start.data(), count.data(), stride.data(),
+                                                static_cast<double*>(to))
+                           : nc_get_vars(id, var, start.data(), count.data(), stride.data(), to);
+    CHECK_TEXT(status == NC_NOERR, "nc_get_vars: %s", nc_strerror(status));
+}
 
 class Run {
 public:
@@ -219,6 +232,7 @@ public:
         if (file_ != nullptr) {
             inquire();
             for (int batch = 0; batch < 3; ++batch) read_batch(random);
+            for (int i = 0; i < 5; ++i) read_section(random);
         }
         if (random.percent(50) && file_ != nullptr) expect(tw_close(&file_), "tw_close");
         expect(tw_finalize(&session_), "tw_finalize");
@@ -319,73 +333,18 @@ private:
         }
     }
 
-    std::int64_t length_of(const FileVariable& v, std::size_t d) const {
-        return contents_.dims[static_cast<std::size_t>(v.dims[d])];
-    }
-
-    /// Divides the shape into boxes at random and distributes them. No rank holds some of them.
     void decompose(const FileVariable& v, Random& random, Get& get) {
-        const std::size_t nd = v.dims.size();
-        get.order.resize(nd);
-        std::iota(get.order.begin(), get.order.end(), 0);
-        random.shuffle(get.order);
-        std::vector<std::int64_t> shape;
-        std::string names;
-        for (const int d : get.order) {
-            shape.push_back(length_of(v, static_cast<std::size_t>(d)));
-            names += plain_name(v.dims[static_cast<std::size_t>(d)]) + " ";
-        }
-        using Box = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
-        std::vector<Box> boxes{{std::vector<std::int64_t>(nd, 0), shape}};
-        for (std::int64_t cuts = random.below(2 * check::state.size + 1); cuts > 0; --cuts) {
-            Box& box = boxes[static_cast<std::size_t>(
-                random.below(static_cast<std::int64_t>(boxes.size())))];
-            const auto d = static_cast<std::size_t>(random.below(static_cast<std::int64_t>(nd)));
-            if (box.second[d] < 2) continue;
-            const std::int64_t first = random.between(1, box.second[d] - 1);
-            Box rest = box;
-            rest.first[d] += first;
-            rest.second[d] -= first;
-            box.second[d] = first;
-            boxes.push_back(rest);
-        }
-        std::vector<std::int64_t> start, count;
-        for (const Box& box : boxes) {
-            if (random.percent(10)) continue;
-            if (random.below(check::state.size) != check::state.rank) continue;
-            get.start.push_back(box.first);
-            get.count.push_back(box.second);
-            start.insert(start.end(), box.first.begin(), box.first.end());
-            count.insert(count.end(), box.second.begin(), box.second.end());
-        }
-        const bool halo = random.percent(60);
-        for (std::size_t d = 0; d < nd; ++d) {
-            get.low.push_back(halo ? random.below(3) : 0);
-            get.high.push_back(halo ? random.below(random.percent(5) ? 12 : 3) : 0);
-            get.edges.push_back(static_cast<tw_edge>(random.below(3)));
-        }
-        expect(tw_decompose_halo(session_, names.c_str(), static_cast<int>(get.start.size()),
-                                 shape.data(), start.data(), count.data(), get.low.data(),
-                                 get.high.data(), &get.decomposition),
-               "tw_decompose_halo");
-        if (random.percent(70))
-            expect(tw_fill_halo(get.decomposition, get.edges.data()), "tw_fill_halo");
-        else
-            get.edges.assign(nd, TW_HALO_KEEP);
-    }
-
-    /// Makes a decomposition in which each rank holds the whole variable as one box.
-    void replicate(const FileVariable& v, Get& get) {
-        std::vector<std::int64_t> shape;
-        for (std::size_t d = 0; d < v.dims.size(); ++d) {
-            get.order.push_back(static_cast<int>(d));
-            shape.push_back(length_of(v, d));
-        }
-        get.start.emplace_back(shape.size(), 0);
-        get.count.push_back(shape);
-        get.low.assign(shape.size(), 0);
-        get.high.assign(shape.size(), 0);
-        get.edges.assign(shape.size(), TW_HALO_KEEP);
+        get.form = parts::make_decomposition(
+            random, v.dims, contents_.dims, check::state.size,
+            random.percent(15) ? parts::Cover::shared : parts::Cover::some);
+        std::vector<std::string> names;
+        for (std::size_t d = 0; d < contents_.dims.size(); ++d)
+            names.push_back(plain_name(static_cast<int>(d)));
+        expect(parts::declare(session_, names, get.form, check::state.rank, &get.decomposition),
+               "tw_decompose");
+        if (get.form.listed > 0 || random.percent(30)) return;
+        for (tw_edge& edge : get.edges) edge = static_cast<tw_edge>(random.below(3));
+        expect(tw_fill_halo(get.decomposition, get.edges.data()), "tw_fill_halo");
     }
 
     /// Gets the value of an element in the type in memory. Returns true if netCDF-C can convert it.
@@ -419,82 +378,23 @@ private:
         }
     }
 
-    /// Makes the array, and its expected contents. Returns true if all values fit its type.
-    bool prepare(Get& get, Random& own) {
-        const std::size_t nd = get.order.size();
-        const std::int64_t size = type_size(get.memory);
-        get.strided = own.percent(30) && get.start.size() == 1;
-        get.bare = get.strided && get.bare;
-        std::int64_t bytes = 0;
-        std::vector<std::int64_t> begin;  // offset of each box's first byte
-        for (const auto& count : get.count) {
-            std::int64_t n = 1;
-            for (std::size_t d = 0; d < nd; ++d)
-                n *= count[d] + (get.bare ? 0 : get.low[d] + get.high[d]);
-            begin.push_back(bytes);
-            bytes += n * size;
-            get.n += n;
-        }
-        const std::int64_t gap = get.strided ? own.below(3) : 0;  // gap between neighbours
-        get.bytes.resize(static_cast<std::size_t>(bytes * (gap + 1)));
-        for (char& b : get.bytes) b = static_cast<char>(own.next());
-        get.expected = get.bytes;
-        bool fits = true;
-        for (std::size_t b = 0; b < get.count.size(); ++b) {
-            std::vector<std::int64_t> extent(nd), stride(nd);
-            std::int64_t step = size * (gap + 1);
-            for (std::size_t d = nd; d-- > 0;) {
-                extent[d] = get.count[b][d] + (get.bare ? 0 : get.low[d] + get.high[d]);
-                stride[d] = step;
-                step *= extent[d];
-            }
-            get.extent = extent;
-            get.stride = stride;
-            std::vector<std::int64_t> at(nd, 0);
-            for (bool more = true; more;) {
-                fits &= expect_element(get, b, begin[b], at, stride);
-                more = false;
-                for (std::size_t d = nd; d-- > 0 && !more;) {
-                    more = ++at[d] < extent[d];
-                    if (!more) at[d] = 0;
-                }
-            }
-        }
-        return fits;
-    }
-
-    bool expect_element(Get& get, std::size_t b, std::int64_t begin,
-                        const std::vector<std::int64_t>& at,
-                        const std::vector<std::int64_t>& stride) {
+    /// Makes the expected contents of the array. Returns true if all values fit its type.
+    bool prepare(Get& get) {
         const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
-        std::vector<std::int64_t> index(at.size());
-        std::int64_t byte = begin;
-        for (std::size_t d = 0; d < at.size(); ++d) {
-            byte += at[d] * stride[d];
-            const std::int64_t inside = at[d] - (get.bare ? 0 : get.low[d]);
-            const std::int64_t length = length_of(v, static_cast<std::size_t>(get.order[d]));
-            std::int64_t global = get.start[b][d] + inside;
-            const bool own = inside >= 0 && inside < get.count[b][d];
-            if (!own && get.edges[d] == TW_HALO_KEEP) return true;
-            if (!own && get.edges[d] == TW_HALO_CLIP && (global < 0 || global >= length))
-                return true;
-            global = (global % length + length) % length;
-            index[static_cast<std::size_t>(get.order[d])] = global;
-        }
-        return element(get, index, get.expected.data() + byte);
+        parts::Array wanted = get.array;
+        bool fits = true;
+        wanted.for_each_filled(
+            get.edges, get.form.shape, [&](char* to, const std::vector<std::int64_t>& index, bool) {
+                fits &= element(get, parts::in_order(get.form, v.dims, index), to);
+            });
+        get.expected = wanted.bytes;
+        return fits;
     }
 
     int issue(Get& get, bool deferred) {
         const std::string& name = contents_.variables[static_cast<std::size_t>(get.variable)].name;
-        if (get.strided)
-            return tw_get_array(
-                file_, name.c_str(), get.decomposition, get.record,
-                tw_strided(get.memory, get.bytes.data(), static_cast<int>(get.extent.size()),
-                           get.extent.data(), get.stride.data()),
-                deferred ? TW_DEFERRED : 0);
         return tw_get_array(file_, name.c_str(), get.decomposition, get.record,
-                            tw_dense(get.memory, get.bytes.data(), get.n),
-                            deferred ? TW_DEFERRED : 0);
+                            get.array.handle(get.memory), deferred ? TW_DEFERRED : 0);
     }
 
     void read_batch(Random& random) {
@@ -511,13 +411,13 @@ private:
             std::vector<int> sorted = v.dims;
             std::sort(sorted.begin(), sorted.end());
             const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-            if (v.dims.empty() || twice || random.percent(20))
-                replicate(v, get);
-            else
-                decompose(v, random, get);
-            // Choose alike on all ranks: the strided arrays of all ranks lack halos, or none does.
-            get.bare = random.percent(50);
-            fits &= prepare(get, own);
+            get.edges.assign(v.dims.size(), TW_HALO_KEEP);
+            get.form = parts::whole(v.dims, contents_.dims, check::state.size);
+            if (!v.dims.empty() && !twice && !random.percent(20)) decompose(v, random, get);
+            // The strided arrays of all ranks have halos, or none does.
+            get.array = parts::place_array(get.form, check::state.rank, own.percent(30),
+                                           random.percent(50), type_size(get.memory), own);
+            fits &= prepare(get);
         }
         int all_fit = fits ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &all_fit, 1, MPI_INT, MPI_MIN, check::state.comm);
@@ -537,19 +437,51 @@ private:
         }
     }
 
+    /// Reads another section on each rank, or the same one, and compares it with netCDF-C's.
+    void read_section(Random& random) {
+        Random own(mix(random.next(), static_cast<std::uint64_t>(check::state.rank)));
+        const auto var = static_cast<int>(random.below(std::ssize(contents_.variables)));
+        const FileVariable& v = contents_.variables[static_cast<std::size_t>(var)];
+        std::vector<std::int64_t> shape;
+        if (v.record) shape.push_back(contents_.records);
+        for (const int d : v.dims) shape.push_back(contents_.dims[static_cast<std::size_t>(d)]);
+        const bool same = random.percent(20);
+        Random alike(random.next());
+        Section s(shape, same ? alike : own);
+        if (!same && own.percent(10) && !s.count.empty()) {  // this rank reads nothing
+            s.count[0] = 0;
+            s.n = 0;
+        }
+        const auto bytes = static_cast<std::size_t>(s.n * type_size(v.type));
+        std::vector<char> wanted(bytes + 8, 'g'), got(bytes + 8, 'g');
+        expected(id_, var, s, v.type, wanted.data());
+        const bool ones =
+            std::all_of(s.stride.begin(), s.stride.end(), [](std::int64_t k) { return k == 1; });
+        check::step("seed %llu: section of %s", static_cast<unsigned long long>(seed_),
+                    v.name.c_str());
+        expect(tw_get_box(file_, v.name.c_str(), v.type, s.start.data(), s.count.data(),
+                          ones && own.percent(50) ? nullptr : s.stride.data(),
+                          s.n == 0 ? nullptr : got.data()),
+               "tw_get_box");
+        CHECK_TEXT(got == wanted, "seed %llu: %s (%s): the section differs",
+                   static_cast<unsigned long long>(seed_), v.name.c_str(), type_name(v.type));
+    }
+
     void compare(const Get& get) {
         ++check::state.checks;
-        if (get.bytes == get.expected) return;
-        const auto at = std::mismatch(get.bytes.begin(), get.bytes.end(), get.expected.begin());
+        if (get.array.bytes == get.expected) return;
+        const auto at =
+            std::mismatch(get.array.bytes.begin(), get.array.bytes.end(), get.expected.begin());
         const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
         check::fail(
             __FILE__, __LINE__,
             check::text("seed %llu: %s (%s) record %lld as %s%s%s: byte %lld of %zu differs",
                         static_cast<unsigned long long>(seed_), v.name.c_str(), type_name(v.type),
                         static_cast<long long>(get.record), type_name(get.memory),
-                        get.strided ? ", strided" : "",
+                        get.array.strided ? ", strided" : "",
                         get.decomposition == nullptr ? ", whole" : "",
-                        static_cast<long long>(at.first - get.bytes.begin()), get.bytes.size()));
+                        static_cast<long long>(at.first - get.array.bytes.begin()),
+                        get.array.bytes.size()));
     }
 
     std::uint64_t seed_;

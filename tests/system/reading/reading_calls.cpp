@@ -229,36 +229,6 @@ void wrong_arguments() {
     CHECK(get(closed, "T", 0, got) == TW_ECLOSED);
 }
 
-/// Tests ranks with different requests: they get an error, and can continue.
-void different_calls() {
-    tw_file file = nullptr;
-    OK(tw_open(session, path.c_str(), nullptr, &file));
-    OK(tw_read(file));  // nothing was requested
-    if (ranks() > 1) {
-        const bool odd = rank() == ranks() - 1;
-        float got[2] = {}, more[2] = {};
-        REFUSED(get(file, odd ? "U" : "T", 0, got), TW_EMISMATCH, "'U'");
-        REFUSED(get(file, "T", odd ? 1 : 0, got), TW_EMISMATCH, "record 1");
-        REFUSED(tw_get(file, "T", odd ? nullptr : line, 0, TW_FLOAT, got, 2), TW_ESHAPE, "'T'");
-        OK(tw_get_array(file, "T", line, 0, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED));
-        if (odd) OK(tw_get_array(file, "U", line, 0, tw_dense(TW_FLOAT, more, 2), TW_DEFERRED));
-        REFUSED(tw_read(file), TW_EMISMATCH, "tw_read");
-        OK(tw_get_array(file, "T", line, 0, tw_dense(TW_FLOAT, got, 2), TW_DEFERRED));
-        REFUSED(odd ? tw_sync(file, 0) : tw_read(file), TW_EMISMATCH, "tw_sync");
-        check_record(file, 1);
-
-        // One rank closes the file. The others get an error, and do not wait for that rank later.
-        tw_file mine = file;
-        REFUSED(odd ? tw_close(&mine) : get(file, "T", 0, got), TW_EMISMATCH, "tw_close");
-        if (!odd) {
-            CHECK(get(file, "T", 0, got) == TW_EMISMATCH);
-            CHECK(tw_close(&file) == TW_OK);
-        }
-        return;
-    }
-    OK(tw_close(&file));
-}
-
 /// Tests equal declarations: they share their data, but each handle has its own edges of halos.
 void declared_again() {
     tw_file file = nullptr;
@@ -273,31 +243,6 @@ void declared_again() {
     CHECK(untouched[0] == -1 && untouched[3] == -1 && untouched[1] == filled[1]);
     CHECK(filled[0] != -1 && filled[3] != -1);
     OK(tw_close(&file));
-}
-
-/// Tests one read that requests the same data several times, with different decompositions and
-/// types.
-void several_of_one() {
-    tw_file file = nullptr;
-    OK(tw_open(session, path.c_str(), nullptr, &file));
-    const tw_decomposition round = decompose(1, 1);
-    const tw_edge periodic = TW_HALO_PERIODIC;
-    OK(tw_fill_halo(round, &periodic));
-    float own[2] = {};
-    std::vector<double> all(static_cast<std::size_t>(2 * ranks()));
-    std::int16_t halo[4] = {};
-    OK(tw_get_array(file, "T", line, 1, tw_dense(TW_FLOAT, own, 2), TW_DEFERRED));
-    OK(tw_get_array(file, "T", nullptr, 1, tw_dense(TW_DOUBLE, all.data(), 2 * ranks()),
-                    TW_DEFERRED));
-    OK(tw_get_array(file, "T", round, 1, tw_dense(TW_SHORT, halo, 4), TW_DEFERRED));
-    OK(tw_read(file));
-    const std::int64_t n = 2 * ranks();
-    CHECK(own[0] == value(1, 2 * rank()) && own[1] == value(1, 2 * rank() + 1));
-    for (std::int64_t i = 0; i < n; ++i)
-        CHECK(all[static_cast<std::size_t>(i)] == static_cast<double>(value(1, i)));
-    for (std::int64_t i = 0; i < 4; ++i)
-        CHECK(static_cast<float>(halo[i]) == value(1, (2 * rank() - 1 + i + n) % n));
-    // The file stays open, so that tw_finalize closes it.
 }
 
 /// Tests that types of netCDF-4 that the library lacks are listed, and refused when they are read.
@@ -374,54 +319,6 @@ void reader_ahead() {
     if (rank() == 0) std::remove(other.c_str());
 }
 
-/// Tests one variable that is requested by a box and by lists in the same read. The requests are
-/// larger than the variable, but there is still one message for each piece.
-void boxes_and_lists() {
-    const std::string other = path + ".lists";
-    const std::int64_t shape[] = {30, 40 * ranks()}, all = shape[0] * shape[1];
-    tw_file file = nullptr;
-    OK(tw_create(session, other.c_str(), nullptr, &file));
-    OK(tw_def_dim(file, "y", shape[0]));
-    OK(tw_def_dim(file, "x", shape[1]));
-    OK(tw_def_var(file, "v", TW_INT, "y x", nullptr));
-    std::vector<int> values(static_cast<std::size_t>(all));
-    std::iota(values.begin(), values.end(), 0);
-    OK(tw_put(file, "v", TW_INT, values.data(), all));
-    OK(tw_close(&file));
-
-    // Adjacent columns as a box; points, and scattered columns, as lists.
-    const std::int64_t turned = ranks() - 1 - rank();
-    const std::int64_t columns = shape[1] / ranks(), start[] = {0, turned * columns};
-    const std::int64_t count[] = {shape[0], columns}, n = shape[0] * columns;
-    std::vector<std::int64_t> points, places;
-    for (std::int64_t i = 0; i < n; ++i) points.push_back(i * ranks() + turned);
-    for (std::int64_t i = 0; i < columns; ++i) places.push_back(i * ranks() + turned);
-    tw_decomposition part[3] = {};
-    OK(tw_decompose(session, "y x", 1, shape, start, count, &part[0]));
-    OK(tw_decompose_list(session, "y x", shape, "y x", n, points.data(), TW_LIST_UNIQUE, &part[1]));
-    OK(tw_decompose_list(session, "y x", shape, "x", columns, places.data(), TW_LIST_UNIQUE,
-                         &part[2]));
-    OK(tw_open(session, other.c_str(), "piece=1000", &file));
-    std::vector<int> got[3];
-    for (std::size_t k = 0; k < 3; ++k) {
-        got[k].resize(static_cast<std::size_t>(n));
-        OK(tw_get_array(file, "v", part[k], 0, tw_dense(TW_INT, got[k].data(), n), TW_DEFERRED));
-    }
-    OK(tw_read(file));
-    std::int64_t wrong = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const std::int64_t row = i / columns * shape[1], x = i % columns;
-        wrong += got[0][at] != row + start[1] + x;
-        wrong += got[1][at] != points[at];
-        wrong += got[2][at] != row + places[static_cast<std::size_t>(x)];
-    }
-    CHECK_TEXT(wrong == 0, "%lld of %lld values are wrong", static_cast<long long>(wrong),
-               static_cast<long long>(3 * n));
-    OK(tw_close(&file));
-    if (rank() == 0) std::remove(other.c_str());
-}
-
 }  // namespace
 
 /// Tests that long runs need no exchange if all ranks read. If not all read, there is an exchange.
@@ -471,16 +368,13 @@ int main(int argc, char** argv) {
         while_index_grows(format);
         while_written(format);
         wrong_arguments();
-        different_calls();
         declared_again();
-        several_of_one();
         foreign_types();
         if (std::string(settings).find("node_size") != std::string::npos) straight();
         OK(tw_finalize(&session));
     }
     OK(tw_init(check::state.comm, "log=off; node_size=1", &session));
     reader_ahead();
-    boxes_and_lists();
     OK(tw_finalize(&session));
     if (rank() == 0) {
         std::filesystem::remove_all(folder);

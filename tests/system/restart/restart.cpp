@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "support/parts.hpp"
 #include "system/check.hpp"
 #include "system/random.hpp"
 #include "system/random_settings.hpp"
@@ -81,20 +82,12 @@ Model make_model(Random& random) {
     return m;
 }
 
-/// The decomposition of a variable in one run, and this rank's array.
-struct Array {
+/// What ranks hold of a variable in one run, and this rank's array.
+struct Held {
+    parts::Decomposition form;
     tw_decomposition decomposition = nullptr;
-    std::vector<int> order;  // dimension of the variable for each dimension in memory
-    std::vector<Numbers> start, count;
-    Numbers low, high;
     std::vector<tw_edge> edges;
-    std::size_t first_listed = 0, listed = 0;  // first memory dimension of the list, and their
-                                               // number; 0 for boxes
-    Numbers list;
-    bool strided = false, bare = false;
-    std::vector<char> bytes;
-    Numbers extent, stride;
-    std::int64_t n = 0;
+    parts::Array array;
 };
 
 class Run {
@@ -120,18 +113,18 @@ public:
                 expect(tw_def_dim(definitions_of(restart_), dim_name(static_cast<int>(d)).c_str(),
                                   model_.lengths[d]),
                        "tw_def_dim");
-        arrays_.resize(model_.variables.size());
-        for (std::size_t i = 0; i < arrays_.size(); ++i) {
-            hold(model_.variables[i], random, arrays_[i]);
+        held_.resize(model_.variables.size());
+        for (std::size_t i = 0; i < held_.size(); ++i) {
+            hold(model_.variables[i], random, held_[i]);
             add(i);
         }
     }
 
     void fill_arrays(std::uint64_t seed) {
-        for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        for (std::size_t i = 0; i < held_.size(); ++i) {
             const Variable& v = model_.variables[i];
-            for_own(i, [&](char* at, std::int64_t pos, bool own) {
-                const std::uint64_t bits = own ? bits_of(seed, v, pos) : 0;
+            held_[i].array.for_each_element([&](char* at, const Numbers& index) {
+                const std::uint64_t bits = bits_of(seed, v, position_of(i, index));
                 std::memcpy(at, &bits, static_cast<std::size_t>(type_size(v.type)));
             });
         }
@@ -148,9 +141,9 @@ public:
                        "tw_put_att");
         }
         // Some arrays get other contents before the file is written.
-        for (std::size_t i = 1; i < arrays_.size(); i += 2) {
+        for (std::size_t i = 1; i < held_.size(); i += 2) {
             hand_over(i, TW_COPIED);
-            for (char& b : arrays_[i].bytes) b = 0x33;
+            for (char& b : held_[i].array.bytes) b = 0x33;
         }
         const double time = 1.5;
         expect(tw_put_att(definitions_of(restart_), nullptr, "time", TW_DOUBLE, 1, &time),
@@ -159,8 +152,8 @@ public:
     }
 
     void read_and_compare(const std::string& path) {
-        for (Array& a : arrays_)
-            for (char& b : a.bytes) b = 0x5a;
+        for (Held& h : held_)
+            for (char& b : h.array.bytes) b = 0x5a;
         double nothing = 7;
         expect(
             tw_restart_add(restart_, "not_there", TW_DOUBLE, "", nullptr, &nothing, 1, TW_OPTIONAL),
@@ -170,12 +163,12 @@ public:
         double time = 0;
         expect(tw_get_att(file, "", "time", TW_DOUBLE, 1, &time), "get_att");
         CHECK_TEXT(time == 1.5 && nothing == 7, "%s", title_.c_str());
-        for (std::size_t i = 0; i < arrays_.size(); ++i) compare(i);
+        for (std::size_t i = 0; i < held_.size(); ++i) compare(i);
         // read variables one by one, from the last to the first
-        for (std::size_t i = arrays_.size(); i-- > 0;) {
-            for (char& b : arrays_[i].bytes) b = 0x5a;
-            expect(tw_get_array(file, model_.variables[i].name.c_str(), arrays_[i].decomposition, 0,
-                                array_of(i), 0),
+        for (std::size_t i = held_.size(); i-- > 0;) {
+            for (char& b : held_[i].array.bytes) b = 0x5a;
+            expect(tw_get_array(file, model_.variables[i].name.c_str(), held_[i].decomposition, 0,
+                                held_[i].array.handle(model_.variables[i].type), 0),
                    "tw_get_array");
             compare(i);
         }
@@ -200,244 +193,68 @@ private:
         });
     }
 
-    void hold(const Variable& v, Random& random, Array& a) {
-        const std::size_t nd = v.dims.size();
-        a.order.resize(nd);
-        std::iota(a.order.begin(), a.order.end(), 0);
-        a.low.assign(nd, 0);
-        a.high.assign(nd, 0);
-        a.edges.assign(nd, TW_HALO_KEEP);
-        const Numbers file_shape = model_.shape(v);
-        if (v.replicated) {
-            a.start.emplace_back(nd, 0);
-            a.count.push_back(file_shape);
-            return;
-        }
-        random.shuffle(a.order);
-        Numbers shape;
-        std::string names;
-        for (const int d : a.order) {
-            shape.push_back(file_shape[static_cast<std::size_t>(d)]);
-            names += dim_name(v.dims[static_cast<std::size_t>(d)]) + " ";
-        }
-        if (random.percent(35)) {
-            hold_list(v, random, shape, names, a);
-            return;
-        }
-        using Box = std::pair<Numbers, Numbers>;
-        std::vector<Box> boxes{{Numbers(nd, 0), shape}};
-        for (std::int64_t cuts = random.below(3 * size_); cuts > 0; --cuts) {
-            Box& box = boxes[static_cast<std::size_t>(random.below(std::int64_t(boxes.size())))];
-            const auto d = static_cast<std::size_t>(random.below(std::int64_t(nd)));
-            if (box.second[d] < 2) continue;
-            const std::int64_t first = random.between(1, box.second[d] - 1);
-            Box rest = box;
-            rest.first[d] += first;
-            rest.second[d] -= first;
-            box.second[d] = first;
-            boxes.push_back(rest);
-        }
-        const bool holes = random.percent(40);  // some elements are held by no rank
-        Numbers start, count;
-        for (const Box& box : boxes) {
-            const bool lost = holes && random.percent(20);
-            if (random.below(size_) != rank_ || lost) continue;
-            a.start.push_back(box.first);
-            a.count.push_back(box.second);
-            start.insert(start.end(), box.first.begin(), box.first.end());
-            count.insert(count.end(), box.second.begin(), box.second.end());
-        }
-        if (random.percent(60))
-            for (std::size_t d = 0; d < nd; ++d) {
-                a.low[d] = random.below(3);
-                a.high[d] = random.below(3);
-            }
-        expect(tw_decompose_halo(session_, names.c_str(), static_cast<int>(a.start.size()),
-                                 shape.data(), start.data(), count.data(), a.low.data(),
-                                 a.high.data(), &a.decomposition),
-               "tw_decompose_halo");
-        for (tw_edge& edge : a.edges) edge = static_cast<tw_edge>(random.below(3));
-    }
-
-    /// Makes lists of indices in any order, with holes. Some indices are in no list.
-    void hold_list(const Variable& v, Random& random, const Numbers& shape,
-                   const std::string& names, Array& a) {
-        const auto nd = static_cast<std::int64_t>(shape.size());
-        a.first_listed = static_cast<std::size_t>(random.below(nd));
-        a.listed = static_cast<std::size_t>(
-            random.between(1, nd - static_cast<std::int64_t>(a.first_listed)));
-        std::string listed;
-        std::int64_t n = 1;
-        for (std::size_t d = a.first_listed; d < a.first_listed + a.listed; ++d) {
-            listed += dim_name(v.dims[static_cast<std::size_t>(a.order[d])]) + " ";
-            n *= shape[d];
-        }
-        Numbers all(static_cast<std::size_t>(n));
-        std::iota(all.begin(), all.end(), 0);
-        if (random.percent(50)) random.shuffle(all);
-        const bool left_out = random.percent(40), holes = random.percent(40);
-        for (const std::int64_t index : all) {
-            const std::int64_t owner = random.below(size_);
-            const bool lost = left_out && random.percent(20);
-            if (owner == rank_ && !lost) a.list.push_back(index);
-            if (owner == rank_ && holes && index % 5 == 0) a.list.push_back(-1);
-        }
-        Numbers extent = shape;
-        const auto at = extent.begin() + static_cast<std::ptrdiff_t>(a.first_listed);
-        extent.erase(at + 1, at + static_cast<std::ptrdiff_t>(a.listed));
-        extent[a.first_listed] = static_cast<std::int64_t>(a.list.size());
-        a.start.emplace_back(extent.size(), 0);
-        a.count.push_back(extent);
-        expect(tw_decompose_list(session_, names.c_str(), shape.data(), listed.c_str(),
-                                 static_cast<std::int64_t>(a.list.size()), a.list.data(),
-                                 TW_LIST_UNIQUE, &a.decomposition),
-               "tw_decompose_list");
+    void hold(const Variable& v, Random& random, Held& h) {
+        h.edges.assign(v.dims.size(), TW_HALO_KEEP);
+        h.form = parts::whole(v.dims, model_.lengths, size_);
+        if (v.replicated) return;
+        h.form = parts::make_decomposition(random, v.dims, model_.lengths, size_);
+        std::vector<std::string> names;
+        for (std::size_t d = 0; d < model_.lengths.size(); ++d)
+            names.push_back(dim_name(static_cast<int>(d)));
+        expect(parts::declare(session_, names, h.form, rank_, &h.decomposition), "tw_decompose");
+        for (tw_edge& edge : h.edges)
+            if (h.form.listed == 0) edge = static_cast<tw_edge>(random.below(3));
     }
 
     /// Makes the array and registers it.
     void add(std::size_t i) {
-        const Variable& v = model_.variables[i];
-        Array& a = arrays_[i];
+        Held& h = held_[i];
         Random own(mix(static_cast<std::uint64_t>(rank_), i));
-        a.strided = own.percent(30) && a.start.size() == 1;
-        a.bare = a.strided && i % 2 == 0;  // the same on every rank
-        const std::int64_t gap = a.strided ? own.below(3) : 0;
-        const std::int64_t size = type_size(v.type);
-        a.n = 0;
-        for (const Numbers& count : a.count) {
-            std::int64_t n = 1;
-            a.extent.clear();
-            for (std::size_t d = 0; d < count.size(); ++d) {
-                a.extent.push_back(count[d] + (a.bare ? 0 : a.low[d] + a.high[d]));
-                n *= a.extent.back();
-            }
-            a.n += n;
-        }
-        a.stride.assign(a.extent.size(), 0);
-        std::int64_t step = size * (gap + 1);
-        for (std::size_t d = a.extent.size(); d-- > 0;) {
-            a.stride[d] = step;
-            step *= a.extent[d];
-        }
-        a.bytes.assign(static_cast<std::size_t>(a.n * size * (gap + 1)), 0x5a);
+        h.array = parts::place_array(h.form, rank_, own.percent(30), i % 2 == 1,
+                                     type_size(model_.variables[i].type), own);
         hand_over(i, TW_REQUIRED);
         if (own.percent(20)) hand_over(i, TW_REQUIRED);
         // Set the edges of halos after the arrays were registered: the edges must apply to these
         // arrays, too.
-        if (a.decomposition != nullptr && a.listed == 0)
-            expect(tw_fill_halo(a.decomposition, a.edges.data()), "tw_fill_halo");
-    }
-
-    tw_array array_of(std::size_t i) const {
-        const Array& a = arrays_[i];
-        const tw_type type = model_.variables[i].type;
-        return a.strided ? tw_strided(type, a.bytes.data(), static_cast<int>(a.extent.size()),
-                                      a.extent.data(), a.stride.data())
-                         : tw_dense(type, a.bytes.data(), a.n);
+        if (h.decomposition != nullptr && h.form.listed == 0)
+            expect(tw_fill_halo(h.decomposition, h.edges.data()), "tw_fill_halo");
     }
 
     /// Registers an array.
     void hand_over(std::size_t i, int flags) {
         const Variable& v = model_.variables[i];
-        const Array& a = arrays_[i];
+        Held& h = held_[i];
         std::string dims;
         for (const int d : v.dims) dims += dim_name(d) + " ";
-        if (a.strided)
-            expect(tw_restart_add_array(restart_, v.name.c_str(), dims.c_str(), a.decomposition,
-                                        array_of(i), flags),
+        if (h.array.strided)
+            expect(tw_restart_add_array(restart_, v.name.c_str(), dims.c_str(), h.decomposition,
+                                        h.array.handle(v.type), flags),
                    "tw_restart_add_array");
         else
-            expect(tw_restart_add(restart_, v.name.c_str(), v.type, dims.c_str(), a.decomposition,
-                                  arrays_[i].bytes.data(), a.n, flags),
+            expect(tw_restart_add(restart_, v.name.c_str(), v.type, dims.c_str(), h.decomposition,
+                                  h.array.bytes.data(), h.array.n, flags),
                    "tw_restart_add");
     }
 
-    /// Calls visit(address, position in the variable, false for a halo) for each element that a
-    /// read fills.
-    template <class Visit>
-    void for_own(std::size_t i, Visit&& visit) {
+    std::int64_t position_of(std::size_t i, const Numbers& index) const {
         const Variable& v = model_.variables[i];
-        Array& a = arrays_[i];
-        const Numbers shape = model_.shape(v);
-        std::int64_t begin = 0;
-        for (std::size_t b = 0; b < a.count.size(); ++b) {
-            const std::size_t nd = a.count[b].size();
-            Numbers extent(nd), stride(nd), at(nd, 0);
-            std::int64_t n = type_size(v.type);
-            for (std::size_t d = nd; d-- > 0;) {
-                extent[d] = a.count[b][d] + (a.bare ? 0 : a.low[d] + a.high[d]);
-                stride[d] = a.strided ? a.stride[d] : n;
-                n *= extent[d];
-            }
-            for (bool more = product(extent) > 0; more;) {
-                visit_element(a, shape, b, begin, at, stride, visit);
-                more = false;
-                for (std::size_t d = nd; d-- > 0 && !more;) {
-                    more = ++at[d] < extent[d];
-                    if (!more) at[d] = 0;
-                }
-            }
-            begin += n;
-        }
-    }
-
-    template <class Visit>
-    void visit_element(Array& a, const Numbers& shape, std::size_t b, std::int64_t begin,
-                       const Numbers& at, const Numbers& stride, Visit& visit) {
-        if (a.listed > 0) {
-            visit_listed(a, shape, at, stride, visit);
-            return;
-        }
-        Numbers index(at.size());
-        std::int64_t byte = begin;
-        bool own = true;
-        for (std::size_t d = 0; d < at.size(); ++d) {
-            const auto f = static_cast<std::size_t>(a.order[d]);
-            const std::int64_t inside = at[d] - (a.bare ? 0 : a.low[d]);
-            byte += at[d] * stride[d];
-            index[f] = a.start[b][d] + inside;
-            if (inside >= 0 && inside < a.count[b][d]) continue;
-            own = false;
-            const bool outside = index[f] < 0 || index[f] >= shape[f];
-            if (a.edges[d] == TW_HALO_KEEP || (a.edges[d] == TW_HALO_CLIP && outside)) return;
-            index[f] = (index[f] % shape[f] + shape[f]) % shape[f];
-        }
-        visit(a.bytes.data() + byte, position(shape, index), own);
-    }
-
-    template <class Visit>
-    void visit_listed(Array& a, const Numbers& shape, const Numbers& at, const Numbers& stride,
-                      Visit& visit) {
-        std::int64_t rest = a.list[static_cast<std::size_t>(at[a.first_listed])], byte = 0;
-        if (rest < 0) return;  // a hole
-        for (std::size_t d = 0; d < at.size(); ++d) byte += at[d] * stride[d];
-        Numbers index(shape.size());
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            const auto f = static_cast<std::size_t>(a.order[d]);
-            if (d < a.first_listed) {
-                index[f] = at[d];
-            } else if (d >= a.first_listed + a.listed) {
-                index[f] = at[d - a.listed + 1];
-            } else {
-                index[f] = rest % shape[f];
-                rest /= shape[f];
-            }
-        }
-        visit(a.bytes.data() + byte, position(shape, index), true);
+        return position(model_.shape(v), parts::in_order(held_[i].form, v.dims, index));
     }
 
     /// Checks that the elements that were read are those of the file, and that the rest of the
     /// array has not changed.
     void compare(std::size_t i) {
         const Variable& v = model_.variables[i];
-        const std::vector<char> got = arrays_[i].bytes;
-        std::fill(arrays_[i].bytes.begin(), arrays_[i].bytes.end(), 0x5a);
+        parts::Array& array = held_[i].array;
+        const std::vector<char> got = array.bytes;
+        std::fill(array.bytes.begin(), array.bytes.end(), 0x5a);
         const auto size = static_cast<std::size_t>(type_size(v.type));
-        for_own(i, [&](char* at, std::int64_t pos, bool) {
-            std::memcpy(at, v.raw.data() + static_cast<std::size_t>(pos) * size, size);
-        });
-        CHECK_TEXT(got == arrays_[i].bytes, "%s: %s has other values", title_.c_str(),
-                   v.name.c_str());
+        array.for_each_filled(held_[i].edges, held_[i].form.shape,
+                              [&](char* at, const Numbers& index, bool) {
+                                  const auto pos = static_cast<std::size_t>(position_of(i, index));
+                                  std::memcpy(at, v.raw.data() + pos * size, size);
+                              });
+        CHECK_TEXT(got == array.bytes, "%s: %s has other values", title_.c_str(), v.name.c_str());
     }
 
     const Model& model_;
@@ -446,7 +263,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = -1, size_ = 0;
     tw_restart restart_ = nullptr;
-    std::vector<Array> arrays_;
+    std::vector<Held> held_;
 };
 
 /// Checks the file by netCDF-C: elements have the model's values, or the fill value.

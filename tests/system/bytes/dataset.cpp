@@ -1,21 +1,20 @@
-// A small history file like an atmosphere model's: the fixed data set of the tests that compare
-// methods, and of readers.py, which knows the same formulas.
+// Writes a small history file like an atmosphere model's, for readers.py, which knows the same
+// formulas.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_DATASET_HPP
-#define THALWEG_TESTS_SYSTEM_DATASET_HPP
+//
+// Usage: dataset FILE
+#include <mpi.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "system/check.hpp"
-#include "system/oracle.hpp"
 #include "thalweg/thalweg.h"
 
-namespace dataset {
+namespace {
 
 // lengths that no number of ranks divides
 constexpr std::int64_t nlon = 45;
@@ -25,32 +24,30 @@ constexpr std::int64_t ntext = 19;
 constexpr int nrecords = 3;
 
 /// Returns a value that is exact in float, and differs for neighbours.
-inline double pattern(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+double pattern(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
     return static_cast<double>((((a * 31 + b) * 37 + c) * 41 + d) % 10007) * 0.25;
 }
 
-inline float temperature(std::int64_t t, std::int64_t k, std::int64_t j, std::int64_t i) {
+float temperature(std::int64_t t, std::int64_t k, std::int64_t j, std::int64_t i) {
     return static_cast<float>(200.0 + pattern(t, k, j, i));
 }
-inline double moisture(std::int64_t t, std::int64_t k, std::int64_t j, std::int64_t i) {
+double moisture(std::int64_t t, std::int64_t k, std::int64_t j, std::int64_t i) {
     return pattern(t + 5, k, j, i) * 1e-6;
 }
-inline float pressure(std::int64_t t, std::int64_t j, std::int64_t i) {
+float pressure(std::int64_t t, std::int64_t j, std::int64_t i) {
     return static_cast<float>(90000.0 + pattern(t, 1, j, i));
 }
-inline std::int32_t surface(std::int64_t j, std::int64_t i) {
+std::int32_t surface(std::int64_t j, std::int64_t i) {
     return static_cast<std::int32_t>(pattern(0, 0, j, i) * 4);
 }
 /// Tests if a point is land. No rank holds the ocean, which gets fill values.
-inline bool is_land(std::int64_t j) { return j >= 7 && j < 22; }
-inline double latitude(std::int64_t j) {
-    return -90.0 + 180.0 * static_cast<double>(j) / (nlat - 1);
-}
-inline double longitude(std::int64_t i) { return 360.0 * static_cast<double>(i) / nlon; }
-inline float level(std::int64_t k) { return static_cast<float>(10 * (k + 1)); }
-inline double time_of(int record) { return 0.25 * record; }
+bool is_land(std::int64_t j) { return j >= 7 && j < 22; }
+double latitude(std::int64_t j) { return -90.0 + 180.0 * static_cast<double>(j) / (nlat - 1); }
+double longitude(std::int64_t i) { return 360.0 * static_cast<double>(i) / nlon; }
+float level(std::int64_t k) { return static_cast<float>(10 * (k + 1)); }
+double time_of(int record) { return 0.25 * record; }
 
-inline std::string label(int record) {
+std::string label(int record) {
     std::string text = "record " + std::to_string(record);
     text.resize(ntext, '\0');
     return text;
@@ -88,111 +85,13 @@ void attributes(Text&& text, Number&& number) {
     number("PHIS", "flags", TW_BYTE, 3, flags);
 }
 
-/// Writes the reference by serial netCDF-C.
-inline void write_reference(const std::string& path) {
-    Oracle o(path, "cdf2");
-    o.dim("lat", nlat);
-    o.dim("lon", nlon);
-    o.dim("lev", nlev);
-    o.dim("time", 0);
-    o.dim("text", ntext);
-    std::vector<std::pair<std::string, int>> ids{{"", NC_GLOBAL}};
-    const auto define = [&](const char* name, tw_type type, const std::vector<std::string>& dims) {
-        ids.emplace_back(name, o.var(name, type, dims));
-        return ids.back().second;
-    };
-    const int lat = define("lat", TW_DOUBLE, {"lat"});
-    const int lon = define("lon", TW_DOUBLE, {"lon"});
-    const int lev = define("lev", TW_FLOAT, {"lev"});
-    const int time = define("time", TW_DOUBLE, {"time"});
-    const int date = define("label", TW_CHAR, {"time", "text"});
-    const int phis = define("PHIS", TW_INT, {"lat", "lon"});
-    const int t = define("T", TW_FLOAT, {"time", "lev", "lat", "lon"});
-    const int q = define("Q", TW_DOUBLE, {"time", "lev", "lat", "lon"});
-    const int ps = define("PS", TW_FLOAT, {"time", "lat", "lon"});
-    const int mask = define("mask", TW_BYTE, {"time", "lat", "lon"});
-    const int version = define("version", TW_SHORT, {});
-    const auto id_of = [&](const std::string& name) {
-        for (const auto& [n, id] : ids)
-            if (n == name) return id;
-        return NC_GLOBAL;
-    };
-    attributes(
-        [&](const char* var, const char* name, const std::string& value) {
-            o.att(id_of(var), name, TW_CHAR, static_cast<std::int64_t>(value.size()), value.data());
-        },
-        [&](const char* var, const char* name, tw_type type, std::int64_t n, const void* values) {
-            o.att(id_of(var), name, type, n, values);
-        });
-    o.enddef();
-    std::vector<double> numbers;
-    for (std::int64_t j = 0; j < nlat; ++j) numbers.push_back(latitude(j));
-    o.require(o.put(lat, TW_DOUBLE, {0}, {nlat}, numbers.data()), "lat");
-    numbers.clear();
-    for (std::int64_t i = 0; i < nlon; ++i) numbers.push_back(longitude(i));
-    o.require(o.put(lon, TW_DOUBLE, {0}, {nlon}, numbers.data()), "lon");
-    std::vector<float> floats;
-    for (std::int64_t k = 0; k < nlev; ++k) floats.push_back(level(k));
-    o.require(o.put(lev, TW_FLOAT, {0}, {nlev}, floats.data()), "lev");
-    const short seven = 7;
-    o.require(o.put(version, TW_SHORT, {}, {}, &seven), "version");
-    for (std::int64_t j = 0; j < nlat; ++j) {
-        if (!is_land(j)) continue;
-        std::vector<std::int32_t> row;
-        for (std::int64_t i = 0; i < nlon; ++i) row.push_back(surface(j, i));
-        o.require(o.put(phis, TW_INT, {static_cast<std::size_t>(j), 0}, {1, nlon}, row.data()),
-                  "PHIS");
-    }
-    for (int r = 0; r < nrecords; ++r) {
-        const auto record = static_cast<std::size_t>(r);
-        const double now = time_of(r);
-        o.require(o.put(time, TW_DOUBLE, {record}, {1}, &now), "time");
-        o.require(o.put(date, TW_CHAR, {record, 0}, {1, ntext}, label(r).data()), "label");
-        floats.clear();
-        numbers.clear();
-        for (std::int64_t k = 0; k < nlev; ++k)
-            for (std::int64_t j = 0; j < nlat; ++j)
-                for (std::int64_t i = 0; i < nlon; ++i) {
-                    floats.push_back(temperature(r, k, j, i));
-                    numbers.push_back(moisture(r, k, j, i));
-                }
-        o.require(o.put(t, TW_FLOAT, {record, 0, 0, 0}, {1, nlev, nlat, nlon}, floats.data()), "T");
-        o.require(o.put(q, TW_DOUBLE, {record, 0, 0, 0}, {1, nlev, nlat, nlon}, numbers.data()),
-                  "Q");
-        floats.clear();
-        std::vector<signed char> bits;
-        for (std::int64_t j = 0; j < nlat; ++j)
-            for (std::int64_t i = 0; i < nlon; ++i) {
-                floats.push_back(pressure(r, j, i));
-                bits.push_back(static_cast<signed char>((i + j + r) % 2));
-            }
-        // PS is not put in the second record, so it has fill values.
-        if (r != 1)
-            o.require(o.put(ps, TW_FLOAT, {record, 0, 0}, {1, nlat, nlon}, floats.data()), "PS");
-        o.require(o.put(mask, TW_BYTE, {record, 0, 0}, {1, nlat, nlon}, bits.data()), "mask");
-    }
-    o.close();
-}
-
-/// Writes the same file by the library. Ranks divide (lat, lev, lon) along latitude, with a halo,
-/// and surface fields along both dimensions. Each rank has its own order of puts, unless
-/// `same_order` is true. `comm` is the session's. Returns the first error.
-inline int write(MPI_Comm comm, tw_session session, const std::string& path,
-                 const std::string& settings, bool same_order = false) {
-    int size = 1;
-    int rank = 0;
-    MPI_Comm_size(comm, &size);
-    MPI_Comm_rank(comm, &rank);
-    int first_failure = TW_OK;
+/// Ranks divide (lat, lev, lon) along latitude, with a halo, and surface fields along both
+/// dimensions. Each rank has its own order of puts.
+void write(tw_session session, const std::string& path) {
+    const int size = check::state.size, rank = check::state.rank;
     const auto expect = [&](int status, const char* call) {
-        ++check::state.checks;
-        if (status == TW_OK) return;
-        if (first_failure == TW_OK) {
-            first_failure = status;
-            check::fail(__FILE__, __LINE__,
-                        check::text("%s: %s: %s gave %s: %s", path.c_str(), settings.c_str(), call,
-                                    tw_strerror(status), tw_error_message(session)));
-        }
+        CHECK_TEXT(status == TW_OK, "%s gave %s: %s", call, tw_strerror(status),
+                   tw_error_message(session));
     };
     const auto part = [&](std::int64_t n, int of, int which, std::int64_t& start,
                           std::int64_t& count) {
@@ -243,7 +142,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
            "tw_decompose");
 
     tw_file f = nullptr;
-    expect(tw_create(session, path.c_str(), settings.c_str(), &f), "tw_create");
+    expect(tw_create(session, path.c_str(), "", &f), "tw_create");
     expect(tw_def_dim(f, "lat", nlat), "tw_def_dim");
     expect(tw_def_dim(f, "lon", nlon), "tw_def_dim");
     expect(tw_def_dim(f, "lev", nlev), "tw_def_dim");
@@ -310,7 +209,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
                 tw_put_array(f, "Q", tw_strided(TW_DOUBLE, first, 3, extent, stride), TW_DEFERRED),
                 "Q");
         };
-        if (rank % 2 == 0 || same_order) {
+        if (rank % 2 == 0) {
             put_t();
             put_q();
         }
@@ -323,7 +222,7 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
             }
         if (r != 1) put("PS", TW_FLOAT, ps);
         put("mask", TW_INT, mask);
-        if (rank % 2 != 0 && !same_order) {
+        if (rank % 2 != 0) {
             put_q();
             put_t();
         }
@@ -332,9 +231,15 @@ inline int write(MPI_Comm comm, tw_session session, const std::string& path,
         expect(tw_end_step(f), "tw_end_step");
     }
     expect(tw_close(&f), "tw_close");
-    return first_failure;
 }
 
-}  // namespace dataset
+}  // namespace
 
-#endif
+int main(int argc, char** argv) {
+    check::begin(&argc, &argv, 60);
+    tw_session session = nullptr;
+    CHECK(tw_init(MPI_COMM_WORLD, "node_size=2", &session) == TW_OK);
+    write(session, argv[1]);
+    CHECK(tw_finalize(&session) == TW_OK);
+    return check::verdict("dataset");
+}
