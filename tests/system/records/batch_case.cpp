@@ -35,6 +35,8 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
     Random random(mix(mix(step, static_cast<std::uint64_t>(op.variable * 100 + op.record)),
                       static_cast<std::uint64_t>(rank)));
     BoxOf b{};
+    b.records = op.reach > 1 ? random.between(0, 3) : 1;
+    b.record_step = op.reach > 1 ? random.between(1, 2) : 1;
     const std::int64_t low = c.ny * rank / ranks, high = c.ny * (rank + 1) / ranks;
     b.y0 = random.between(low, high);
     b.y1 = random.between(b.y0, high);
@@ -106,7 +108,6 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
         v.shape = {c.nz, c.ny, c.nx};
         v.dims = v.record ? "time z y x" : "z y x";
         v.declared = random.percent(60) ? static_cast<int>(random.below(kinds)) : -1;
-        v.once = false;
         v.settings = "fill=-77";
         c.variables.push_back(v);
     }
@@ -150,15 +151,19 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
             std::vector<std::int64_t> used;
             for (std::int64_t k = 0; k < n; ++k) {
                 const std::int64_t record = var.record ? random.below(s + 3) : 0;
-                if (std::count(used.begin(), used.end(), record) > 0) continue;
-                used.push_back(record);
                 const auto kind = random.below(10);
+                const int reach = kind > 5 && var.record && random.percent(25) ? 5 : 1;
+                const auto in_reach = [&](std::int64_t other) {
+                    return other >= record && other < record + reach;
+                };
+                if (std::any_of(used.begin(), used.end(), in_reach)) continue;
+                for (int i = 0; i < reach; ++i) used.push_back(record + i);
                 step.ops.push_back({kind < 4   ? Kind::record
                                     : kind < 5 ? Kind::record_deferred
                                     : kind < 6 ? Kind::whole
                                                : Kind::box,
                                     static_cast<int>(v), static_cast<int>(random.below(kinds)),
-                                    record});
+                                    record, reach});
                 put[v] = 1;
             }
         }

@@ -22,7 +22,6 @@ struct Variable {
     bool record;
     std::vector<std::int64_t> shape;  // lengths without the record dimension
     int declared;                     // number of the variable's decomposition; -1: none
-    bool once;                        // the variable has fixed size, and tw_put writes it once
     std::string settings;
 
     std::int64_t elements() const {
@@ -44,6 +43,7 @@ struct Op {
     int variable;
     int cells;
     std::int64_t record;
+    int reach = 1;  // number of records, from `record` on, that a box may touch
 };
 struct Step {
     std::vector<Op> ops;
@@ -65,14 +65,12 @@ struct Position {
     std::int64_t z, y, x;
 };
 
-// A rank's box: some of its own rows, or the inner part of them, possibly with a stride.
+// A rank's box: some of its own rows, or the inner part of them, in one record or several, possibly
+// with strides.
 struct BoxOf {
-    std::int64_t y0, y1, x0, x1, y_step, x_step;
+    std::int64_t records, record_step, y0, y1, x0, x1, y_step, x_step;
 
-    bool has(std::int64_t y, std::int64_t x) const {
-        return y >= y0 && y < y1 && x >= x0 && x < x1 && (y - y0) % y_step == 0 &&
-               (x - x0) % x_step == 0;
-    }
+    bool empty() const { return records == 0 || y1 == y0 || x1 == x0; }
     std::int64_t rows() const { return (y1 - y0 + y_step - 1) / y_step; }
     std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
 };
@@ -93,6 +91,18 @@ double value(std::size_t step, const Op& op, std::int64_t element);
 int owner(const Cells& cells, std::int64_t column, int ranks);
 bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p);
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks);
+
+/// Calls visit(record, element of the record, value) for each element of a box, in memory order.
+template <class Visit>
+void for_box(const Case& c, const BoxOf& b, Op op, std::size_t step, Visit&& visit) {
+    for (std::int64_t r = 0; r < b.records; ++r, op.record += b.record_step)
+        for (std::int64_t z = 0; z < c.nz; ++z)
+            for (std::int64_t y = b.y0; y < b.y1; y += b.y_step)
+                for (std::int64_t x = b.x0; x < b.x1; x += b.x_step) {
+                    const std::int64_t element = (z * c.ny + y) * c.nx + x;
+                    visit(op.record, element, value(step, op, element));
+                }
+}
 
 }  // namespace batches
 

@@ -43,12 +43,9 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
         if (op.kind == Kind::put || op.kind == Kind::deferred) {
             put = true;
         } else if (op.kind == Kind::box) {
-            bool any = false;
-            for (int r = 0; r < ranks; ++r) {
-                const BoxOf b = box_of(c, op, step, r, ranks);
-                any |= b.y1 > b.y0 && b.x1 > b.x0;
-            }
-            if (any) records = std::max(records, op.record + 1);
+            for (int r = 0; r < ranks; ++r)
+                if (const BoxOf b = box_of(c, op, step, r, ranks); !b.empty())
+                    records = std::max(records, op.record + (b.records - 1) * b.record_step + 1);
         } else {
             records = std::max(records, op.record + 1);
         }
@@ -62,6 +59,14 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
     for (const Op& given : c.steps[step].ops) {
         const Op op = at_record(given, current);
         const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
+        std::vector<double>& values = ref.values[static_cast<std::size_t>(op.variable)];
+        for (int r = 0; r < ranks && op.kind == Kind::box; ++r)
+            for_box(c, box_of(c, op, step, r, ranks), op, step,
+                    [&](std::int64_t record, std::int64_t e, double value) {
+                        const std::int64_t at = v.record ? record * v.elements() : 0;
+                        values[static_cast<std::size_t>(at + e)] = value;
+                    });
+        if (op.kind == Kind::box) continue;
         const std::int64_t at = v.record ? op.record * v.elements() : 0;
         std::int64_t e = 0;
         const std::int64_t nz = v.shape.size() == 3 ? c.nz : 1;
@@ -69,20 +74,12 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
             for (std::int64_t y = 0; y < c.ny; ++y)
                 for (std::int64_t x = 0; x < c.nx; ++x, ++e) {
                     bool held = op.kind == Kind::whole;
-                    for (int r = 0; r < ranks && !held; ++r) {
-                        if (op.kind == Kind::box) {
-                            const BoxOf b = box_of(c, op, step, r, ranks);
-                            held = b.has(y, x);
-                        } else {
-                            held = holds(c, c.cells[static_cast<std::size_t>(op.cells)], r, ranks,
-                                         {z, y, x});
-                        }
-                    }
+                    for (int r = 0; r < ranks && !held; ++r)
+                        held = holds(c, c.cells[static_cast<std::size_t>(op.cells)], r, ranks,
+                                     {z, y, x});
                     // In a variable's first step, tw_put fills the elements that no rank holds. In
                     // later steps and existing records, they keep their values.
-                    if (held)
-                        ref.values[static_cast<std::size_t>(op.variable)]
-                                  [static_cast<std::size_t>(at + e)] = value(step, op, e);
+                    if (held) values[static_cast<std::size_t>(at + e)] = value(step, op, e);
                 }
     }
 }

@@ -127,16 +127,14 @@ void BatchWriter::put(std::size_t step, const Op& op) {
     if (op.kind == Kind::box) {
         const BoxOf b = box_of(c, op, step, model_.rank, model_.size);
         std::vector<double> data;
-        for (std::int64_t z = 0; z < c.nz; ++z)
-            for (std::int64_t y = b.y0; y < b.y1; y += b.y_step)
-                for (std::int64_t x = b.x0; x < b.x1; x += b.x_step)
-                    data.push_back(value(step, op, (z * c.ny + y) * c.nx + x));
+        for_box(c, b, op, step,
+                [&](std::int64_t, std::int64_t, double value) { data.push_back(value); });
         std::vector<std::int64_t> start{0, b.y0, b.x0}, count{c.nz, b.rows(), b.columns()},
             stride{1, b.y_step, b.x_step};
         if (v.record) {
             start.insert(start.begin(), op.record);
-            count.insert(count.begin(), 1);
-            stride.insert(stride.begin(), 1);
+            count.insert(count.begin(), b.records);
+            stride.insert(stride.begin(), b.record_step);
         }
         ok(tw_put_box(file, v.name.c_str(), TW_DOUBLE, start.data(), count.data(), stride.data(),
                       data.data()),

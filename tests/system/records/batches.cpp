@@ -72,29 +72,10 @@ bool run(Model& m, const Case& c, const std::string& what) {
     look(path);
     int all = writer.good ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m.comm);
-    if (all == 0 && m.rank == 0) {
-        std::string text = check::text("%s failed: %lld x %lld x %lld, %s", what.c_str(),
-                                       static_cast<long long>(c.nz), static_cast<long long>(c.ny),
-                                       static_cast<long long>(c.nx), c.file.c_str());
-        for (const Variable& v : c.variables)
-            text +=
-                check::text("\n  %s (%s), type %d, cells %d, %s", v.name.c_str(), v.dims.c_str(),
-                            static_cast<int>(v.type), v.declared, v.settings.c_str());
-        for (const Cells& k : c.cells)
-            text += check::text("\n  cells %d of %s", static_cast<int>(k.kind), k.dims.c_str());
-        static const char* const names[] = {"put",   "deferred", "record", "record_deferred",
-                                            "whole", "box"};
-        for (const Step& s : c.steps) {
-            text += s.reopen ? "\n  reopened; step:" : "\n  step:";
-            for (const Op& op : s.ops)
-                text += check::text(" %s %c[%lld]/%d", names[static_cast<int>(op.kind)],
-                                    'A' + op.variable, static_cast<long long>(op.record), op.cells);
-            if (s.sync) text += " sync";
-            if (s.sync_before >= 0) text += check::text(" sync before %d", s.sync_before);
-            if (s.open) text += " not ended";
-        }
-        check::print(text);
-    }
+    if (all == 0 && m.rank == 0)
+        check::print(check::text("%s failed: %lld x %lld x %lld, %s", what.c_str(),
+                                 static_cast<long long>(c.nz), static_cast<long long>(c.ny),
+                                 static_cast<long long>(c.nx), c.file.c_str()));
     return all == 1;
 }
 
