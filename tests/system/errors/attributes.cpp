@@ -198,17 +198,7 @@ void refused(tw_decomposition d, const std::string& settings) {
 }
 
 void run(const std::string& session_settings, const std::vector<std::string>& settings) {
-    if (tw_init(MPI_COMM_WORLD, ("log=off; " + session_settings).c_str(), &session) != TW_OK) {
-        CHECK_TEXT(false, "%s", tw_error_message(session));
-        (void)tw_finalize(&session);
-        return;
-    }
-    tw_role role = TW_MODEL;
-    CHECK(tw_inq_role(session, &role) == TW_OK);
-    if (role == TW_MODEL) {
-        MPI_Comm model = MPI_COMM_NULL;
-        CHECK(tw_model_comm(session, &model) == TW_OK);
-        check::use(model);
+    calls::in_session("log=off; " + session_settings, [&] {
         rank = check::state.rank;
         size = check::state.size;
         tw_decomposition d = decompose();
@@ -219,10 +209,7 @@ void run(const std::string& session_settings, const std::vector<std::string>& se
             restart(d, one, folder + "/restart.nc");
             refused(d, one);
         }
-        check::use(MPI_COMM_WORLD);
-        rank = check::state.rank;
-    }
-    OK(tw_finalize(&session));
+    });
 }
 
 }  // namespace

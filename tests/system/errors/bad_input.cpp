@@ -28,16 +28,11 @@ const std::vector<Test> tests{{"decompositions", decompositions},
                               {"disagreements", disagreements},
                               {"puts", puts},
                               {"missing", missing},
-                              {"different_calls", different_calls},
                               {"collective_puts", collective_puts},
-                              {"many_variables", many_variables},
                               {"late_attributes", late_attributes},
-                              {"nobody", nobody},
                               {"values_out_of_range", values_out_of_range},
                               {"formats", formats},
-                              {"size_limit", size_limit},
                               {"header_limit", header_limit},
-                              {"full_disk", full_disk},
                               {"sessions", sessions},
                               {"reading", reading}};
 
@@ -61,7 +56,6 @@ int main(int argc, char** argv) {
         folder = root + "/set" + std::to_string(&set - sets.data());
         if (rank() == 0) ::mkdir(folder.c_str(), 0777);
         MPI_Barrier(MPI_COMM_WORLD);
-        storage_word = set.find("storage=pnetcdf") == std::string::npos ? "" : "storage=pnetcdf";
         for (const Test& test : tests) {
             if (!only.empty() && only != test.name) continue;
             current_test = std::string(test.name) + " [" + set + "]";

@@ -15,7 +15,7 @@ void decompositions() {
         const Numbers start{static_cast<std::int64_t>(rank())};
         const Numbers count{2};
         if (p > 1)
-            ALL(s, CODES(TW_EOVERLAP), WORDS("rank 0", "rank 1", "x"),
+            ALL(s, TW_EOVERLAP, WORDS("rank 0", "rank 1", "x"),
                 tw_decompose(s, "x", 1, shape.data(), start.data(), count.data(), &d));
         CHECK(d == nullptr);
     }
@@ -23,7 +23,7 @@ void decompositions() {
         const Numbers shape{10, 10};
         const Numbers start{0, 0, 4, 4};
         const Numbers count{5, 5, 5, 5};
-        ALL(s, CODES(TW_EOVERLAP), WORDS(rank_word(last_rank()), "4, 4"),
+        ALL(s, TW_EOVERLAP, WORDS(rank_word(last_rank()), "4, 4"),
             tw_decompose(s, "y x", rank() == last_rank() ? 2 : 0, shape.data(), start.data(),
                          count.data(), &d));
     }
@@ -31,7 +31,7 @@ void decompositions() {
         const Numbers shape{7, 3, 5};
         const Numbers start{0, 0, 0};
         if (p > 1)
-            ALL(s, CODES(TW_EOVERLAP), WORDS("rank"),
+            ALL(s, TW_EOVERLAP, {"rank"},
                 tw_decompose(s, "z y x", 1, shape.data(), start.data(), shape.data(), &d));
     }
     {  // on one rank, blocks are outside the shape
@@ -41,7 +41,7 @@ void decompositions() {
                  {98, 5}, {-1, 2}, {100, 1}, {huge, 1}, {1, huge}, {huge, huge}}) {
             const Numbers start{bad ? from : rank()};
             const Numbers count{bad ? n : 1};
-            ALL(s, CODES(TW_EBOUNDS),
+            ALL(s, TW_EBOUNDS,
                 WORDS(rank_word(last_rank()), "x", std::to_string(from), from < 0 ? "" : "100"),
                 tw_decompose(s, "x", 1, shape.data(), start.data(), count.data(), &d));
         }
@@ -52,16 +52,16 @@ void decompositions() {
     }
     if (p > 1) {  // the ranks disagree
         const Numbers shape{rank() == last_rank() ? 21 : 20, 5};
-        ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank()), "20", "21"),
+        ALL(s, TW_EMISMATCH, WORDS(rank_word(last_rank()), "20", "21"),
             tw_decompose(s, "y x", 0, shape.data(), nullptr, nullptr, &d));
         const Numbers same{20, 5};
-        ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank()), "lat", "row"),
+        ALL(s, TW_EMISMATCH, WORDS(rank_word(last_rank()), "lat", "row"),
             tw_decompose(s, rank() == last_rank() ? "row x" : "lat x", 0, same.data(), nullptr,
                          nullptr, &d));
-        ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank())),
+        ALL(s, TW_EMISMATCH, WORDS(rank_word(last_rank())),
             tw_decompose(s, rank() == last_rank() ? "x y" : "y x", 0, same.data(), nullptr, nullptr,
                          &d));
-        ALL(s, CODES(TW_EMISMATCH), WORDS(rank_word(last_rank())),
+        ALL(s, TW_EMISMATCH, WORDS(rank_word(last_rank())),
             tw_decompose(s, rank() == last_rank() ? "y" : "y x", 0, same.data(), nullptr, nullptr,
                          &d));
     }
@@ -73,19 +73,18 @@ void decompositions() {
                 tw_decompose(s, "y x", 0, shape.data(), nullptr, nullptr, &d));
         }
         const Numbers shape{std::int64_t{1} << 40, std::int64_t{1} << 40};
-        ALL(s, CODES(TW_ESHAPE, TW_EARG), WORDS("1099511627776"),
+        ALL(s, CODES(TW_ESHAPE, TW_EARG), {"1099511627776"},
             tw_decompose(s, "y x", 0, shape.data(), nullptr, nullptr, &d));
     }
     {  // names
         const Numbers shape(40, 1), unlike{2, 3};
-        ALL(s, CODES(TW_ESHAPE), WORDS("'lon' is named twice in 'lon lon', with lengths 2 and 3"),
+        ALL(s, TW_ESHAPE, WORDS("'lon' is named twice in 'lon lon', with lengths 2 and 3"),
             tw_decompose(s, "lon lon", 0, unlike.data(), nullptr, nullptr, &d));
-        ALL(s, CODES(TW_EARG), Words{}, tw_decompose(s, "", 0, shape.data(), nullptr, nullptr, &d));
-        ALL(s, CODES(TW_EARG), Words{},
-            tw_decompose(s, "  ", 0, shape.data(), nullptr, nullptr, &d));
+        ALL(s, TW_EARG, {}, tw_decompose(s, "", 0, shape.data(), nullptr, nullptr, &d));
+        ALL(s, TW_EARG, {}, tw_decompose(s, "  ", 0, shape.data(), nullptr, nullptr, &d));
         std::string many;
         for (int i = 0; i < 40; ++i) many += " d" + std::to_string(i);
-        ALL(s, CODES(TW_EARG, TW_EUNSUPPORTED, TW_ESHAPE), WORDS("40"),
+        ALL(s, CODES(TW_EARG, TW_EUNSUPPORTED, TW_ESHAPE), {"40"},
             tw_decompose(s, many.c_str(), 0, shape.data(), nullptr, nullptr, &d));
     }
     {  // null pointers, on one rank
@@ -93,23 +92,23 @@ void decompositions() {
         const Numbers start{rank()};
         const Numbers count{1};
         const bool bad = rank() == last_rank();
-        ALL(s, CODES(TW_EARG), Words{},
+        ALL(s, TW_EARG, {},
             tw_decompose(s, bad ? nullptr : "x", 1, shape.data(), start.data(), count.data(), &d));
-        ALL(s, CODES(TW_EARG), Words{},
+        ALL(s, TW_EARG, {},
             tw_decompose(s, "x", 1, bad ? nullptr : shape.data(), start.data(), count.data(), &d));
-        ALL(s, CODES(TW_EARG), Words{},
+        ALL(s, TW_EARG, {},
             tw_decompose(s, "x", 1, shape.data(), bad ? nullptr : start.data(), count.data(), &d));
-        ALL(s, CODES(TW_EARG), Words{},
+        ALL(s, TW_EARG, {},
             tw_decompose(s, "x", 1, shape.data(), start.data(), bad ? nullptr : count.data(), &d));
-        ALL(s, CODES(TW_EARG), WORDS("-1"),
+        ALL(s, TW_EARG, {"-1"},
             tw_decompose(s, "x", bad ? -1 : 1, shape.data(), start.data(), count.data(), &d));
-        ALL(s, CODES(TW_EARG), Words{},
+        ALL(s, TW_EARG, {},
             tw_decompose(s, "x", 1, shape.data(), start.data(), count.data(), bad ? nullptr : &d));
         const Numbers halo{bad ? -2 : 1};
-        ALL(s, CODES(TW_EARG, TW_ESHAPE), WORDS("-2"),
+        ALL(s, CODES(TW_EARG, TW_ESHAPE), {"-2"},
             tw_decompose_halo(s, "x", 1, shape.data(), start.data(), count.data(), halo.data(),
                               nullptr, &d));
-        HERE(s, CODES(TW_EHANDLE), Words{},
+        HERE(s, TW_EHANDLE, {},
              tw_decompose(nullptr, "x", 1, shape.data(), start.data(), count.data(), &d));
     }
     // after these errors, the session still works
@@ -119,7 +118,7 @@ void decompositions() {
 
 // ---- settings ----------------------------------------------------------------------------------
 
-void expect_init(const std::vector<int>& accepted, const Words& words, const char* settings) {
+void expect_init(const Codes& accepted, const Words& words, const char* settings) {
     tw_session s = nullptr;
     ALL(s, accepted, words, tw_init(MPI_COMM_WORLD, settings, &s));
     OK_ALL(s, tw_finalize(&s));
@@ -127,105 +126,33 @@ void expect_init(const std::vector<int>& accepted, const Words& words, const cha
 }
 
 void settings() {
-    expect_init(CODES(TW_ESETTING), WORDS("colour"), "colour=red");
-    expect_init(CODES(TW_ESETTING), WORDS("method", "fastest"), "method=fastest");
-    expect_init(CODES(TW_ESETTING), WORDS("method"), "method");
-    expect_init(CODES(TW_ESETTING), WORDS("method"), "method=");
-    expect_init(CODES(TW_ESETTING), Words{}, "=record");
-    expect_init(CODES(TW_ESETTING), WORDS("storage", "tape"), "method=record; storage=tape");
-    expect_init(CODES(TW_ESETTING), WORDS("format", "cdf3"), "format=cdf3");
-    for (const char* bad :
-         {"lots", "-1", "64KB and more", "1e", "99999999999999999999999", "0x", "1 GiB 2"})
-        expect_init(CODES(TW_ESETTING), WORDS("buffer", bad),
-                    (std::string("buffer=") + bad).c_str());
-    for (const char* bad : {"many", "0", "-2", "2/rack", "/node", "1.5"})
-        expect_init(CODES(TW_ESETTING), WORDS("writers", bad),
-                    (std::string("writers=") + bad).c_str());
-    expect_init(CODES(TW_ESETTING), WORDS("node_size", "-1"), "node_size=-1");
-    expect_init(CODES(TW_ESETTING), WORDS("durable", "perhaps"), "durable=perhaps");
-    expect_init(CODES(TW_ESETTING), WORDS("log", "loud"), "log=loud");
-    expect_init(CODES(TW_OK), Words{}, " method = record ;; buffer = 1MiB ; ");
+    // tests/session has all kinds of wrong values, and the order of origins.
+    expect_init(TW_ESETTING, {"colour"}, "colour=red");
+    expect_init(TW_OK, {}, " method = record ;; buffer = 1MiB ; ");
     if (ranks() > 1) {
         tw_session s = nullptr;
         ALL(s, CODES(TW_EMISMATCH, TW_ESETTING), WORDS("rank", "method"),
             tw_init(MPI_COMM_WORLD, rank() == last_rank() ? "method=serial" : "method=record", &s));
         OK_ALL(s, tw_finalize(&s));
         // one rank has an invalid value
-        ALL(s, CODES(TW_ESETTING, TW_EMISMATCH), WORDS("rank"),
+        ALL(s, CODES(TW_ESETTING, TW_EMISMATCH), {"rank"},
             tw_init(MPI_COMM_WORLD, rank() == last_rank() ? "method=fastest" : "method=record",
                     &s));
         OK_ALL(s, tw_finalize(&s));
     }
-    // Environment.
-    ::setenv("THALWEG_METHOD", "fastest", 1);
-    expect_init(CODES(TW_ESETTING), WORDS("method", "environment", "fastest"), nullptr);
-    ::setenv("THALWEG_METHOD", "record", 1);
-    expect_init(CODES(TW_OK), Words{}, "method=serial");
-    ::unsetenv("THALWEG_METHOD");
     // one rank has a misspelled name
     if (rank() == last_rank()) ::setenv("THALWEG_METOD", "record", 1);
-    expect_init(CODES(TW_ESETTING), WORDS("THALWEG_METOD", "did you mean THALWEG_METHOD?"),
-                nullptr);
+    expect_init(TW_ESETTING, WORDS("THALWEG_METOD", "did you mean THALWEG_METHOD?"), nullptr);
     ::unsetenv("THALWEG_METOD");
-    // the configuration file
-    const std::string config = path_of("config.toml");
-    const auto write = [&](const char* text) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank() == 0) std::ofstream(config) << text;
-        MPI_Barrier(MPI_COMM_WORLD);
-    };
-    const std::string name = "config=" + config;
-    expect_init(CODES(TW_ESETTING, TW_EIO), WORDS("config.toml", "No such file"), name.c_str());
-    write("method = \"fastest\"\n");
-    expect_init(CODES(TW_ESETTING), WORDS("config.toml", "method", "fastest"), name.c_str());
-    write("colour = \"red\"\n");
-    expect_init(CODES(TW_ESETTING), WORDS("config.toml", "colour"), name.c_str());
-    write("method = \n = [");
-    expect_init(CODES(TW_ESETTING), WORDS("config.toml", "line"), name.c_str());
-    write("method = { a = 1 }\n");
-    expect_init(CODES(TW_ESETTING), WORDS("config.toml", "method"), name.c_str());
-    expect_init(CODES(TW_ESETTING, TW_EIO), WORDS(folder), ("config=" + folder).c_str());
-    // The environment overrides the call, which overrides the file. The space reserved in the
-    // header shows which value was used.
-    write("header_pad = 20000\nnode_size = 2\n");
-    const auto begin_of_data = [&](const char* call_settings) {
-        tw_session s = nullptr;
-        OK_ALL(s, tw_init(MPI_COMM_WORLD, (name + "; " + call_settings).c_str(), &s));
-        tw_file f = nullptr;
-        const std::string path = path_of("pad.nc");
-        OK_ALL(s, tw_create(s, path.c_str(), storage_word.c_str(), &f));
-        OK_HERE(s, tw_def_dim(f, "x", 1));
-        OK_HERE(s, tw_def_var(f, "a", TW_INT, "x", nullptr));
-        OK_ALL(s, tw_close(&f));
-        OK_ALL(s, tw_finalize(&s));
-        struct stat info {};
-        ::stat(path.c_str(), &info);
-        return static_cast<std::int64_t>(info.st_size) - 4;
-    };
-    // The data begin after the header and the reserved space.
-    const auto near = [](std::int64_t begin, std::int64_t pad) {
-        return begin >= pad && begin < pad + 500;
-    };
-    std::int64_t begin = begin_of_data("");
-    CHECK_TEXT(near(begin, 20000), "%lld", static_cast<long long>(begin));
-    begin = begin_of_data("header_pad=40000");
-    CHECK_TEXT(near(begin, 40000), "%lld", static_cast<long long>(begin));
-    ::setenv("THALWEG_HEADER_PAD", "60000", 1);
-    begin = begin_of_data("header_pad=40000");
-    CHECK_TEXT(near(begin, 60000), "%lld", static_cast<long long>(begin));
-    ::unsetenv("THALWEG_HEADER_PAD");
-
     Session s;
     tw_file f = nullptr;
-    ALL(s, CODES(TW_ESETTING), WORDS("colour"),
-        tw_create(s, path_of("s.nc").c_str(), "colour=red", &f));
-    ALL(s, CODES(TW_ESETTING), WORDS("method", "fastest"),
+    ALL(s, TW_ESETTING, {"colour"}, tw_create(s, path_of("s.nc").c_str(), "colour=red", &f));
+    ALL(s, TW_ESETTING, WORDS("method", "fastest"),
         tw_create(s, path_of("s.nc").c_str(), "method=fastest", &f));
     // A file cannot change the session's settings.
-    ALL(s, CODES(TW_ESETTING), WORDS("node_size"),
-        tw_create(s, path_of("s.nc").c_str(), "node_size=1", &f));
+    ALL(s, TW_ESETTING, {"node_size"}, tw_create(s, path_of("s.nc").c_str(), "node_size=1", &f));
     if (ranks() > 1)
-        ALL(s, CODES(TW_EMISMATCH, TW_ESETTING), WORDS("rank"),
+        ALL(s, CODES(TW_EMISMATCH, TW_ESETTING), {"rank"},
             tw_create(s, path_of("s.nc").c_str(),
                       rank() == last_rank() ? "method=serial" : "method=slabs", &f));
     CHECK(f == nullptr);
@@ -245,7 +172,7 @@ void paths() {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const auto refuse = [&](const std::string& path, const Words& words) {
-        ALL(s, CODES(TW_EIO), words, tw_create(s, path.c_str(), nullptr, &f));
+        ALL(s, TW_EIO, words, tw_create(s, path.c_str(), nullptr, &f));
         CHECK(f == nullptr);
         // If the call has succeeded, free the name for the next test.
         if (f != nullptr) tw_close(&f);
@@ -257,16 +184,15 @@ void paths() {
     if (::access("/sys", W_OK) != 0 || ::geteuid() == 0)
         refuse("/sys/thalweg.nc", {"/sys/thalweg.nc", "cannot create"});  // the reason depends on
                                                                           // the system
-    ALL(s, CODES(TW_EARG, TW_EIO), Words{}, tw_create(s, "", nullptr, &f));
-    ALL(s, CODES(TW_EARG), Words{}, tw_create(s, nullptr, nullptr, &f));
-    ALL(s, CODES(TW_EARG, TW_EMISMATCH), Words{},
+    ALL(s, CODES(TW_EARG, TW_EIO), {}, tw_create(s, "", nullptr, &f));
+    ALL(s, TW_EARG, {}, tw_create(s, nullptr, nullptr, &f));
+    ALL(s, CODES(TW_EARG, TW_EMISMATCH), {},
         tw_create(s, rank() == last_rank() ? nullptr : (inside + "/a.nc").c_str(), nullptr, &f));
-    ALL(s, CODES(TW_EARG), Words{},
+    ALL(s, TW_EARG, {},
         tw_create(s, (inside + "/a.nc").c_str(), nullptr, rank() == last_rank() ? nullptr : &f));
-    HERE(s, CODES(TW_EHANDLE), Words{},
-         tw_create(nullptr, (inside + "/a.nc").c_str(), nullptr, &f));
+    HERE(s, TW_EHANDLE, {}, tw_create(nullptr, (inside + "/a.nc").c_str(), nullptr, &f));
     if (ranks() > 1)
-        ALL(s, CODES(TW_EMISMATCH), WORDS("rank"),
+        ALL(s, TW_EMISMATCH, {"rank"},
             tw_create(s, (inside + (rank() == last_rank() ? "/b.nc" : "/a.nc")).c_str(), nullptr,
                       &f));
     CHECK(f == nullptr);
@@ -305,7 +231,7 @@ void paths() {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank() == 0) std::filesystem::remove_all(gone);
     MPI_Barrier(MPI_COMM_WORLD);
-    ALL(s, CODES(TW_EIO, TW_ENETCDF), WORDS("a.nc"), tw_close(&file));
+    ALL(s, CODES(TW_EIO, TW_ENETCDF), {"a.nc"}, tw_close(&file));
     CHECK(file == nullptr);
 }
 
@@ -323,7 +249,7 @@ void in_use() {
           folder + "/link/../" + std::filesystem::path(folder).filename().string() + "/used.nc",
           folder + "/link/used.nc"}) {
         // "link/.." is the parent of the folder that the link names.
-        ALL(s, CODES(TW_EINUSE), WORDS("used.nc"), tw_create(s, name.c_str(), nullptr, &second));
+        ALL(s, TW_EINUSE, {"used.nc"}, tw_create(s, name.c_str(), nullptr, &second));
         CHECK(second == nullptr);
         if (second != nullptr) tw_close(&second);
     }
@@ -354,81 +280,76 @@ void definitions() {
     tw_file f = nullptr;
     OK_ALL(s, tw_create(s, path.c_str(), "format=cdf5", &f));
     OK_HERE(s, tw_def_dim(f, "z", 7));
-    HERE(s, CODES(TW_EEXISTS), WORDS("z", "definitions.nc"), tw_def_dim(f, "z", 7));
-    HERE(s, CODES(TW_EEXISTS), WORDS("z"), tw_def_dim(f, "z", 8));
-    HERE(s, CODES(TW_EARG), Words{}, tw_def_dim(f, "", 3));
-    HERE(s, CODES(TW_EARG), Words{}, tw_def_dim(f, nullptr, 3));
-    HERE(s, CODES(TW_EARG), WORDS("a/b"), tw_def_dim(f, "a/b", 3));
-    HERE(s, CODES(TW_EARG), Words{}, tw_def_dim(f, std::string(300, 'n').c_str(), 3));
+    HERE(s, TW_EEXISTS, WORDS("z", "definitions.nc"), tw_def_dim(f, "z", 7));
+    HERE(s, TW_EEXISTS, {"z"}, tw_def_dim(f, "z", 8));
+    HERE(s, TW_EARG, {}, tw_def_dim(f, "", 3));
+    HERE(s, TW_EARG, {}, tw_def_dim(f, nullptr, 3));
+    HERE(s, TW_EARG, {"a/b"}, tw_def_dim(f, "a/b", 3));
+    HERE(s, TW_EARG, {}, tw_def_dim(f, std::string(300, 'n').c_str(), 3));
     HERE(s, CODES(TW_EARG, TW_ESHAPE), WORDS("q", "-5"), tw_def_dim(f, "q", -5));
-    HERE(s, CODES(TW_EHANDLE), Words{}, tw_def_dim(nullptr, "q", 5));
+    HERE(s, TW_EHANDLE, {}, tw_def_dim(nullptr, "q", 5));
     OK_HERE(s, tw_def_dim(f, "time", TW_UNLIMITED));
     HERE(s, CODES(TW_EEXISTS, TW_EARG, TW_EFORMAT, TW_ESTATE), WORDS("time", "again"),
          tw_def_dim(f, "again", TW_UNLIMITED));
 
     OK_HERE(s, tw_def_var(f, "T", TW_FLOAT, "time x", line.handle));
-    HERE(s, CODES(TW_EEXISTS), WORDS("T", "definitions.nc"),
+    HERE(s, TW_EEXISTS, WORDS("T", "definitions.nc"),
          tw_def_var(f, "T", TW_FLOAT, "x", line.handle));
-    HERE(s, CODES(TW_EARG), Words{}, tw_def_var(f, "", TW_FLOAT, "x", line.handle));
-    HERE(s, CODES(TW_EARG), Words{}, tw_def_var(f, nullptr, TW_FLOAT, "x", line.handle));
-    HERE(s, CODES(TW_EARG, TW_ESHAPE), Words{}, tw_def_var(f, "b", TW_FLOAT, nullptr, line.handle));
-    HERE(s, CODES(TW_EARG), WORDS("a/b"), tw_def_var(f, "a/b", TW_FLOAT, "x", line.handle));
+    HERE(s, TW_EARG, {}, tw_def_var(f, "", TW_FLOAT, "x", line.handle));
+    HERE(s, TW_EARG, {}, tw_def_var(f, nullptr, TW_FLOAT, "x", line.handle));
+    HERE(s, CODES(TW_EARG, TW_ESHAPE), {}, tw_def_var(f, "b", TW_FLOAT, nullptr, line.handle));
+    HERE(s, TW_EARG, {"a/b"}, tw_def_var(f, "a/b", TW_FLOAT, "x", line.handle));
     for (const int bad : {0, -1, 12, 99})
-        HERE(s, CODES(TW_ETYPE), WORDS("b", std::to_string(bad)),
+        HERE(s, TW_ETYPE, WORDS("b", std::to_string(bad)),
              tw_def_var(f, "b", static_cast<tw_type>(bad), "x", line.handle));
-    HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "nowhere"),
+    HERE(s, TW_ENOTFOUND, WORDS("b", "nowhere"),
          tw_def_var(f, "b", TW_FLOAT, "z nowhere", nullptr));
     // Misspelled dimensions must not become the record dimension.
-    HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "no dimension 'nowhere'", "tw_def_dim"),
+    HERE(s, TW_ENOTFOUND, WORDS("b", "no dimension 'nowhere'", "tw_def_dim"),
          tw_def_var(f, "b", TW_FLOAT, "nowhere", nullptr));
     for (const tw_decomposition d : {tw_decomposition(nullptr), line.handle})
-        HERE(s, CODES(TW_ENOTFOUND), WORDS("b", "no dimension 'tmie'; did you mean 'time'?"),
+        HERE(s, TW_ENOTFOUND, WORDS("b", "no dimension 'tmie'; did you mean 'time'?"),
              tw_def_var(f, "b", TW_FLOAT, "tmie x", d));
-    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), WORDS("b"),
+    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), {"b"},
          tw_def_var(f, "b", TW_FLOAT, "time z", line.handle));
-    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), WORDS("b"), tw_def_var(f, "b", TW_FLOAT, "x", two));
-    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), WORDS("b"),
+    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), {"b"}, tw_def_var(f, "b", TW_FLOAT, "x", two));
+    HERE(s, CODES(TW_ENOTFOUND, TW_ESHAPE), {"b"},
          tw_def_var(f, "b", TW_FLOAT, "z y x", line.handle));
     HERE(s, CODES(TW_ESHAPE, TW_EARG, TW_EFORMAT, TW_ENOTFOUND), WORDS("b", "time"),
          tw_def_var(f, "b", TW_FLOAT, "x time", line.handle));
-    HERE(s, CODES(TW_ESHAPE),
+    HERE(s, TW_ESHAPE,
          WORDS("b", "x", std::to_string(line.length), std::to_string(line.length + 1)),
          tw_def_var(f, "b", TW_FLOAT, "x", other));
-    HERE(s, CODES(TW_EHANDLE), Words{}, tw_def_var(nullptr, "b", TW_FLOAT, "x", line.handle));
+    HERE(s, TW_EHANDLE, {}, tw_def_var(nullptr, "b", TW_FLOAT, "x", line.handle));
     // A failed definition has no effect, so its name can still be used.
     OK_HERE(s, tw_def_var(f, "b", TW_SHORT, "y x", two));
 
     const double one = 1;
-    HERE(s, CODES(TW_ENOTFOUND), WORDS("nothing"),
-         tw_put_att(f, "nothing", "a", TW_DOUBLE, 1, &one));
-    HERE(s, CODES(TW_EARG), Words{}, tw_put_att(f, "T", "", TW_DOUBLE, 1, &one));
-    HERE(s, CODES(TW_EARG), Words{}, tw_put_att(f, "T", nullptr, TW_DOUBLE, 1, &one));
-    HERE(s, CODES(TW_EARG), Words{}, tw_put_att(f, "T", "a", TW_DOUBLE, 1, nullptr));
-    HERE(s, CODES(TW_EARG, TW_ESHAPE), WORDS("-1"), tw_put_att(f, "T", "a", TW_DOUBLE, -1, &one));
-    HERE(s, CODES(TW_EARG), WORDS("2305843009213693952"),
+    HERE(s, TW_ENOTFOUND, {"nothing"}, tw_put_att(f, "nothing", "a", TW_DOUBLE, 1, &one));
+    HERE(s, TW_EARG, {}, tw_put_att(f, "T", "", TW_DOUBLE, 1, &one));
+    HERE(s, TW_EARG, {}, tw_put_att(f, "T", nullptr, TW_DOUBLE, 1, &one));
+    HERE(s, TW_EARG, {}, tw_put_att(f, "T", "a", TW_DOUBLE, 1, nullptr));
+    HERE(s, CODES(TW_EARG, TW_ESHAPE), {"-1"}, tw_put_att(f, "T", "a", TW_DOUBLE, -1, &one));
+    HERE(s, TW_EARG, {"2305843009213693952"},
          tw_put_att(f, "T", "a", TW_DOUBLE, std::int64_t(1) << 61, &one));
-    HERE(s, CODES(TW_ETYPE), WORDS("77"),
-         tw_put_att(f, "T", "a", static_cast<tw_type>(77), 1, &one));
-    HERE(s, CODES(TW_EARG), WORDS("'a/b'", "for an attribute"),
+    HERE(s, TW_ETYPE, {"77"}, tw_put_att(f, "T", "a", static_cast<tw_type>(77), 1, &one));
+    HERE(s, TW_EARG, WORDS("'a/b'", "for an attribute"),
          tw_put_att(f, "T", "a/b", TW_DOUBLE, 1, &one));
-    HERE(s, CODES(TW_EARG), Words{}, tw_put_att_text(f, "T", "a", nullptr));
-    HERE(s, CODES(TW_ETYPE), WORDS("_FillValue", "T"),
+    HERE(s, TW_EARG, {}, tw_put_att_text(f, "T", "a", nullptr));
+    HERE(s, TW_ETYPE, WORDS("_FillValue", "T"),
          tw_put_att(f, "T", "_FillValue", TW_DOUBLE, 1, &one));
     HERE(s, CODES(TW_ESHAPE, TW_EARG, TW_ETYPE), WORDS("_FillValue", "T"),
          tw_put_att(f, "T", "_FillValue", TW_FLOAT, 0, &one));
-    HERE(s, CODES(TW_EHANDLE), Words{}, tw_put_att(nullptr, "T", "a", TW_DOUBLE, 1, &one));
-    HERE(s, CODES(TW_EHANDLE), Words{}, tw_enddef(nullptr));
+    HERE(s, TW_EHANDLE, {}, tw_put_att(nullptr, "T", "a", TW_DOUBLE, 1, &one));
+    HERE(s, TW_EHANDLE, {}, tw_enddef(nullptr));
 
     OK_ALL(s, tw_enddef(f));
-    HERE(s, CODES(TW_ESTATE), WORDS("definitions.nc"), tw_def_dim(f, "late", 3));
-    HERE(s, CODES(TW_ESTATE), WORDS("definitions.nc"),
-         tw_def_var(f, "late", TW_FLOAT, "x", line.handle));
+    HERE(s, TW_ESTATE, {"definitions.nc"}, tw_def_dim(f, "late", 3));
+    HERE(s, TW_ESTATE, {"definitions.nc"}, tw_def_var(f, "late", TW_FLOAT, "x", line.handle));
     const float fill = 2;
-    HERE(s, CODES(TW_ESTATE), WORDS("_FillValue"),
-         tw_put_att(f, "T", "_FillValue", TW_FLOAT, 1, &fill));
+    HERE(s, TW_ESTATE, {"_FillValue"}, tw_put_att(f, "T", "_FillValue", TW_FLOAT, 1, &fill));
     OK_HERE(s, put(f, "T", line.values<float>(2)));
-    HERE(s, CODES(TW_ESTATE), WORDS("definitions.nc"),
-         tw_def_var(f, "late", TW_FLOAT, "x", line.handle));
+    HERE(s, TW_ESTATE, {"definitions.nc"}, tw_def_var(f, "late", TW_FLOAT, "x", line.handle));
     OK_ALL(s, tw_end_step(f));
     OK_ALL(s, tw_close(&f));
     CHECK(exists(path));
@@ -515,14 +436,14 @@ void disagreements() {
         const std::string before = current_test;
         current_test += std::string(" (") + way.what + ")";
         if (number % 2 == 0)
-            ALL(s, CODES(TW_EMISMATCH), words, tw_enddef(f));
+            ALL(s, TW_EMISMATCH, words, tw_enddef(f));
         else
-            ALL(s, CODES(TW_EMISMATCH), words, tw_end_step(f));
+            ALL(s, TW_EMISMATCH, words, tw_end_step(f));
         // Later calls are refused with the reason, and no file is published.
-        HERE(s, CODES(TW_EMISMATCH, TW_ESTATE, TW_ENOTFOUND), Words{},
+        HERE(s, CODES(TW_EMISMATCH, TW_ESTATE, TW_ENOTFOUND), {},
              put(f, "T", line.values<float>(1)));
-        ALL(s, CODES(TW_EMISMATCH, TW_ESTATE), WORDS(name), tw_end_step(f));
-        ALL(s, CODES(TW_EMISMATCH, TW_OK, TW_ESTATE), Words{}, tw_close(&f));
+        ALL(s, CODES(TW_EMISMATCH, TW_ESTATE), {name}, tw_end_step(f));
+        ALL(s, CODES(TW_EMISMATCH, TW_OK, TW_ESTATE), {}, tw_close(&f));
         CHECK(f == nullptr);
         CHECK(!exists(path));
         current_test = before;
@@ -535,8 +456,8 @@ void disagreements() {
         OK_HERE(s, put(f, "T", line.values<float>(5)));
         OK_ALL(s, tw_end_step(f));
         OK_HERE(s, tw_put_att_text(f, nullptr, "history", odd ? "mine" : "ours"));
-        ALL(s, CODES(TW_EMISMATCH),
-            WORDS("history", "mine", "ours", "late.nc", rank_word(last_rank())), tw_close(&f));
+        ALL(s, TW_EMISMATCH, WORDS("history", "mine", "ours", "late.nc", rank_word(last_rank())),
+            tw_close(&f));
         CHECK(f == nullptr);
     }
     {  // the file has the data of the steps, but not the definitions that differ
@@ -546,7 +467,7 @@ void disagreements() {
         OK_HERE(s, put(f, "T", line.values<float>(5)));
         OK_ALL(s, tw_end_step(f));
         if (odd) OK_HERE(s, tw_put_att_text(f, "T", "units", "K"));
-        ALL(s, CODES(TW_EMISMATCH), WORDS("units", "T"), tw_close(&f));
+        ALL(s, TW_EMISMATCH, WORDS("units", "T"), tw_close(&f));
     }
 }
 
