@@ -79,9 +79,11 @@ struct Output {
 
 std::vector<Output> random_outputs(Random& random, const Roles& roles) {
     std::vector<Output> all;
+    const bool many = random.percent(25);  // short files that begin at the same time
     for (int c = 0; c < roles.n(); ++c)
-        for (int f = 0; f < random.between(1, 4); ++f) {
-            Output o{c, f, random.between(1, 40), static_cast<int>(random.between(0, 5)), ""};
+        for (std::int64_t n = many ? 30 : random.between(1, 3), f = 0; f < n; ++f) {
+            Output o{c, static_cast<int>(f), random.between(1, 40),
+                     static_cast<int>(many ? 0 : random.between(0, 5)), ""};
             o.settings = random.pick(std::vector<std::string>{
                 "", "method=serial", "method=slabs", "format=netcdf4", "format=netcdf4; deflate=1",
                 "service=inline", "durable=yes", "queue=2KiB"});
@@ -301,64 +303,6 @@ void waiting_for_each_other() {
     look(outputs);
 }
 
-/// Tests components that begin many files at the same time, on several servers.
-void racing() {
-    const auto [rank, size] = std::pair{check::state.rank, check::state.size};
-    if (size < 6) return;
-    check::step("files that begin at once");
-    Roles roles;
-    roles.servers = size > 12 ? 7 : 3;
-    roles.serves = rank >= size - roles.servers;
-    roles.ranks.resize(3);
-    roles.comms.assign(3, MPI_COMM_NULL);
-    for (int r = 0; r < size - roles.servers; ++r)
-        roles.ranks[static_cast<std::size_t>(r % 3)].push_back(r);
-    MPI_Comm own = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, roles.serves ? MPI_UNDEFINED : rank % 3, rank, &own);
-    if (!roles.serves) roles.comms[static_cast<std::size_t>(rank % 3)] = own;
-    std::vector<tw_session> sessions = begin(roles, "log=off; service=servers", TW_OK);
-    std::vector<Output> outputs;
-    for (int c = 0; c < 3; ++c)
-        for (int f = 0; f < 30; ++f) outputs.push_back({c, f, 3, 0, ""});
-    if (!roles.serves) {
-        const auto k = static_cast<std::size_t>(rank % 3);
-        std::vector<Output> mine;
-        for (const Output& o : outputs)
-            if (o.component == rank % 3) mine.push_back(o);
-        Writer writer(sessions[k], roles.comms[k], mine);
-        sessions[k] = nullptr;
-        while (!writer.done()) writer.go_on();
-    }
-    end(roles, sessions);
-    look(outputs);
-}
-
-/// Tests that only the component that makes a mistake gets the error.
-void cancelled() {
-    check::step("one component gives up");
-    Roles roles = halves();
-    std::vector<tw_session> sessions = begin(roles, "log=off; service=servers", TW_OK);
-    const Output output{1, 0, 9, 3, ""};
-    if (!roles.serves && roles.comms[0] != MPI_COMM_NULL) {
-        tw_file file = nullptr;
-        const std::string path = folder + "/cancelled.nc";
-        CHECK(tw_create(sessions[0], path.c_str(), nullptr, &file) == TW_OK);
-        if (check::state.rank == 0) {
-            CHECK(tw_cancel(&sessions[0], "no more ice") == TW_OK);
-        } else {
-            CHECK(tw_enddef(file) == TW_ECANCELED);
-            CHECK(tw_finalize(&sessions[0]) == TW_ECANCELED);
-        }
-        sessions[0] = nullptr;
-    } else if (!roles.serves) {
-        Writer writer(sessions[1], roles.comms[1], {output});
-        sessions[1] = nullptr;
-        while (!writer.done()) writer.go_on();
-    }
-    end(roles, sessions);
-    look({output});
-}
-
 void mistake(const char* what, int expected, const char* text, const std::string& settings,
              const std::function<void(Roles&, int& n)>& change) {
     check::step("%s", what);
@@ -462,8 +406,6 @@ int main(int argc, char** argv) {
     if (only < 0) {
         mistakes();
         waiting_for_each_other();
-        racing();
-        cancelled();
         cpp();
     }
     for (long i = 0; i < cases; ++i)

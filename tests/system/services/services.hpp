@@ -73,12 +73,10 @@ void syncs_within_a_step();
 // In services_failures.cpp:
 void misfits();
 void finalize_with_open_files();
-void many_files();
 void summary_meanwhile();
 void close_that_fails();
 void apart();
 void missing();
-void full_disk();
 
 }  // namespace services
 

@@ -1,7 +1,6 @@
 // Tests errors, and calls at unusual times.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -75,20 +74,6 @@ void finalize_with_open_files() {
             }
         MPI_Barrier(MPI_COMM_WORLD);
     }
-}
-
-void many_files() {
-    with_services([](Model& model, const std::string& settings) {
-        std::vector<std::unique_ptr<History>> files;
-        for (int k = 0; k < 50; ++k)
-            files.push_back(std::make_unique<History>(
-                model, path_of("many_" + std::to_string(k) + ".nc"), settings, 7, 5, k));
-        for (int r = 0; r < 4; ++r)
-            for (auto& f : files) f->step(r);
-        // close the files in another order
-        for (std::size_t k = 0; k < files.size(); ++k)
-            files[(k * 7) % 50]->close_and_look(4, false);
-    });
 }
 
 void summary_meanwhile() {
@@ -166,62 +151,6 @@ void missing() {
                    "%s", model.error().c_str());
         CHECK(::access(path_of("missing.nc").c_str(), F_OK) != 0);
     });
-}
-
-// Tests a full disk.
-void full_disk() {
-    for (const Service& s : all_services()) {
-        rlimit before{};
-        getrlimit(RLIMIT_FSIZE, &before);
-        rlimit small = before;
-        small.rlim_cur = 300000;
-        setrlimit(RLIMIT_FSIZE, &small);
-        Model model(MPI_COMM_WORLD, "log=off; " + s.session);
-        if (model) {
-            for (const std::string more : {"", "; bandwidth=20MiB; piece=16KiB", "; queue=16KiB"}) {
-                History good(model, path_of("good.nc"), s.file, 7, 5);
-                History h(model, path_of("full.nc"), s.file + more, 64, 256);
-                int first = TW_OK;
-                for (int r = 0; r < 12; ++r) {
-                    good.step(r);
-                    for (const int status : {h.try_put("T", r), tw_end_step(h.file)}) {
-                        if (status == TW_OK) {
-                            CHECK_TEXT(first == TW_OK, "step %d is well after a failure", r);
-                            continue;
-                        }
-                        CHECK_TEXT(status == TW_EIO, "step %d: %s", r, tw_strerror(status));
-                        CHECK_TEXT(model.error().find("File too large") != std::string::npos, "%s",
-                                   model.error().c_str());
-                        first = status;
-                    }
-                }
-                const int sync = tw_sync(h.file, 0);
-                CHECK_TEXT(sync == TW_EIO, "%s", tw_strerror(sync));
-                h.close(TW_EIO);
-                CHECK(::access(path_of("full.nc").c_str(), F_OK) != 0);
-                good.close_and_look(12, false);
-                MPI_Barrier(model.comm);
-                if (model.rank == 0) {
-                    // the committed records are in the file
-                    History left = h;
-                    left.path += ".part";
-                    int id = 0, time = 0;
-                    std::size_t records = 0;
-                    CHECK(nc_open(left.path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
-                    if (nc_inq_unlimdim(id, &time) == NC_NOERR) nc_inq_dimlen(id, time, &records);
-                    nc_close(id);
-                    CHECK_TEXT(records <= 4, "%zu records", records);
-                    const std::string wrong = left.look(records, false);
-                    CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
-                    ::unlink(left.path.c_str());
-                }
-                MPI_Barrier(model.comm);
-            }
-        }
-        model.end();
-        setrlimit(RLIMIT_FSIZE, &before);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
 }
 
 }  // namespace services
