@@ -361,6 +361,8 @@ void run(long number) {
     Case c{number, 0, {}, false, 0};
     constexpr int modes[] = {0, PIO_64BIT_OFFSET, PIO_64BIT_DATA};
     const std::string path = "property.nc";
+    constexpr PIO_Offset limits[] = {64 << 20, 4096, 1};
+    PIOc_set_buffer_size_limit(limits[pick(3)]);
     c.define(1 + pick(4), modes[pick(3)], path);
     for (int i = 2 + pick(10); i > 0; i--) {
         Field& field = c.fields[static_cast<std::size_t>(pick(3))];

@@ -6,44 +6,6 @@
 
 #include <unistd.h>
 
-static void frames_in_any_order(int iotype, const char* path) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length);
-    file_t f = new_file(path, iotype, PIO_CLOBBER);
-    OK(PIOc_enddef(f.ncid));
-    write_record(&f, ioid, length, 2, 200);
-    write_record(&f, ioid, length, 0, 0);
-    write_record(&f, ioid, length, 1, 100);
-    PIO_Offset n = 0;
-    OK(PIOc_inq_dimlen(f.ncid, f.time, &n));
-    CHECK(n == 3);
-    OK(PIOc_freedecomp(ios, ioid));
-    OK(PIOc_closefile(f.ncid));
-    IS(PIOc_File_is_Open(f.ncid), 0);
-    CHECK(access(path, R_OK) == 0); /* each rank must see the file at once, as models expect */
-    for (int r = 0; r < 3; r++) expect_record(path, r, 100 * r);
-}
-
-static void read_back_in_the_same_handle(int iotype) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length);
-    file_t f = new_file("same.nc", iotype, PIO_64BIT_OFFSET);
-    OK(PIOc_enddef(f.ncid));
-    write_record(&f, ioid, length, 0, 7);
-    OK(PIOc_sync(f.ncid));
-    double got[NX * NY + 1], want[NX * NY + 1];
-    fill_rows(want, 7);
-    for (int i = 0; i < length; i++) got[i] = 0;
-    OK(PIOc_read_darray(f.ncid, f.v, ioid, length, got));
-    for (int i = 0; i < length - 1; i++) CHECK(got[i] == want[i]);
-    CHECK(got[length - 1] == 0); /* a hole in the array must not change */
-    write_record(&f, ioid, length, 1, 8);
-    const PIO_Offset index[] = {1, NY - 1, NX - 1};
-    double one = 0;
-    OK(PIOc_get_var1_double(f.ncid, f.v, index, &one));
-    CHECK(one == NX * NY - 1 + 8);
-    OK(PIOc_freedecomp(ios, ioid));
-    OK(PIOc_closefile(f.ncid));
-}
-
 static void codes_are_those_of_netcdf(void) {
     file_t f = new_file("codes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     int id = 0, ncid = f.ncid, bad = 17, old = 0;
@@ -387,57 +349,6 @@ static void forgotten_files(void) {
     expect_record("forgotten.nc", 0, 3);
 }
 
-static void deflate(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), shuffle, on, level, storage;
-    file_t f = new_file("deflate.nc", PIO_IOTYPE_NETCDF4P, PIO_CLOBBER);
-    const PIO_Offset chunks[] = {1, NY, NX};
-    OK(PIOc_def_var_deflate(f.ncid, f.v, 1, 1, 4));
-    OK(PIOc_def_var_chunking(f.ncid, f.v, NC_CHUNKED, chunks));
-    OK(PIOc_enddef(f.ncid));
-    write_record(&f, ioid, length, 0, 0);
-    write_record(&f, ioid, length, 1, 1);
-    OK(PIOc_closefile(f.ncid));
-    expect_record("deflate.nc", 0, 0);
-    expect_record("deflate.nc", 1, 1);
-    OK(PIOc_openfile(ios, &f.ncid, &netcdf4, "deflate.nc", PIO_NOWRITE));
-    PIO_Offset got[3] = {0};
-    OK(PIOc_inq_var_deflate(f.ncid, f.v, &shuffle, &on, &level));
-    OK(PIOc_inq_var_chunking(f.ncid, f.v, &storage, got));
-    CHECK(shuffle == 1 && on == 1 && level == 4 && storage == NC_CHUNKED && got[1] == NY);
-    OK(PIOc_closefile(f.ncid));
-    f = new_file("classic.nc", PIO_IOTYPE_NETCDF, PIO_CLOBBER);
-    IS(PIOc_def_var_deflate(f.ncid, f.v, 1, 1, 4), NC_ENOTNC4);
-    OK(PIOc_closefile(f.ncid));
-}
-
-static void fills(void) {
-    file_t f = new_file("fill.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
-    const double fill = -9;
-    double got = 0;
-    int no_fill = 1, ioid = 0;
-    OK(PIOc_inq_var_fill(f.ncid, f.v, &no_fill, &got));
-    CHECK(got == NC_FILL_DOUBLE);
-    OK(PIOc_put_att_double(f.ncid, f.v, "_FillValue", PIO_DOUBLE, 1, &fill));
-    OK(PIOc_inq_var_fill(f.ncid, f.v, &no_fill, &got));
-    CHECK(got == -9 && no_fill == 0);
-    OK(PIOc_enddef(f.ncid));
-    const int dims[] = {NY, NX};
-    const PIO_Offset map[] = {rank + 1};
-    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, 1, map, &ioid, NULL, NULL, NULL));
-    double mine = rank;
-    OK(PIOc_setframe(f.ncid, f.v, 0));
-    OK(PIOc_write_darray(f.ncid, f.v, ioid, 1, &mine, (void*)&fill));
-    OK(PIOc_closefile(f.ncid));
-    MPI_Barrier(world);
-    if (rank != 0) return;
-    int ncid;
-    double all[NY * NX];
-    OK(nc_open("fill.nc", NC_NOWRITE, &ncid));
-    OK(nc_get_var_double(ncid, f.v, all));
-    for (int i = 0; i < NY * NX; i++) CHECK(all[i] == (i < ranks ? i : -9));
-    OK(nc_close(ncid));
-}
-
 static void sections(int iotype) {
     file_t f = new_file("sections.nc", iotype, PIO_CLOBBER);
     int text, date;
@@ -521,10 +432,6 @@ static void iosystems_come_and_go(void) {
 
 int main(int argc, char** argv) {
     if (!begin_system(argc, argv, 1, &ios)) return failures == 0 ? 0 : 1;
-    frames_in_any_order(PIO_IOTYPE_PNETCDF, "frames.nc");
-    frames_in_any_order(PIO_IOTYPE_NETCDF4P, "frames4.nc");
-    read_back_in_the_same_handle(PIO_IOTYPE_NETCDF);
-    read_back_in_the_same_handle(PIO_IOTYPE_NETCDF4C);
     codes_are_those_of_netcdf();
     handlers_belong_to_the_iosystem();
     section_of_the_root(pnetcdf, "section.nc", 0);
@@ -541,8 +448,6 @@ int main(int argc, char** argv) {
     many_attributes();
     too_large();
     forgotten_files();
-    deflate();
-    fills();
     sections(PIO_IOTYPE_PNETCDF);
     sections(PIO_IOTYPE_NETCDF4P);
     names_may_be_spelt_otherwise(PIO_IOTYPE_PNETCDF);

@@ -88,22 +88,6 @@ def every() -> None:
     same("empty", file.getncattr("empty"), "")
 
 
-def cam() -> None:
-    file = opened("cam_h0.nc")
-    same("time", file["time"][:], [0.25, 0.5, 0.75])
-    same("mdt", file["mdt"][...], 1800)
-    columns, levels = np.arange(1, 24), 100 * np.arange(1, 4)
-    for record in (1, 2, 3):
-        expected = levels[:, None] + columns + 10000 * record
-        same("T", file["T"][record - 1], expected)
-        same("PS", file["PS"][record - 1], expected[0])
-        text = b"".join(file["date_written"][record - 1]).rstrip(b"\0")
-        same("date_written", text, f"step {record}".encode())
-    rows = [b"".join(row).rstrip(b"\0 ") for row in file["fincl"][:].reshape(4, 16)]
-    same("fincl", rows, [b"T:A", b"PS", b"U", b""])
-    same("_FillValue", file["T"]._FillValue, np.float32(1e36))
-
-
 def clm() -> None:
     file = opened("clm.nc")
     if file.data_model != "NETCDF3_64BIT_DATA":
@@ -137,29 +121,6 @@ def pop() -> None:
     same("KMT", file["KMT"][:], (i + j + 3) % 7)
     same("attributes", [file.nsteps_total, file.tday], [17, 3.25])
     same("runid", file.runid, "b40")
-
-
-def mpas() -> None:
-    file = opened("mpas.nc")
-    same("edgesOnCell", file["edgesOnCell"][:], 3 * np.arange(1, 51))
-    same("steps", file["steps"][:], [10, 20])
-    cell, level = np.arange(1, 38), 100 * np.arange(1, 4)
-    for record in (1, 2):
-        same("theta", file["theta"][record - 1], cell[:, None] + level + 1000 * record)
-        text = b"".join(file["xtime"][record - 1]).rstrip(b"\0 ")
-        same("xtime", text, f"0000-01-0{record}_00:00:00".encode())
-    same("parent_id", [file.parent_id, file.file_id], ["old, and new as well", "abcde"])
-
-
-def roms() -> None:
-    for grid, (nx, ny) in enumerate(((15, 9), (8, 12)), 1):
-        file = opened(f"roms_his_{grid}.nc")
-        same("ocean_time", file["ocean_time"][:], [3600, 7200, 10800, 14400])
-        for record in range(1, 5):
-            same("zeta", file["zeta"][record - 1], cells(ny, nx, 1, record))
-            for k in range(3):
-                same("temp", file["temp"][record - 1, k], cells(ny, nx, k + 1, record))
-        same("valid_range", file["temp"].valid_range, [0, 40])
 
 
 def main() -> None:

@@ -46,3 +46,12 @@ module names
   use piodarray, only: darray_write => pio_write_darray
   implicit none
 end module names
+
+! Imports the inner modules completely, as MPAS does: no name may be ambiguous.
+module all_names
+  use pio
+  use piolib_mod
+  use pionfatt_mod
+  use pio_types
+  implicit none
+end module all_names
