@@ -118,48 +118,15 @@ int compressing_threads(const Surroundings& around, bool free_ones) {
     return free_ones ? std::min(around.room.processors, most) : most;
 }
 
-/// Tests if threads on the free processors can compress the data while the model computes. The
-/// measured time is for compression by all ranks, so fewer threads take longer.
-bool can_compress_meanwhile(const Surroundings& around, const Choice& choice) {
-    if (choice.writers_asked) return true;
-    const double fewer =
-        static_cast<double>(ranks_of_node(around)) / std::max(1, compressing_threads(around, true));
-    return fewer * around.outputs.write <= std::max(around.outputs.computing, around.outputs.write);
-}
-
-/// Chooses the service for service=auto without servers. If processors and memory are free, the
-/// service is inline until outputs of this run show that writing in the background saves time. With
-/// close_later, it is background at once.
-void choose_by_outputs(const FileOptions& options, const Surroundings& around, bool packs,
-                       Choice& choice) {
-    choice.service = "inline";
-    if (options.background_after >= 0) {
-        choice.why_service =
-            fmt::format("in the background after {} steps", options.background_after);
-        if (options.background_after == 0)
-            choice.service = "background";
-        else
-            choice.may_change = true;
-        return;
-    }
-    if (!choose_background(around, packs, choice)) return;
-    if (options.close_later)
-        choice.service = "background";
-    else if (pays_in_background(around.outputs) &&
-             (!packs || can_compress_meanwhile(around, choice))) {
-        choice.service = "background";
-        choice.why_service = in_words(around.outputs) + "; " + choice.why_service;
-    } else if (packs && compressing_threads(around, true) < ranks_of_node(around)) {
-        // Never change the service: inline, all ranks compress, and a change would reduce the
-        // number of writers.
-        choice.why_service =
-            fmt::format("free processors on a node: {}, needed to compress as all ranks do: {}",
-                        around.room.processors, ranks_of_node(around));
-    } else {
-        choice.may_change = true;
-        choice.why_service =
-            "until outputs show that it pays to write in the background; " + choice.why_service;
-    }
+/// Chooses the service for service=auto without servers: background for a file that is closed
+/// later, if processors and memory are free; otherwise inline.
+void choose_without_servers(const FileOptions& options, const Surroundings& around, bool packs,
+                            Choice& choice) {
+    const bool possible = choose_background(around, packs, choice);
+    choice.service = possible && options.close_later ? "background" : "inline";
+    if (possible && !options.close_later)
+        choice.why_service = "only close=later or service=background writes in the background; " +
+                             choice.why_service;
 }
 
 /// Chooses the service: the requested one, or inline if the requested one is not possible.
@@ -176,7 +143,7 @@ void choose_service(const FileOptions& options, const Surroundings& around, bool
         choice.service = "servers";
         choice.why_service = "ranks are set aside as servers";
     } else if (automatic) {
-        choose_by_outputs(options, around, packs, choice);
+        choose_without_servers(options, around, packs, choice);
     }
     if (choice.why_service.empty()) return;
     choice.remarks.push_back(
@@ -197,7 +164,6 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
     const bool later = choice.service != "inline";
     const bool one =
         (choice.service == "servers" && choice.writers == "1") || (around.existing && later);
-    if (around.existing) choice.may_change = false;
     const std::string method = one || choice.method == "serial" ? "serial" : "record";
     if (method != choice.method)
         choice.remarks.push_back(
@@ -267,7 +233,6 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
 Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
               const Surroundings& around) {
     Choice choice;
-    choice.free_processors = around.room.processors;
     choose_storage(options, format, around, choice);
     choice.method = options.method == "auto" ? "record" : options.method;
     const bool packs = packs_chunks(options, definitions, format, choice);

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "choose/hiding.hpp"
 #include "choose/room.hpp"
 #include "service/file_options.hpp"
 #include "storage/posix/file_system.hpp"
@@ -39,7 +38,6 @@ struct Surroundings {
     bool servers = false;
     bool existing = false;  ///< the file exists and is continued
     Room room;              ///< free processors and memory on the nodes; set if service=auto
-    OutputTimes outputs;    ///< measurements of the run's outputs so far; set if service=auto
 };
 
 /// The options that were chosen for a file.
@@ -48,8 +46,6 @@ struct Choice {
     std::int64_t alignment = -1;
     bool writers_asked = false;  ///< the user has set the number of writers
     std::string why_service;     ///< reason for the service; empty if the user has requested it
-    bool may_change = false;     ///< the service can change to background when that saves time
-    int free_processors = 0;     ///< free processors on a node; set if service=auto
     std::vector<Remark> remarks;
 };
 

@@ -25,7 +25,7 @@ bool chooses_service(const FileContext& file) {
 
 RankResources own_resources(const FileContext& file) {
     if (!chooses_service(file)) return {};
-    return {file.team, queue_bytes(file), file.session.outputs, file.session.processors};
+    return {file.team, queue_bytes(file), file.session.processors};
 }
 
 Choice choose_all(FileContext& file, const RankResources& resources, const FileOptions& asked,
@@ -35,10 +35,7 @@ Choice choose_all(FileContext& file, const RankResources& resources, const FileO
     around.ranks = file.team.size();
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
-    if (chooses_service(file)) {
-        around.outputs = resources.outputs();
-        around.room = resources.room();
-    }
+    if (chooses_service(file)) around.room = resources.room();
     Choice choice;
     const auto take = [&] {
         around.file_system = file_system_of(file.file_system.magic, file.file_system.block);

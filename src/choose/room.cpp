@@ -2,29 +2,11 @@
 #include "choose/room.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "base/free_memory.hpp"
 #include "comm/launcher.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-constexpr double ns = 1e9;
-
-/// Encodes times as integers, such that their maximum over the ranks is the combined result.
-std::array<std::int64_t, 4> words_of(const OutputTimes& times) {
-    return {times.outputs, std::llround(times.pack * ns), std::llround(times.write * ns),
-            -std::llround(times.computing * ns)};
-}
-
-OutputTimes times_of(const std::int64_t* words) {
-    return {words[0], words[1] / ns, words[2] / ns, -words[3] / ns};
-}
-
-}  // namespace
 
 FreeProcessors find_processors(Team& team) {
     ProcessorMask own{};
@@ -47,7 +29,7 @@ FreeProcessors find_processors(Team& team) {
     return {static_cast<int>(std::max<std::int64_t>(0, free)), count(own) - threads < 1};
 }
 
-RankResources::RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs,
+RankResources::RankResources(const Team& team, std::int64_t queue,
                              const FreeProcessors& processors) {
     // Asking the system takes longer than all else that a rank does here, so one rank asks for all
     // of a node.
@@ -56,15 +38,8 @@ RankResources::RankResources(const Team& team, std::int64_t queue, const OutputT
         memory = 0;
         (void)alone([&] { memory = free_memory().bytes; });
     }
-    const std::array<std::int64_t, 4> times = words_of(outputs);
-    most_ = {queue * std::ssize(team.topology().members),
-             -memory,
-             -processors.number,
-             processors.bound ? 1 : 0,
-             times[0],
-             times[1],
-             times[2],
-             times[3]};
+    most_ = {queue * std::ssize(team.topology().members), -memory, -processors.number,
+             processors.bound ? 1 : 0};
     sums_ = {queue};
 }
 
@@ -77,14 +52,6 @@ Room RankResources::room() const {
     room.queues = std::min(most_[0], sums_[0]);
     room.memory = -most_[1];
     return room;
-}
-
-OutputTimes RankResources::outputs() const { return times_of(most_.data() + 4); }
-
-OutputTimes agree_on(Team& team, const OutputTimes& mine) {
-    std::array<std::int64_t, 4> words = words_of(mine);
-    team.all_reduce(words, Reduce::max);
-    return times_of(words.data());
 }
 
 }  // namespace thalweg::detail

@@ -8,7 +8,6 @@
 
 #include "base/processors.hpp"
 #include "comm/team.hpp"
-#include "telemetry/output_times.hpp"
 
 namespace thalweg::detail {
 
@@ -30,10 +29,8 @@ public:
     RankResources() = default;
     /// Sets the words of this rank.
     /// @param queue       bytes of its queue
-    /// @param outputs     its outputs so far
     /// @param processors  those of its node
-    RankResources(const Team& team, std::int64_t queue, const OutputTimes& outputs,
-                  const FreeProcessors& processors);
+    RankResources(const Team& team, std::int64_t queue, const FreeProcessors& processors);
 
     /// most() returns the integers that are combined by the maximum; sums() those that are added
     /// up.
@@ -41,17 +38,10 @@ public:
     std::span<std::int64_t> sums() { return sums_; }
 
     Room room() const;
-    /// Returns the times of outputs of the slowest rank, and the computing time of the rank that
-    /// computed least.
-    OutputTimes outputs() const;
 
 private:
-    std::array<std::int64_t, 8> most_{};
+    std::array<std::int64_t, 4> most_{};
     std::array<std::int64_t, 1> sums_{};
 };
-
-/// Combines the measurements of all ranks, as RankResources::outputs() does.
-/// @note Collective
-OutputTimes agree_on(Team& team, const OutputTimes& mine);
 
 }  // namespace thalweg::detail

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/data_mode.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "dataset/open_target.hpp"
 #include "storage/classic/header_reader.hpp"
@@ -22,10 +19,9 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 /// @note Collective
 Status DataMode::choose(const RankResources& resources, const FileOptions& asked,
                         FileNames& names) {
-    chosen_ = choose_all(file_, resources, asked, target_);
-    computing_ = file_.session.computing();
+    const bool writers_asked = choose_all(file_, resources, asked, target_).writers_asked;
     const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
-    if (Status s = choose_layout(file_, chosen_.writers_asked, tiles, target_); !s.ok()) return s;
+    if (Status s = choose_layout(file_, writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
     return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
 }
@@ -36,7 +32,7 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
         if (Status s = file_.team.agree(alone([&] { return names.cut(); })); !s.ok()) return s;
     Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
-        if (Status s = open_target(file_, target_, chosen_.may_change, status); !s.ok()) return s;
+        if (Status s = open_target(file_, target_, status); !s.ok()) return s;
         storage_open_ = !target_.storage->traits().opens_alone;
     }
     service_ = make_service(file_, target_, batch_, status);
@@ -115,57 +111,7 @@ Status DataMode::end_step(bool apart) {
     span.record(batch_.record);
     // If the call fails, the program may put what the step lacks, and call it again.
     ++ends_;
-    Status status = service_->end_step(apart);
-    if (apart || file_.leaving || !status.ok()) return status;
-    return may_change_service() ? reconsider_service() : status;
-}
-
-/// Tests if the service may change after the step that has just ended: after the 2nd, 4th, 8th, ...
-/// step, or after the one that the setting names. The same on every rank.
-bool DataMode::may_change_service() const {
-    const std::int64_t steps = file_.figures.steps, after = file_.options.background_after;
-    if (!chosen_.may_change) return false;
-    return after > 0 ? steps >= after : steps >= 2 && (steps & (steps - 1)) == 0;
-}
-
-/// Changes the service to writing in the background if the setting asks for it, or if that saves
-/// time. Called directly after an agreement of the ranks.
-/// @note Collective
-Status DataMode::reconsider_service() {
-    OutputTimes times = file_.session.outputs;
-    if (file_.options.background_after <= 0) {
-        times += output_times(with_reserve([&] { return figures(); }));
-        const int threads = with_reserve([&] { return most_writers_of_node(file_, target_); });
-        times = agree_on(file_.team, times);
-        if (!pays_in_background(times) || threads > chosen_.free_processors) return {};
-    }
-    chosen_.may_change = false;
-    Status status = go_on_in_background(file_, target_, batch_, service_);
-    parts_.emplace(file_, batch_, *service_);
-    (void)alone([&] { note_service(times); });
-    return file_.keep(std::move(status));
-}
-
-/// Records in the log and the summary that the service has changed.
-/// @param times  the measurements if the choice depends on them
-void DataMode::note_service(const OutputTimes& times) {
-    FileFigures& f = file_.figures;
-    const std::int64_t after = file_.options.background_after;
-    f.service = file_.options.service;
-    f.why_service = f.service != "background"
-                        ? "its steps do not fit into the queue, or boxes wait for other records"
-                    : after > 0 ? fmt::format("in the background after {} steps", after)
-                                : in_words(times);
-    for (ChosenSetting& row : f.settings)
-        if (row.name == "service") row = {row.name, row.asked, f.service, f.why_service};
-    if (file_.team.rank() == 0)
-        log::info("{}: service {} from record {} on: {}", file_.path, f.service,
-                  file_.options.wording.index(batch_.record), f.why_service);
-}
-
-/// Returns this rank's measurements of this file's outputs.
-OutputTimes DataMode::output_times(const FileFigures& f) const {
-    return {f.steps, std::max(f.put, f.remap), f.write, file_.session.computing() - computing_};
+    return service_->end_step(apart);
 }
 
 FileFigures DataMode::figures() const {

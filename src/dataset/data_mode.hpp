@@ -49,9 +49,6 @@ public:
     /// @param mine  receives a failure of this rank to complete the file, if the other ranks have
     ///              nothing more to do; the caller makes the ranks agree
     Status close(bool good, Status& mine);
-    /// Adds the measurements of this file's outputs to those of the session, so that its next file
-    /// can use them. Local.
-    void note_end() { file_.session.outputs += output_times(figures()); }
 
     /// Returns the file's number of records that this rank knows after sync(). At least one rank
     /// knows all.
@@ -69,10 +66,6 @@ public:
 private:
     Status check(int variable, const tw_array& array, ArrayView& view) const;
     Status choose(const RankResources& resources, const FileOptions& asked, FileNames& names);
-    bool may_change_service() const;
-    Status reconsider_service();
-    void note_service(const OutputTimes& times);
-    OutputTimes output_times(const FileFigures& figures) const;
 
     FileContext& file_;
     const Source* contents_;
@@ -80,9 +73,7 @@ private:
     Batch batch_;
     std::unique_ptr<Service> service_;
     std::optional<PartPuts> parts_;
-    Choice chosen_;
     std::int64_t ends_ = 0;      ///< number of this rank's tw_end_step calls
-    double computing_ = 0;       ///< computing time of the session when data mode began, in seconds
     bool storage_open_ = false;  ///< the storage is open, on the model's ranks or on the servers
     bool begun_ = false;
     bool handed_over_ = false;   ///< hand_over() has given all data to the service

@@ -202,10 +202,7 @@ Status File::complete(Status status) {
         names_.discard();  // the file has never contained data, so remove it
     }
     names_.release();
-    (void)alone([&] {
-        if (has_data_mode()) data_->note_end();
-        file_.figures = figures();
-    });
+    (void)alone([&] { file_.figures = figures(); });
     file_.closed = true;
     data_.reset();
     return status;

@@ -38,15 +38,7 @@ int threads_of_writer(const FileContext& file, const Target& target) {
 
 }  // namespace
 
-int most_writers_of_node(const FileContext& file, const Target& target) {
-    const Topology& topology = file.team.topology();
-    std::vector<int> of_node(static_cast<std::size_t>(topology.nodes), 0);
-    int most = 0;
-    for (const int w : target.writers) most = std::max(most, ++of_node[topology.node_of[w]]);
-    return most;
-}
-
-Status open_target(FileContext& file, Target& target, bool may_change, Status& mine) {
+Status open_target(FileContext& file, Target& target, Status& mine) {
     const FileOptions& options = file.options;
     const auto own = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
     const bool writer = own != target.writers.end();
@@ -73,7 +65,7 @@ Status open_target(FileContext& file, Target& target, bool may_change, Status& m
     storage.rate = 1.0 * options.bandwidth / storage.writers;
     storage.keeper = target.writers.front();
     storage.threads = threads_of_writer(file, target);
-    storage.behind = options.service == "background" || may_change;
+    storage.behind = options.service == "background";
     storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.keeper]; };

@@ -8,14 +8,10 @@ namespace thalweg::detail {
 
 /**
  * Creates the file, or opens an existing one for writing.
- * @param target      storage, layout and writers that were chosen
- * @param may_change  the service can change to background later
- * @param mine        receives an error of this rank of which the other ranks do not know yet
+ * @param target  storage, layout and writers that were chosen
+ * @param mine    receives an error of this rank of which the other ranks do not know yet
  * @note Collective; the status is the same on every rank
  */
-Status open_target(FileContext& file, Target& target, bool may_change, Status& mine);
-
-/// Returns the largest number of writers on any node. @throw std::bad_alloc
-int most_writers_of_node(const FileContext& file, const Target& target);
+Status open_target(FileContext& file, Target& target, Status& mine);
 
 }  // namespace thalweg::detail

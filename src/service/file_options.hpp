@@ -13,7 +13,6 @@
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
 #include "storage/spacing.hpp"
-#include "telemetry/output_times.hpp"
 
 namespace thalweg::detail {
 
@@ -50,10 +49,8 @@ struct FileOptions {
     std::string manifest;            ///< path of a list of complete files; empty: none
     std::string run;                 ///< the run's name in this list
     std::string service = "inline";  ///< auto, inline, background or servers
-    /// service=auto: number of steps; -1: decided by measurement.
-    std::int64_t background_after = -1;
-    bool close_later = false;  ///< tw_close does not wait until a service has written
-    std::int64_t queue = -1;   ///< bytes per rank; -1: two steps, at most `staging`
+    bool close_later = false;        ///< tw_close does not wait until a service has written
+    std::int64_t queue = -1;         ///< bytes per rank; -1: two steps, at most `staging`
     /// Limit in bytes a second for all writers together, or for all readers; 0: no limit.
     std::int64_t bandwidth = 0;
     /// Packing of variables that have no settings of their own.
@@ -86,15 +83,11 @@ public:
     virtual CallAgreement& call_agreement() = 0;
     /// Free processors, for service=auto.
     FreeProcessors processors;
-    /// Times that this rank spent on the output of files that are closed.
-    OutputTimes outputs;
     /// Finds the length of a dimension of the session's decompositions; leaves `length` unchanged
     /// if none has it. Fails if they disagree.
     virtual Status find_length(const std::string& /*dim*/, std::int64_t& /*length*/) const {
         return {};
     }
-    /// Returns the seconds that the model has spent outside the library's calls so far.
-    virtual double computing() const { return 0; }
 };
 
 }  // namespace thalweg::detail

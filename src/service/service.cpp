@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/service.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -58,8 +57,7 @@ void note_queue(FileContext& file, std::int64_t room) {
 }
 
 /// Returns the description of a file for the writers.
-/// @param existing  complete contents that the file already has
-ServicePlan service_plan(const FileContext& file, const Target& target, const Existing& existing) {
+ServicePlan service_plan(const FileContext& file, const Target& target) {
     ServicePlan plan;
     plan.path = file.path;
     plan.data_path = file.data_path;
@@ -72,19 +70,17 @@ ServicePlan service_plan(const FileContext& file, const Target& target, const Ex
     plan.queue = plan_queue(file);
     if (file.options.piece > 0) plan.piece = file.options.piece;
     plan.options = file.storage_options();
-    plan.options.existing = existing;
     if (file.existing.is) plan.map = target.map;
     return plan;
 }
 
 /// Makes the service background or servers. Background needs memory that processes share: if the
 /// system provides none, the file's service becomes inline, and the result is null.
-/// @param existing  complete contents that the file already has
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
-                                            const Existing& existing, Status& status) {
+                                            Status& status) {
     ServicePlan plan;
-    status = alone([&] { plan = service_plan(file, target, existing); });
+    status = alone([&] { plan = service_plan(file, target); });
     if (!status.ok())
         status = failure(TW_ENOMEM,
                          "{}: out of memory for the description of what this rank holds (rank {})",
@@ -112,13 +108,6 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     return status.ok() ? std::move(service) : nullptr;
 }
 
-/// Tests if a step fits into the queue on all ranks: otherwise tw_put would become collective.
-bool can_go_on(FileContext& file, const InlineService& service) {
-    std::int64_t can = service.is_at_rest() && plan_queue(file).holds_step ? 1 : 0;
-    file.team.all_reduce({&can, 1}, Reduce::min);
-    return can != 0;
-}
-
 }  // namespace
 
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
@@ -126,40 +115,13 @@ std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& 
     Stopwatch watch(file.figures.plan);
     Status mine = std::exchange(status, {});
     if (file.options.service != "inline") {
-        auto service = make_queue_service(file, target, batch, file.existing, status);
+        auto service = make_queue_service(file, target, batch, status);
         if (file.options.service != "inline") return service;
     }
     auto service =
         with_reserve([&] { return std::make_unique<InlineService>(file, target, batch); });
     status = service->begin(std::move(mine));
     return status.ok() ? std::move(service) : nullptr;
-}
-
-Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
-                           std::unique_ptr<Service>& service) {
-    const std::string before = std::exchange(file.options.service, "background");
-    auto& present = dynamic_cast<InlineService&>(*service);
-    if (!can_go_on(file, present)) {
-        file.options.service = before;
-        return {};
-    }
-    Existing complete;
-    complete.is = true;
-    Status status = present.end_at_rest(complete.first);
-    if (!status.ok()) return status;
-    complete.kept = std::max(complete.first, file.existing.kept);
-    std::unique_ptr<Service> next;
-    Comm& world = file.team.world();
-    if (status = target.storage->separate(world); status.ok())
-        next = make_queue_service(file, target, batch, complete, status);
-    if (!next) {
-        target.storage->rejoin(world);
-        file.options.service = before;
-        return {};
-    }
-    service->add_figures(file.figures);
-    service = std::move(next);
-    return {};
 }
 
 Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,

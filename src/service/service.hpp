@@ -70,11 +70,4 @@ std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& 
 Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,
                      Status& misfit);
 
-/// Changes service inline to background after this step. If that is impossible, `service` and the
-/// file's option do not change.
-/// @return an error of the file, the same on every rank
-/// @note Collective
-Status go_on_in_background(FileContext& file, Target& target, Batch& batch,
-                           std::unique_ptr<Service>& service);
-
 }  // namespace thalweg::detail

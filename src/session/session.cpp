@@ -368,7 +368,6 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     if (!s.text("manifest").empty()) (void)make_absolute(s.text("manifest"), o.manifest);
     o.run = run;
     o.service = s.text("service");
-    o.background_after = tested("THALWEG_TEST_BACKGROUND_AFTER", o.background_after);
     o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
     o.bandwidth = s.number("bandwidth");

@@ -96,7 +96,6 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::CallAgreement& call_agreement() override { return *agreement; }
     thalweg::detail::Status find_length(const std::string& dim,
                                         std::int64_t& length) const override;
-    double computing() const override { return entered - begun - in_calls; }
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Returns the figures of all files so far.
     /// @note Collective

@@ -122,7 +122,8 @@ const std::vector<SettingRow>& setting_table() {
          true, 0, most_bytes},
         {"service", "auto", "auto|inline|background|servers",
          "when the file is written: during the call, on a background thread, or on dedicated "
-         "ranks; auto is servers if there are any, else inline, and background once that pays",
+         "ranks; auto is servers if there are any, else background with close=later and free "
+         "processors, else inline",
          true},
         {"servers", "0", "auto or a number, also followed by :last",
          "number of dedicated server ranks, from 1 to all but one: the last ranks of every node "

@@ -39,8 +39,6 @@ Case::Case(Random& random)
     options.service = random.pick<std::string>({"inline", "background", "servers"});
     options.method = random.pick<std::string>({"serial", "slabs", "record", "record"});
     if (options.service == "inline" && random.percent(25)) options.method = "direct";
-    if (options.service == "inline" && options.method != "direct" && random.percent(50))
-        options.background_after = random.between(1, 3);
     if (options.service == "servers") {
         servers = random.pick<int>({1, 1, 2, 3, 5, 7});
         node_size = random.pick<int>({0, 1, 2, 3});

@@ -81,7 +81,7 @@ void Rank::open() {
     options.keeper = writers.front();
     options.writers = static_cast<int>(writers.size());
     options.apart = case_.options.service == "background";
-    options.behind = options.apart || case_.options.background_after >= 0;
+    options.behind = options.apart;
     const auto& node_of = team_->topology().node_of;
     const auto beside = [&](int rank) {
         return node_of[static_cast<std::size_t>(rank)] ==
@@ -282,9 +282,6 @@ void Rank::end_step(bool ends) {
     ok(service_->end_step(false));
     kept_.clear();
     counts_ = false;
-    if (++steps_ != case_.options.background_after) return;
-    ok(go_on_in_background(*file_, target_, *batch_, service_));
-    parts_ = std::make_unique<PartPuts>(*file_, *batch_, *service_);
 }
 
 std::vector<double> Rank::values_at(int i, std::span<const std::int64_t> elements,

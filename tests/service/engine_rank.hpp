@@ -76,7 +76,6 @@ private:
     std::int64_t version_ = 0;
     bool boxed_ = false;
     bool counts_ = false;  ///< the step counts as a record, although the file has boxes
-    std::int64_t steps_ = 0;
 };
 
 /// Runs all ranks of a case, each on a thread, while the servers work.

@@ -63,12 +63,9 @@ public:
     }
     RandomSettings& leave_out(const std::string& name) { return set(name, {""}, 0); }
 
-    /// Chooses settings in the form "name=value; name=value". Also chooses the number of steps
-    /// after which service=auto changes to the background.
+    /// Chooses settings in the form "name=value; name=value".
     std::string draw(Random& random) const {
         std::string text;
-        const auto after = random.pick<const char*>({"0", "1", "2", "-1"});
-        setenv("THALWEG_TEST_BACKGROUND_AFTER", after, 1);
         for (const Choice& c : choices_) {
             if (!random.percent(c.percent)) continue;
             text += (text.empty() ? "" : "; ") + c.name + "=" + random.pick(c.values);

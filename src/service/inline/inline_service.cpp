@@ -282,14 +282,10 @@ Status InlineService::sync(bool durable) {
     return write(agreed, Ends::sync, durable);
 }
 
-/// Prepares a write of fill values, before which the ranks do not agree on puts. @note Collective
-void InlineService::prepare_fills() {
+Status InlineService::fill(std::span<const int> variables) {
+    // The ranks do not agree on puts before this write.
     writer_.prepare();
     file_.team.barrier();
-}
-
-Status InlineService::fill(std::span<const int> variables) {
-    prepare_fills();
     Status written;
     if (rest_) {  // after this, the writers know which variables have been filled
         written = alone([&] { return rest_->fill(variables); });
@@ -407,27 +403,6 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
 
 Status InlineService::close(bool, bool good) {
     return target_.storage->close(progress_.records, good ? file_.late : LateAttributes{});
-}
-
-// ---- change to another service ------------------------------------------------------------------
-
-/// Tests if another service can take over. It cannot if tw_put is collective, as it is local in
-/// other services; if parts wait, or some parts were not written together; or if sections were put
-/// while a fixed-size variable is incomplete.
-bool InlineService::is_at_rest() const {
-    if (immediate_ || rest_ || !batch_.parts.empty()) return false;
-    return !boxed_ || std::all_of(progress_.filled.begin(), progress_.filled.end(),
-                                  [](char is) { return is != 0; });
-}
-
-Status InlineService::end_at_rest(std::int64_t& records) {
-    records = progress_.records;
-    if (boxed_) return {};
-    prepare_fills();
-    together_.clear();
-    Status written = together_.write(progress_.records, true);
-    return finish_write(file_, target_, std::move(written), batch_.take_misfits(false),
-                        records_as_before, false);
 }
 
 void InlineService::add_figures(FileFigures& f) const {

@@ -27,13 +27,6 @@ public:
     Status fill(std::span<const int> variables) override;
     Status hand_over(Agreed& agreed) override;
     Status close(bool all, bool good) override;
-    /// Tests if all puts are in the file, so that another service may continue it. Local.
-    bool is_at_rest() const;
-    /// Prepares for another service: fills the elements of fixed-size variables that were never
-    /// put.
-    /// @param records  receives the number of complete records
-    /// @note Collective; the status is the same on every rank
-    Status end_at_rest(std::int64_t& records);
     void add_figures(FileFigures& figures) const override;
 
 private:
@@ -47,7 +40,6 @@ private:
     Status merge_now(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     bool is_complete(const Agreed& agreed) const;
-    void prepare_fills();
     Status begin_rest();
     Status write_parts(Ends ends, std::int64_t& records);
     Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);

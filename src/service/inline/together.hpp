@@ -38,7 +38,6 @@ public:
     WholePut declared(int variable) const;
     /// Tests if filling the elements that no rank holds would overwrite nothing.
     bool is_safe(const WholePut& put) const;
-    void clear() { puts_.clear(); }
     /// Returns the number of records that the file has when the batch is written, as far as this
     /// rank knows. It is the same on all ranks if the whole batch is written together.
     /// @param boxed  sections or records were put, on some rank

@@ -85,7 +85,7 @@ std::string make_settings(Random& random, const Limits& limits, bool small_stagi
         settings.set("storage", {"auto", "netcdf4"});
     else if (!limits.storage.empty())
         settings.set("storage", {limits.storage});
-    settings.set("service", {"inline", "background", "auto", "auto", "servers"});
+    settings.set("service", {"inline", "background", "auto", "servers"});
     if (small_staging)
         settings.set("staging", {"0", "1", "100", "1KiB"}).set("queue", {"4KiB", "5000", "auto"});
     else

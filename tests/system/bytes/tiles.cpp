@@ -368,9 +368,6 @@ int main(int argc, char** argv) {
         }
         for (const char* way : {"", "service=background"})
             model.watch_packed(folder + "/watched", way);
-        setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
-        model.watch_packed(folder + "/watched", "service=auto");
-        unsetenv("THALWEG_TEST_BACKGROUND_AFTER");
         refuse_sets(model, folder);
         for (const char* impossible :
              {"tiles=100x100", "writers=4:3:1", "writers=2:6", "writers=1/node:2", "writers=2:0:6"})

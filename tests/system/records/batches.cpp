@@ -93,10 +93,8 @@ struct Service {
     std::string session, file;
 };
 std::vector<Service> services() {
-    std::vector<Service> all{
-        {"", "service=inline"}, {"", "service=background"}, {"", "service=auto"}};
+    std::vector<Service> all{{"", "service=inline"}, {"", "service=background"}};
     const int ranks = check::state.size;
-    if (ranks > 2) all.push_back({"node_size=2", "service=auto"});
     if (ranks > 2) all.push_back({"node_size=2", "service=inline"});
     if (ranks > 2) all.push_back({"node_size=2", "service=background"});
     if (ranks > 1) all.push_back({"servers=1", "service=servers"});
@@ -109,7 +107,6 @@ std::vector<Service> services() {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 40);
-    setenv("THALWEG_TEST_BACKGROUND_AFTER", "1", 1);
     const std::uint64_t seed = std::stoull(check::option(argc, argv, "--seed", "1"));
     const long cases = std::stol(check::option(argc, argv, "--cases", "1000"));
     const long first = std::stol(check::option(argc, argv, "--first", "0"));

@@ -12,9 +12,7 @@ shift 4
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 folders=()
-export THALWEG_TEST_BACKGROUND_AFTER=1
 for service in "|inline" "node_size=2|inline" "|background" "node_size=2|background" \
-    "|auto" "node_size=2|auto" \
     "servers=1|servers" "servers=2:last; node_size=2|servers"; do
     for ((seed = first; seed < first + runs; ++seed)); do
         run="$folder/${#folders[@]}"
