@@ -193,12 +193,8 @@ public:
     /// Returns the interface by which writers that do not wait for each other get addresses in the
     /// file; null if all addresses are known beforehand.
     virtual Placement* placement() { return nullptr; }
-    /// separate() makes the writers independent of each other, as options.apart does; rejoin()
-    /// makes them wait for each other again. All data passed to write() must be in the file before.
-    /// If separate() fails, the writers still wait for each other; the status is the same on every
-    /// rank.
+    /// Makes the writers wait for each other, although options.apart was set, before any write.
     /// @note Collective over the communicator of create()
-    virtual Status separate([[maybe_unused]] Comm& comm) { return {}; }
     virtual void rejoin([[maybe_unused]] Comm& comm) {}
 
     /// Does work that set_records() has left to the model's own thread. Libraries that the model

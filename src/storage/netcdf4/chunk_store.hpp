@@ -47,8 +47,6 @@ public:
     /// Makes this writer act together with others from now on, in collective calls.
     /// @param writers communicator of the writers; its first rank is the keeper
     void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
-    /// Makes this writer independent of the others again; see join().
-    void leave() { writers_.reset(); }
     /// From now on, accepts parts of chunks in any order and repeatedly.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }

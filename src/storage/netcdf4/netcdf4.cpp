@@ -151,11 +151,6 @@ public:
     Placement* placement() override {
         return apart_ && layout_.chunks.any_whole() ? &*placer_ : nullptr;
     }
-    Status separate(Comm& comm) override {
-        apart_ = true;
-        store_->leave();
-        return join(comm);
-    }
     void rejoin(Comm& comm) override {
         if (!std::exchange(apart_, false)) return;
         placer_->leave_table();

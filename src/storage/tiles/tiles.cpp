@@ -74,7 +74,6 @@ public:
         return status;
     }
     Placement* placement() override { return tile_ < 0 ? nullptr : inner_->placement(); }
-    Status separate(Comm&) override { return tile_ < 0 ? Status{} : inner_->separate(*alone_); }
     void rejoin(Comm&) override {
         if (tile_ >= 0) inner_->rejoin(*alone_);
     }
