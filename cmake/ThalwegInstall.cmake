@@ -54,9 +54,6 @@ if(TARGET thalweg-app)
     add_dependencies(thalweg_installed thalweg-app)
     install(TARGETS thalweg-app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET thalweg-bench) # the benchmark is optional
-    install(TARGETS thalweg-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
-endif()
 
 set(thalweg_mpi_names "") # sonames of the MPI with which users have to link
 foreach(library IN LISTS MPI_C_LIBRARIES)

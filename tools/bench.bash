@@ -44,7 +44,7 @@ bench_netcdf() {
     build release netcdf-bench pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
     find_launcher
     # As with PnetCDF's own bench; MPI-IO of Open MPI itself is far slower.
-    OMPI_MCA_io="${OMPI_MCA_io:-romio321}" python3 apps/netcdf-bench/netcdf_bench.py \
+    OMPI_MCA_io="${OMPI_MCA_io:-romio321}" python3 lab/netcdf-bench/netcdf_bench.py \
         --program "$root/$release/bin/netcdf-bench" \
         --pnetcdf-program "$root/$release/bin/pnetcdf-bench" \
         --tool "$root/$release/bin/thalweg" --launch "${mpi_launch[*]}" "$@"
@@ -55,7 +55,7 @@ bench_pnetcdf() {
     if [[ "${1:-}" == --ranks ]]; then ranks="$2"; shift 2; fi
     build release pnetcdf-bench thalweg_shim thalweg_fronts thalweg-app
     find_launcher
-    python3 apps/pnetcdf-bench/pnetcdf_bench.py --program "$root/$release/bin/pnetcdf-bench" \
+    python3 lab/pnetcdf-bench/pnetcdf_bench.py --program "$root/$release/bin/pnetcdf-bench" \
         --own "$root/$release/bin/pnetcdf-own-bench" --tool "$root/$release/bin/thalweg" \
         --launch "${mpi_launch[*]} -n $ranks" "$@"
 }
@@ -73,7 +73,7 @@ bench_readme() {
 bench_model() {
     local mpi_launch
     find_launcher
-    python3 apps/model-bench/model_bench.py --program "$root/$release/bin/shallow_water" "$@" \
+    python3 lab/model-bench/model_bench.py --program "$root/$release/bin/shallow_water" "$@" \
         -- "${mpi_launch[@]}"
 }
 
@@ -85,15 +85,15 @@ bench_help() {
     echo "  --ranks N                       Ranks that measure; restart-read: several, as 1,2,4"
     case "${1:-}" in
         --readme) python3 tools/speeds.py --help; return ;;
-        model) python3 apps/model-bench/model_bench.py --help; return ;;
-        netcdf | pnetcdf) python3 "apps/$1-bench/$1_bench.py" --help; return ;;
-        history) python3 tools/option_help.py apps/history-bench/main.cpp:usage; return ;;
-        pio) python3 tools/option_help.py apps/pio-bench/options.cpp:help; return ;;
+        model) python3 lab/model-bench/model_bench.py --help; return ;;
+        netcdf | pnetcdf) python3 "lab/$1-bench/$1_bench.py" --help; return ;;
+        history) python3 tools/option_help.py lab/history-bench/main.cpp:usage; return ;;
+        pio) python3 tools/option_help.py lab/pio-bench/options.cpp:help; return ;;
         restart-read) sources=(reading.cpp) common=() ;;
         prefetch) sources=(prefetch.cpp) ;;
         overlap) sources=(overlap_options.cpp) ;;
         irregular) sources=(irregular/command_line.cpp) common=() ;;
         *) echo "  --list                          The workloads and methods" ;;
     esac
-    python3 tools/option_help.py "${sources[@]/#/apps/thalweg-bench/}" "${common[@]/#/apps/thalweg-bench/}"
+    python3 tools/option_help.py "${sources[@]/#/lab/bench/}" "${common[@]/#/lab/bench/}"
 }

@@ -2,7 +2,7 @@
 # Checks the format of the sources, and corrects it.
 
 c_family_files() {
-    find include src bindings apps examples tests -type f \
+    find include src bindings apps lab examples tests -type f \
         \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print0
 }
 

@@ -158,23 +158,6 @@ CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
     return command;
 }
 
-CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
-    CLI::App* const command = app.add_subcommand(
-        "calibrate",
-        "Under mpirun: measure packing, messages and writing here, for thalweg plan and the "
-        "setting calibration");
-    command
-        ->add_option("--folder", options.folders,
-                     "Directory to write to; may be given several times")
-        ->capture_default_str();
-    command->add_option("--seconds", options.seconds, "Time to take, about")
-        ->check(is_limit)
-        ->check(CLI::Range(0.1, 60.0))
-        ->capture_default_str();
-    command->add_option("-o,--output", options.output, "File to write")->capture_default_str();
-    return command;
-}
-
 CLI::App* add_show(CLI::App& app, ShowOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "show",

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "calibrate/calibrate.hpp"
 #include "compare.hpp"
 #include "doctor/doctor.hpp"
 #include "repack.hpp"
@@ -21,7 +20,6 @@ inline constexpr const char* common_records_help =
     "them";
 
 /// Adds a command. When the command line is parsed, its options are stored in `options`.
-CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options);
 CLI::App* add_compare(CLI::App& app, CompareOptions& options);
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& options);
 CLI::App* add_history(CLI::App& app, HistoryOptions& options);

@@ -15,7 +15,6 @@
 #include "combine.hpp"
 #include "command_line.hpp"
 #include "doctor/program.hpp"
-#include "plan/command.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "session/settings.hpp"
@@ -163,8 +162,6 @@ int main(int argc, char** argv) try {
     app.add_subcommand("settings",
                        "Print the settings and the source of each value: the environment, the "
                        "configuration file (THALWEG_CONFIG) or the default");
-    thalweg::app::CalibrateOptions calibration;
-    CLI::App* const calibrates = thalweg::app::add_calibrate(app, calibration);
     thalweg::app::ShowOptions showing;
     CLI::App* const shows = thalweg::app::add_show(app, showing);
     thalweg::app::DoctorOptions examining;
@@ -173,15 +170,6 @@ int main(int argc, char** argv) try {
     CLI::App* const records = thalweg::app::add_history(app, recording);
     thalweg::app::RunOptions running;
     CLI::App* const runs = thalweg::app::add_run(app, running);
-    thalweg::app::PlanOptions planning;
-    CLI::App* const plans = app.add_subcommand(
-        "plan", "Predict what each method and service costs a run that a TOML file describes");
-    plans->add_option("RUN.toml", planning.description, "Description of the run")->required();
-    plans->add_flag("--json", planning.json, "Print JSON instead of tables");
-    plans->add_option("--calibration", planning.calibration,
-                      "Figures of the machine, from thalweg calibrate");
-    plans->add_option("--picture", planning.picture,
-                      "SVG file to write: time of the run by number of servers");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -208,7 +196,6 @@ int main(int argc, char** argv) try {
         return with_mpi("history", exit_wrong,
                         [&] { return thalweg::app::forget_stream(recording); });
     if (records->parsed()) return thalweg::app::check_history(recording);
-    if (plans->parsed()) return thalweg::app::plan(planning);
     if (reports->parsed()) return report(summary, page);
     if (shows->parsed()) return show_file(showing);
     if (examines->parsed() && thalweg::app::are_programs(examining.folders))
@@ -227,9 +214,6 @@ int main(int argc, char** argv) try {
         }
         return thalweg::app::run(running);
     }
-    if (calibrates->parsed())
-        return with_mpi("calibrate", exit_wrong,
-                        [&] { return thalweg::app::calibrate(calibration); });
     if (compares->parsed())
         return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
     if (repacks->parsed())

@@ -82,7 +82,7 @@ def check_search(site: Path, program: str) -> list[str]:
 
 
 def check_browser(site: Path) -> list[str]:
-    sys.path.insert(0, str(Path(__file__).parents[2] / "apps"))
+    sys.path.insert(0, str(Path(__file__).parents[2] / "lab"))
     from papers.browser import check_page, find_browser
 
     program = find_browser()

@@ -7,7 +7,7 @@
 #SBATCH --time=00:30:00
 # Measures the machine, predicts what output takes, and compares that with runs on 1, 2, ... nodes of
 # the job. Change the lines above, and start it in the folder of the sources, which are built
-# (./run build release; ninja -C build/release thalweg-scale scale-messages):
+# (./run build release; ninja -C build/release thalweg-plan thalweg-scale scale-messages):
 #
 #   sbatch examples/site/job.sh /path/on/the/file/system
 set -euo pipefail
@@ -17,5 +17,5 @@ ranks=""
 for ((nodes = 1; nodes <= SLURM_NNODES; nodes *= 2)); do
     ranks+="${ranks:+,}$((nodes * per_node))"
 done
-python3 apps/scale/site.py --launch "srun -N {nodes} -n {ranks}" --ranks "$ranks" \
+python3 lab/scale/site.py --launch "srun -N {nodes} -n {ranks}" --ranks "$ranks" \
     --per-node "$per_node" --folder "$folder" --output "site-$SLURM_JOB_ID" "${@:2}"

@@ -70,7 +70,7 @@ def check_shell(root: Path) -> list[str]:
         "./run": set(re.findall(r"^cmd_(\w+)\(", run, re.M)) | {"--help"},
         "thalweg": set(re.findall(r"add_subcommand\(\s*\"(\w+)", sources(root, "apps/thalweg"))),
     }
-    options = run + sources(root, "apps", "tools", "tests")
+    options = run + sources(root, "apps", "lab", "tools", "tests")
     problems = []
     for page in pages(root):
         name = page.relative_to(root)
@@ -95,7 +95,7 @@ def check_shell(root: Path) -> list[str]:
 def check_names(root: Path) -> list[str]:
     """Returns the problems with functions, codes and environment variables that pages name."""
     there = (root / "run").read_text() + (root / "CMakeLists.txt").read_text()
-    there += sources(root, "include", "bindings", "src", "tests", "apps", "cmake", "tools")
+    there += sources(root, "include", "bindings", "src", "tests", "apps", "lab", "cmake", "tools")
     there += "".join(f.read_text() for f in (root / ".ci").iterdir() if f.is_file())
     defined = set(re.findall(r"\b(?:tw_|TW_|THALWEG_)\w+", there))
     defined |= {
@@ -114,7 +114,7 @@ def check_names(root: Path) -> list[str]:
 def check_paths(root: Path) -> list[str]:
     """Returns the problems with source files that pages name in backquotes; names of files in
     src/ may lack src/."""
-    folders = "apps|bindings|cmake|docs|examples|include|packaging|src|tests|tools"
+    folders = "apps|bindings|cmake|docs|examples|include|lab|packaging|src|tests|tools"
     inside = "|".join(f.name for f in (root / "src").iterdir() if f.is_dir())
     path = re.compile(rf"`((?:{folders}|{inside})/(?!X)[\w./*-]+)`")
     problems = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""thalweg calibrate on two hosts measures the figures that need several nodes."""
+"""thalweg-plan calibrate on two hosts measures the figures that need several nodes."""
 
 import argparse
 import tomllib

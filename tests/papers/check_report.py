@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_report.py APPS THALWEG-BENCH -- MPIRUN...: the smallest report has every figure, its
+"""check_report.py LAB THALWEG-BENCH -- MPIRUN...: the smallest report has every figure, its
 sentences come from the data, and headless Chromium finds nothing wrong with it."""
 
 import json
@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-apps, program, *launch = (word for word in sys.argv[1:] if word != "--")
-sys.path.insert(0, apps)
+lab, program, *launch = (word for word in sys.argv[1:] if word != "--")
+sys.path.insert(0, lab)
 from papers import browser  # noqa: E402
 
 SKIPPED = 77
@@ -32,7 +32,7 @@ def papers(*arguments: str, status: int = 0) -> str:
     command = [sys.executable, "-m", "papers", "--program", program, "--preset", "smoke"]
     done = subprocess.run(
         [*command, "--out", str(report), *arguments, "--", *launch],
-        env=os.environ | {"PYTHONPATH": apps, "OMPI_MCA_io": "romio321"},
+        env=os.environ | {"PYTHONPATH": lab, "OMPI_MCA_io": "romio321"},
         capture_output=True,
         text=True,
     )

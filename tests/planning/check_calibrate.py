@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs thalweg calibrate on three ranks, and the programs that read its file.
+"""Runs thalweg-plan calibrate on three ranks, and the programs that read its file.
 
 check_calibrate.py PROGRAM EXAMPLES -- LAUNCHER...
 """
@@ -67,7 +67,7 @@ def check_plan(folder: Path, machine: Path) -> None:
     run = folder / "run.toml"
     run.write_text((EXAMPLES / "fv-b.toml").read_text().replace('"gpfs"', f'"{name}"'))
     done = subprocess.run(
-        [PROGRAM, "plan", run, "--json", "--calibration", machine], capture_output=True, text=True
+        [PROGRAM, run, "--json", "--calibration", machine], capture_output=True, text=True
     )
     check(done.returncode == 0, f"plan: {done.stderr}")
     check(json.loads(done.stdout)["measured"], "plan: not measured")
@@ -83,7 +83,7 @@ def check_lists(folder: Path, machine: Path) -> None:
     seconds = []
     for figures in (machine, other):
         done = subprocess.run(
-            [PROGRAM, "plan", run, "--json", "--calibration", figures],
+            [PROGRAM, run, "--json", "--calibration", figures],
             capture_output=True, text=True,
         )  # fmt: skip
         check(done.returncode == 0, f"plan: {done.stderr}")
@@ -99,13 +99,14 @@ def check_wrong(folder: Path) -> None:
     ):
         done = calibrate(3, folder, *arguments)
         check(done.returncode != 0 and text in done.stderr, f"{arguments}: {done.stderr}")
-        check(done.stderr.count("thalweg: calibrate:") == 1, f"{arguments}: {done.stderr}")
+        check(done.stderr.count("thalweg-plan: calibrate:") == 1, f"{arguments}: {done.stderr}")
     if os.geteuid() != 0:
         (folder / "closed").mkdir(mode=0o500)
         done = calibrate(2, folder, "--folder", "closed")
         check(done.returncode != 0 and "cannot create" in done.stderr, f"{done.stderr}")
-    done = subprocess.run([PROGRAM, "calibrate", "--seconds", "61"], capture_output=True)
-    check(done.returncode == 2, "61 seconds")
+    for seconds in ("nan", "0", "-1", "1e9", "61"):
+        done = subprocess.run([PROGRAM, "calibrate", "--seconds", seconds], capture_output=True)
+        check(done.returncode == 2 and b"--seconds" in done.stderr, f"{seconds} seconds: {done}")
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ def near(a: float, b: float, tolerance: float = 1e-9) -> bool:
 def run(*arguments: object) -> subprocess.CompletedProcess:
     # A plan needs no launcher.
     return subprocess.run(
-        [PROGRAM, "plan", *map(str, arguments)], capture_output=True, text=True, timeout=60
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60
     )
 
 

@@ -1,7 +1,7 @@
 // Tests calibration files, and the rate as a function of the number of writers.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/machine.hpp"
+#include "plan/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests the cost model: a case computed by hand, and general properties.
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/model.hpp"
+#include "plan/model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Tests the choice of the best way to write a run, and of the number of writers: it differs from
 // the library's own only if that is faster by a margin, and only for numbers that were measured.
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/plan.hpp"
+#include "plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "planning/busy_writers.hpp"
-#include "planning/shares.hpp"
+#include "plan/busy_writers.hpp"
+#include "plan/shares.hpp"
 
 using namespace thalweg;
 using namespace thalweg::planning;

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "apps/scale"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "lab/scale"))
 import compare as comparing
 import scale
 import servers
@@ -189,7 +189,7 @@ def check_planning(build, program, launch):
 def check_choices(build, program, launch):
     """Checks that a run with the planner's advice, including the number of servers, takes at
     most a tenth longer than the best of a sweep, and that predictions are near."""
-    planner = Path(program).parent / "thalweg"
+    planner = Path(program).parent / "thalweg-plan"
     if not planner.exists():
         return SKIPPED
     options = scale.parse(["--build", build, "--planner", str(planner), "--machine", "slow"])

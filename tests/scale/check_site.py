@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs apps/scale/site.py on two and on four ranks of this machine, by Slurm's script and a
+"""Runs lab/scale/site.py on two and on four ranks of this machine, by Slurm's script and a
 stand-in of srun.
 
     check_site.py BIN -- mpirun [flags] -n
@@ -75,7 +75,7 @@ def check_job(folder, program_folder, launch):
 def check_failure(folder, program_folder):
     """Checks that a program that fails is reported with its message."""
     done = run(
-        *(sys.executable, SOURCE / "apps/scale/site.py", "--bin", program_folder),
+        *(sys.executable, SOURCE / "lab/scale/site.py", "--bin", program_folder),
         *("--launch", "false", "--ranks", "2", "--per-node", "2", "--folder", folder),
         *("--output", folder / "failed"),
     )
@@ -86,7 +86,7 @@ def check_failure(folder, program_folder):
 def main():
     programs = Path(sys.argv[1])
     launch = sys.argv[sys.argv.index("--") + 1 :]
-    for name in ("thalweg", "thalweg-scale", "scale-messages"):
+    for name in ("thalweg-plan", "thalweg-scale", "scale-messages"):
         if not (programs / name).exists():
             print("not there:", name)
             return 77

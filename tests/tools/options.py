@@ -100,8 +100,6 @@ def numbers(tool: Tool):
     for value in ("0", "-1", "nan", "1e30", "99999999999999999999", ""):
         usage("repack", "in.nc", "out.nc", "--memory", value)
         usage("zarr", "in.nc", "--chunk", value)
-    for value in ("nan", "0", "-1", "1e9"):
-        usage("calibrate", "--seconds", value)
     code, _, err = tool.run(1, "compare", "--shape", "4000000,4000000,4000000")
     assert code == 1 and "2^63" in err, err
     for option in ("--fields", "--steps", "--repetitions"):
