@@ -8,23 +8,25 @@
 #include <netcdf.h>
 #include <pio.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <numeric>
-#include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "support/parts.hpp"
 #include "system.h"
 
 namespace {
 
 int ios = 0;
-std::mt19937 common;  // gives the same numbers on every rank
+Random common(0);  // gives the same numbers on every rank
 
-int pick(int below) { return static_cast<int>(common() % static_cast<unsigned>(below)); }
+int pick(int below) { return static_cast<int>(common.below(below)); }
 
 void check(bool good, const std::string& what, long number) {
     if (good) return;
@@ -42,64 +44,26 @@ long product(const std::vector<int>& dims) {
     return std::accumulate(dims.begin(), dims.end(), 1L, std::multiplies<>());
 }
 
-// Makes slabs of the slowest dimension, with or without halos of holes.
-Parts slabs(const std::vector<int>& dims) {
-    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
-    const long inner = product(dims) / dims[0];
-    const bool halo = pick(2) == 0;
-    for (int r = 0; r < ranks; r++) {
-        auto& map = parts.of[static_cast<std::size_t>(r)];
-        const int from = dims[0] * r / ranks, to = dims[0] * (r + 1) / ranks;
-        if (halo) map.insert(map.end(), static_cast<std::size_t>(inner), -1);
-        for (long i = from * inner; i < to * inner; i++) {
-            if (halo && i % dims.back() == 0) map.push_back(-1);
-            map.push_back(i);
-        }
-        if (halo) map.insert(map.end(), 2, -1);
-    }
-    return parts;
-}
-
-// Makes columns: each rank has some points of the last dimensions with all levels.
-Parts columns(const std::vector<int>& dims) {
-    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
-    const long inner = product(dims) / dims[0];
-    std::vector<int> owner(static_cast<std::size_t>(inner));
-    std::vector<std::vector<PIO_Offset>> lists(static_cast<std::size_t>(ranks));
-    std::vector<long> order(static_cast<std::size_t>(inner));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), common);
-    for (const long c : order) lists[static_cast<std::size_t>(pick(ranks))].push_back(c);
-    for (auto& list : lists)
-        if (pick(2) == 0) list.push_back(-1);
-    for (int r = 0; r < ranks; r++)
-        for (int l = 0; l < dims[0]; l++)
-            for (const PIO_Offset c : lists[static_cast<std::size_t>(r)])
-                parts.of[static_cast<std::size_t>(r)].push_back(c < 0 ? -1 : c + l * inner);
-    return parts;
-}
-
-Parts dealt(const std::vector<int>& dims) {
-    Parts parts{std::vector<std::vector<PIO_Offset>>(static_cast<std::size_t>(ranks))};
-    std::vector<long> order(static_cast<std::size_t>(product(dims)));
-    std::iota(order.begin(), order.end(), 0);
-    if (pick(2) == 0) std::shuffle(order.begin(), order.end(), common);
-    const int left_out = pick(3) == 0 ? 3 : 0;
-    for (const long i : order) {
-        if (left_out != 0 && pick(left_out) == 0) continue;
-        auto& map = parts.of[static_cast<std::size_t>(pick(ranks))];
-        map.push_back(i);
-        if (pick(8) == 0) map.push_back(-1);
-    }
-    return parts;
-}
-
+// Makes a random decomposition, and lists the elements at each place of each rank's array.
 Parts random_parts(const std::vector<int>& dims) {
-    switch (pick(3)) {
-        case 0: return slabs(dims);
-        case 1: return columns(dims);
-        default: return dealt(dims);
+    std::vector<int> numbers(dims.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const parts::Decomposition x =
+        parts::make_decomposition(common, numbers, {dims.begin(), dims.end()}, ranks);
+    const bool strided = pick(2) == 0;
+    Parts all;
+    for (int r = 0; r < ranks; r++) {
+        parts::Array array = parts::place_array(x, r, strided, x.with_halo, 1, common);
+        std::vector<PIO_Offset> map(array.bytes.size(), -1);
+        array.for_each_element([&](const char* at, const std::vector<std::int64_t>& global) {
+            PIO_Offset& element = map[static_cast<std::size_t>(at - array.bytes.data())];
+            element = 0;
+            const std::vector<std::int64_t> index = parts::in_order(x, numbers, global);
+            for (std::size_t d = 0; d < dims.size(); d++) element = element * dims[d] + index[d];
+        });
+        all.of.push_back(std::move(map));
     }
+    return all;
 }
 
 int declare(const Parts& parts, int type, const std::vector<int>& dims) {
@@ -112,6 +76,17 @@ int declare(const Parts& parts, int type, const std::vector<int>& dims) {
     return ioid;
 }
 
+// Calls act() with a value of a type.
+template <class Act>
+auto with_type(int type, Act&& act) {
+    switch (type) {
+        case PIO_SHORT: return act(short{});
+        case PIO_INT: return act(int{});
+        case PIO_FLOAT: return act(float{});
+        default: return act(double{});
+    }
+}
+
 // Values of any type, converted to doubles.
 struct Values {
     int type;
@@ -119,24 +94,16 @@ struct Values {
 
     Values(int t, std::size_t n) : type(t), bytes(n * 8 + 8) {}
     void set(std::size_t i, double value) {
-        switch (type) {
-            case PIO_SHORT:
-                reinterpret_cast<short*>(bytes.data())[i] = static_cast<short>(value);
-                break;
-            case PIO_INT: reinterpret_cast<int*>(bytes.data())[i] = static_cast<int>(value); break;
-            case PIO_FLOAT:
-                reinterpret_cast<float*>(bytes.data())[i] = static_cast<float>(value);
-                break;
-            default: reinterpret_cast<double*>(bytes.data())[i] = value;
-        }
+        with_type(type, [&](auto own) {
+            own = static_cast<decltype(own)>(value);
+            std::memcpy(bytes.data() + i * sizeof own, &own, sizeof own);
+        });
     }
     double get(std::size_t i) const {
-        switch (type) {
-            case PIO_SHORT: return reinterpret_cast<const short*>(bytes.data())[i];
-            case PIO_INT: return reinterpret_cast<const int*>(bytes.data())[i];
-            case PIO_FLOAT: return reinterpret_cast<const float*>(bytes.data())[i];
-            default: return reinterpret_cast<const double*>(bytes.data())[i];
-        }
+        return with_type(type, [&](auto own) {
+            std::memcpy(&own, bytes.data() + i * sizeof own, sizeof own);
+            return static_cast<double>(own);
+        });
     }
 };
 
@@ -251,6 +218,11 @@ void Case::put_random(Field& field) {
     if (pick(2) == 0) PIOc_freedecomp(ios, ioid);
 }
 
+template <class T>
+using PutVara = int (*)(int, int, const PIO_Offset*, const PIO_Offset*, const T*);
+constexpr std::tuple<PutVara<short>, PutVara<int>, PutVara<float>, PutVara<double>> put_vara{
+    PIOc_put_vara_short, PIOc_put_vara_int, PIOc_put_vara_float, PIOc_put_vara_double};
+
 void Case::put_section(Field& field, int frame) {
     auto& want = field.want[frame];
     want.resize(static_cast<std::size_t>(product(field.dims)), fill);
@@ -282,24 +254,11 @@ void Case::put_section(Field& field, int frame) {
                    static_cast<double>(base + i % 40) + (rank == 0 ? 0 : 9));
         want[static_cast<std::size_t>(index)] = static_cast<double>(base + i % 40);
     }
-    int code = 0;
-    switch (values.type) {
-        case PIO_SHORT:
-            code = PIOc_put_vara_short(ncid, field.id, start.data(), count.data(),
-                                       reinterpret_cast<short*>(values.bytes.data()));
-            break;
-        case PIO_INT:
-            code = PIOc_put_vara_int(ncid, field.id, start.data(), count.data(),
-                                     reinterpret_cast<int*>(values.bytes.data()));
-            break;
-        case PIO_FLOAT:
-            code = PIOc_put_vara_float(ncid, field.id, start.data(), count.data(),
-                                       reinterpret_cast<float*>(values.bytes.data()));
-            break;
-        default:
-            code = PIOc_put_vara_double(ncid, field.id, start.data(), count.data(),
-                                        reinterpret_cast<double*>(values.bytes.data()));
-    }
+    const int code = with_type(values.type, [&](auto own) {
+        const auto* data = reinterpret_cast<const decltype(own)*>(values.bytes.data());
+        return std::get<PutVara<decltype(own)>>(put_vara)(ncid, field.id, start.data(),
+                                                          count.data(), data);
+    });
     check(code == 0, "put_vara " + std::to_string(code), number);
 }
 
@@ -393,7 +352,7 @@ int main(int argc, char** argv) {
     if (!begin_system(argc, argv, 0, &ios)) return failures == 0 ? 0 : 1;
     const long seed = argc > 1 ? std::atol(argv[1]) : 1, cases = argc > 2 ? std::atol(argv[2]) : 20;
     for (long i = seed; i < seed + cases; i++) {
-        common.seed(static_cast<unsigned>(i));
+        common = Random(mix(static_cast<std::uint64_t>(i)));
         run(i);
         int any = failures > 0 ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, world);
