@@ -15,20 +15,10 @@ double value(std::size_t step, const Op& op, std::int64_t element) {
                                30011);
 }
 
-// Returns the rank that has a column of a list; -1 if no rank has it.
-int owner(const Cells& c, std::int64_t column, int ranks) {
-    const std::uint64_t h = mix(c.seed, static_cast<std::uint64_t>(column));
-    return h % 5 == 0 ? -1 : static_cast<int>(h / 5 % static_cast<std::uint64_t>(ranks));
-}
-
-bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p) {
-    const auto r = static_cast<std::size_t>(rank);
-    switch (cells.kind) {
-        case Cells::Kind::rows: return p.y >= cells.cut[r] && p.y < cells.cut[r + 1];
-        case Cells::Kind::columns: return p.x >= cells.cut[r] && p.x < cells.cut[r + 1];
-        case Cells::Kind::list: return owner(cells, p.y * c.nx + p.x, ranks) == rank;
-    }
-    return false;
+std::int64_t element_of(const Case& c, const parts::Decomposition& cells,
+                        const std::vector<std::int64_t>& index) {
+    const std::vector<std::int64_t> at = parts::in_order(cells, {0, 1, 2}, index);
+    return (at[0] * c.ny + at[1]) * c.nx + at[2];
 }
 
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks) {
@@ -48,14 +38,6 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
 }
 
 namespace {
-
-std::vector<std::int64_t> random_cut(std::int64_t n, int ranks, Random& random) {
-    std::vector<std::int64_t> cut{0};
-    for (int r = 1; r < ranks; ++r) cut.push_back(random.between(0, n));
-    cut.push_back(n);
-    std::sort(cut.begin(), cut.end());
-    return cut;
-}
 
 // Chooses filters and chunks of a netCDF-4 file, or none.
 void pack(Case& c, Random& random, bool always) {
@@ -85,19 +67,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
     c.nx = std::min(c.nx, bounds.nx);
     using Names = std::vector<std::string>;
     const std::int64_t kinds = random.between(1, 4);
-    for (std::int64_t k = 0; k < kinds; ++k) {
-        Cells cells;
-        const auto kind = random.below(3);
-        cells.kind = kind == 0   ? Cells::Kind::rows
-                     : kind == 1 ? Cells::Kind::columns
-                                 : Cells::Kind::list;
-        cells.dims = cells.kind == Cells::Kind::list
-                         ? random.pick(Names{"z y x", "y x z"})
-                         : random.pick(Names{"z y x", "x z y", "y x z"});
-        cells.cut = random_cut(cells.kind == Cells::Kind::columns ? c.nx : c.ny, ranks, random);
-        cells.seed = random.next();
-        c.cells.push_back(cells);
-    }
+    for (std::int64_t k = 0; k < kinds; ++k)
+        c.cells.push_back(parts::make_decomposition(random, {0, 1, 2}, {c.nz, c.ny, c.nx}, ranks));
     const std::vector<tw_type> types{TW_FLOAT, TW_DOUBLE, TW_INT, TW_SHORT};
     const std::int64_t variables = random.between(1, 4);
     for (std::int64_t i = 0; i < variables; ++i) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/parts.hpp"
 #include "thalweg/thalweg.h"
 
 namespace batches {
@@ -27,14 +28,6 @@ struct Variable {
     std::int64_t elements() const {
         return std::accumulate(shape.begin(), shape.end(), std::int64_t(1), std::multiplies<>());
     }
-};
-
-// The distribution of "z y x": rows y with all z and x; columns x; or a list over "y x".
-struct Cells {
-    enum class Kind { rows, columns, list } kind;
-    std::string dims;               // names of the dimensions in memory order
-    std::vector<std::int64_t> cut;  // first row or column of each rank, and the end
-    std::uint64_t seed;             // seed of a list
 };
 
 enum class Kind { put, deferred, record, record_deferred, whole, box };
@@ -56,13 +49,9 @@ struct Step {
 struct Case {
     std::int64_t nz, ny, nx;
     std::vector<Variable> variables;
-    std::vector<Cells> cells;
+    std::vector<parts::Decomposition> cells;  // of "z y x"
     std::vector<Step> steps;
     std::string file;
-};
-
-struct Position {
-    std::int64_t z, y, x;
 };
 
 // A rank's box: some of its own rows, or the inner part of them, in one record or several, possibly
@@ -87,9 +76,9 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
 
 /// Returns the value that an operation puts in an element of a record (z, y, x).
 double value(std::size_t step, const Op& op, std::int64_t element);
-/// Returns the rank that has a column of a list; -1 if no rank has it.
-int owner(const Cells& cells, std::int64_t column, int ranks);
-bool holds(const Case& c, const Cells& cells, int rank, int ranks, const Position& p);
+/// Returns the number of an element of a record, given its index in a decomposition.
+std::int64_t element_of(const Case& c, const parts::Decomposition& cells,
+                        const std::vector<std::int64_t>& index);
 BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks);
 
 /// Calls visit(record, element of the record, value) for each element of a box, in memory order.

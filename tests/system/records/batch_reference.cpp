@@ -68,19 +68,20 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                     });
         if (op.kind == Kind::box) continue;
         const std::int64_t at = v.record ? op.record * v.elements() : 0;
-        std::int64_t e = 0;
-        const std::int64_t nz = v.shape.size() == 3 ? c.nz : 1;
-        for (std::int64_t z = 0; z < nz; ++z)
-            for (std::int64_t y = 0; y < c.ny; ++y)
-                for (std::int64_t x = 0; x < c.nx; ++x, ++e) {
-                    bool held = op.kind == Kind::whole;
-                    for (int r = 0; r < ranks && !held; ++r)
-                        held = holds(c, c.cells[static_cast<std::size_t>(op.cells)], r, ranks,
-                                     {z, y, x});
-                    // In a variable's first step, tw_put fills the elements that no rank holds. In
-                    // later steps and existing records, they keep their values.
-                    if (held) values[static_cast<std::size_t>(at + e)] = value(step, op, e);
-                }
+        // In a variable's first step, tw_put fills the elements that no rank holds. In later steps
+        // and existing records, they keep their values.
+        const auto set = [&](std::int64_t e) {
+            values[static_cast<std::size_t>(at + e)] = value(step, op, e);
+        };
+        if (op.kind == Kind::whole)
+            for (std::int64_t e = 0; e < v.elements(); ++e) set(e);
+        const parts::Decomposition& x = c.cells[static_cast<std::size_t>(op.cells)];
+        for (int r = 0; r < ranks && op.kind != Kind::whole; ++r)
+            for (const parts::Box& box : x.boxes[static_cast<std::size_t>(r)])
+                parts::for_each_index(box.count, [&](std::vector<std::int64_t> index) {
+                    for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.start[d];
+                    set(element_of(c, x, index));
+                });
     }
 }
 

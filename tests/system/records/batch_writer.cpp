@@ -4,88 +4,17 @@
 #include <utility>
 
 #include "system/check.hpp"
+#include "system/values.hpp"
 
 namespace batches {
 
-namespace {
-
-// Returns this rank's array of "z y x", in the order of the decomposition's dimensions.
-std::vector<double> array_of(const Case& c, const Cells& cells, std::size_t step, const Op& op,
-                             int rank, int ranks) {
-    std::vector<double> data;
-    const auto at = [&](char dim) {
-        const auto found = cells.dims.find(dim);
-        return static_cast<std::size_t>(found / 2);
-    };
-    const std::size_t zi = at('z'), yi = at('y'), xi = at('x');
-    if (cells.kind == Cells::Kind::list) {
-        // The list is one dimension in memory.
-        std::vector<std::int64_t> columns;
-        for (std::int64_t k = 0; k < c.ny * c.nx; ++k)
-            if (owner(cells, k, ranks) == rank) columns.push_back(k);
-        const auto n = static_cast<std::int64_t>(columns.size());
-        const bool z_first = zi == 0;
-        for (std::int64_t i = 0; i < (z_first ? c.nz : n); ++i)
-            for (std::int64_t j = 0; j < (z_first ? n : c.nz); ++j) {
-                const std::int64_t z = z_first ? i : j;
-                const std::int64_t k = columns[static_cast<std::size_t>(z_first ? j : i)];
-                data.push_back(value(step, op, z * c.ny * c.nx + k));
-            }
-        return data;
-    }
-    std::int64_t low[3], count[3];
-    const auto r = static_cast<std::size_t>(rank);
-    low[zi] = 0, count[zi] = c.nz;
-    low[yi] = 0, count[yi] = c.ny;
-    low[xi] = 0, count[xi] = c.nx;
-    const std::size_t d = cells.kind == Cells::Kind::rows ? yi : xi;
-    low[d] = cells.cut[r];
-    count[d] = cells.cut[r + 1] - cells.cut[r];
-    for (std::int64_t a = 0; a < count[0]; ++a)
-        for (std::int64_t b = 0; b < count[1]; ++b)
-            for (std::int64_t e = 0; e < count[2]; ++e) {
-                const std::int64_t i[3] = {low[0] + a, low[1] + b, low[2] + e};
-                data.push_back(value(step, op, (i[zi] * c.ny + i[yi]) * c.nx + i[xi]));
-            }
-    return data;
-}
-
-tw_decomposition decompose(Model& m, const Case& c, const Cells& cells) {
-    tw_decomposition d = nullptr;
-    const auto length = [&](char dim) { return dim == 'z' ? c.nz : dim == 'y' ? c.ny : c.nx; };
-    std::int64_t shape[3], start[3], count[3];
-    for (std::size_t i = 0; i < 3; ++i) {
-        const char dim = cells.dims[2 * i];
-        shape[i] = length(dim);
-        start[i] = 0;
-        count[i] = shape[i];
-        const auto r = static_cast<std::size_t>(m.rank);
-        if ((cells.kind == Cells::Kind::rows && dim == 'y') ||
-            (cells.kind == Cells::Kind::columns && dim == 'x')) {
-            start[i] = cells.cut[r];
-            count[i] = cells.cut[r + 1] - cells.cut[r];
-        }
-    }
-    int status;
-    if (cells.kind == Cells::Kind::list) {
-        std::vector<std::int64_t> columns;
-        for (std::int64_t k = 0; k < c.ny * c.nx; ++k)
-            if (owner(cells, k, m.size) == m.rank) columns.push_back(k);
-        status = tw_decompose_list(m.session, cells.dims.c_str(), shape, "y x",
-                                   static_cast<std::int64_t>(columns.size()), columns.data(),
-                                   TW_LIST_UNIQUE, &d);
-    } else {
-        status = tw_decompose(m.session, cells.dims.c_str(), 1, shape, start, count, &d);
-    }
-    CHECK_TEXT(status == TW_OK, "%s", m.error().c_str());
-    return d;
-}
-
-}  // namespace
-
 BatchWriter::BatchWriter(Model& model, const Case& c, std::string path)
     : model_(model), case_(c), path_(std::move(path)) {
-    for (const Cells& one : c.cells) cells_.push_back(decompose(model, c, one));
+    for (const parts::Decomposition& one : c.cells) {
+        cells_.push_back(nullptr);
+        ok(parts::declare(model.session, {"z", "y", "x"}, one, model.rank, &cells_.back()),
+           "tw_decompose");
+    }
 }
 
 bool BatchWriter::create(bool again) {
@@ -150,24 +79,27 @@ void BatchWriter::put(std::size_t step, const Op& op) {
            "tw_put_record of a whole");
         return;
     }
-    kept_.push_back(array_of(c, c.cells[k], step, op, model_.rank, model_.size));
-    const std::vector<double>& data = kept_.back();
-    const auto n = static_cast<std::int64_t>(data.size());
+    const parts::Decomposition& x = c.cells[k];
+    parts::Array& array = kept_.emplace_back(
+        parts::place_array(x, model_.rank, false, true, sizeof(double), random_));
+    array.for_each_element([&](char* to, const std::vector<std::int64_t>& index) {
+        put_value(to, value(step, op, element_of(c, x, index)));
+    });
+    const std::int64_t n = array.n;
+    const char* data = array.bytes.data();
     switch (op.kind) {
-        case Kind::put:
-            ok(tw_put(file, v.name.c_str(), TW_DOUBLE, data.data(), n), "tw_put");
-            break;
+        case Kind::put: ok(tw_put(file, v.name.c_str(), TW_DOUBLE, data, n), "tw_put"); break;
         case Kind::deferred:
-            ok(tw_put_array(file, v.name.c_str(), tw_dense(TW_DOUBLE, data.data(), n), TW_DEFERRED),
+            ok(tw_put_array(file, v.name.c_str(), array.handle(TW_DOUBLE), TW_DEFERRED),
                "tw_put_array");
             break;
         case Kind::record_deferred:
             ok(tw_put_record_array(file, v.name.c_str(), cells_[k], op.record,
-                                   tw_dense(TW_DOUBLE, data.data(), n), TW_DEFERRED),
+                                   array.handle(TW_DOUBLE), TW_DEFERRED),
                "tw_put_record_array");
             break;
         default:
-            ok(tw_put_record(file, v.name.c_str(), cells_[k], op.record, TW_DOUBLE, data.data(), n),
+            ok(tw_put_record(file, v.name.c_str(), cells_[k], op.record, TW_DOUBLE, data, n),
                "tw_put_record");
     }
 }

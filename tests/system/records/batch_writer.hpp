@@ -9,6 +9,7 @@
 
 #include "batch_case.hpp"
 #include "system/model.hpp"
+#include "system/random.hpp"
 #include "thalweg/thalweg.h"
 
 namespace batches {
@@ -36,7 +37,8 @@ private:
     const Case& case_;
     std::string path_;
     std::vector<tw_decomposition> cells_;
-    std::vector<std::vector<double>> kept_;
+    std::vector<parts::Array> kept_;
+    Random random_{1};
 };
 
 }  // namespace batches
