@@ -93,7 +93,7 @@ Status File::end_definitions() {
     const Status mine = alone([&] { hash = define_.hash(); });
     std::array<std::int64_t, 2> alike = equality_words(hash);
     RankResources resources = own_resources(file_);
-    std::array<std::int64_t, 9> most{file_.step_bytes()};
+    std::array<std::int64_t, 5> most{file_.step_bytes()};
     std::ranges::copy(resources.most(), most.begin() + 1);
     const AgreedWords words{alike, most, resources.sums()};
     if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
