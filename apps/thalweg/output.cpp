@@ -107,17 +107,17 @@ Chunk Output::chunk(int variable, std::int64_t record, std::int64_t first, std::
 
 Status Output::write_together(const Status& mine, std::span<const Chunk> chunks) {
     Status status = mine;
-    if (storage_->collective()) {
-        Status written = writer_ >= 0 ? storage_->write(chunks) : Status{};
-        Status complete = storage_->complete();
-        if (status.ok()) status = written.ok() ? std::move(complete) : std::move(written);
-    } else if (status.ok()) {
-        status = storage_->write(chunks);
-    }
+    if (status.ok() && !chunks.empty()) status = storage_->write(chunks);
+    if (Placement* const placement = storage_->placement())
+        status = place_chunks(comm_, 0, *placement, std::move(status));
     return agree(comm_, status);
 }
 
 Status Output::count(std::int64_t records) {
+    Status status = storage_->end_unit(records, true);
+    if (Placement* const placement = storage_->placement())
+        status = place_chunks(comm_, 0, *placement, std::move(status));
+    if (status = agree(comm_, status); !status.ok()) return status;
     return agree(comm_, storage_->set_records(records, false));
 }
 

@@ -66,7 +66,6 @@ Status open_target(FileContext& file, Target& target, Status& mine) {
     storage.keeper = target.writers.front();
     storage.threads = threads_of_writer(file, target);
     storage.behind = options.service == "background";
-    storage.apart = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.keeper]; };
     storage.beside_keeper = beside(file.team.rank());

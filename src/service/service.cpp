@@ -24,7 +24,6 @@ std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& pl
     const std::size_t servers = file.session.port()->server_roles().servers().size();
     plan.options.writers = file.options.method == "serial" ? 1 : static_cast<int>(servers);
     plan.options.rate = 1.0 * file.options.bandwidth / plan.options.writers;
-    plan.options.apart = true;
     return make_served_file(file.team, *file.session.port(), plan, file.session.spare_queue,
                             status);
 }
@@ -43,7 +42,6 @@ std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePl
                       status.text);
         file.figures.service = file.options.service = "inline";
         file.figures.why_service = status.text;
-        target.storage->rejoin(file.team.world());
     }
     return publisher;
 }

@@ -5,31 +5,41 @@
 
 namespace thalweg::detail {
 
-void bring_room(Comm& comm, int keeper, Placement* mine) {
-    const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
-    std::int64_t all = wanted;
-    comm.all_reduce({&all, 1}, Reduce::sum);
-    if (all == 0) return;
-    const std::int64_t before = comm.sum_before(wanted);
-    std::int64_t at = comm.rank() == keeper ? mine->take_room(all) : 0;
-    comm.broadcast(&at, sizeof at, keeper);
-    if (wanted > 0) mine->give_room(at + before);
-}
-
-Status bring_placed(Comm& comm, int keeper, Placement* mine) {
+Status bring_places(Comm& comm, int keeper, Placement* mine) {
     std::vector<char> placed;
     Status status = alone([&] {
         if (mine != nullptr) placed = mine->take_placed();
     });
-    std::vector<std::vector<char>> rows;
-    Status gathered = together([&] { rows = comm.gather(placed, keeper); });
-    if (status.ok()) status = std::move(gathered);
-    if (!status.ok() || comm.rank() != keeper) return status;
-    return alone([&]() -> Status {
-        for (const auto& row : rows)
-            if (Status s = mine->add_placed(row); !s.ok()) return s;
-        return {};
+    const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
+    std::int64_t all[] = {wanted, std::ssize(placed)};
+    comm.all_reduce(all, Reduce::sum);
+    if (all[0] > 0) {
+        const std::int64_t before = comm.sum_before(wanted);
+        std::int64_t at = comm.rank() == keeper ? mine->take_room(all[0]) : 0;
+        comm.broadcast(&at, sizeof at, keeper);
+        if (wanted > 0) mine->give_room(at + before);
+    }
+    if (all[1] == 0) return status;
+    Status gathered = together([&] {
+        const auto rows = comm.gather(placed, keeper);
+        return alone([&] {
+            for (const auto& row : rows) mine->add_placed(row);
+        });
     });
+    return status.ok() ? gathered : status;
+}
+
+Status place_chunks(Comm& comm, int keeper, Placement& mine, Status status) {
+    for (bool waits = true; waits;) {
+        bool moved = false;
+        if (status.ok()) status = alone([&] { return mine.settle(moved); });
+        Status placed = bring_places(comm, keeper, &mine);
+        if (status.ok()) status = std::move(placed);
+        std::int64_t words[] = {mine.settled() < mine.packed() ? 1 : 0, status.ok() ? 0 : 1};
+        comm.all_reduce(words, Reduce::max);
+        waits = words[0] != 0 && words[1] == 0;
+    }
+    return status;
 }
 
 }  // namespace thalweg::detail

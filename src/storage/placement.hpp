@@ -1,11 +1,18 @@
-// Places in a file for chunks whose lengths are known only when they are packed. The keeper hands
-// out all room, and the writers report to it the chunks that they have placed.
+// How several writers of one file get addresses for chunks whose lengths are known only when they
+// are packed, and report these chunks to the keeper, which alone changes the index.
 //
-// The keeper takes room whenever it needs some. With a service, so do the writers of its node: the
-// end of the file is a word in memory that they share. The chunks of the other writers wait in
-// memory until their service, or a collective call of the writers, has got room from the keeper.
-// With a service, the order in which writers take room depends on time, and so do the places; the
-// contents of the file do not.
+// There is one way for all services. The end of the file is a word in memory that the writers of
+// the keeper's node share, so they allocate space whenever they need some, in any thread and
+// without messages. The chunks of other writers wait in memory until their service brings space
+// from the keeper: in the collective call that ends a step (inline), in the exchange of a step
+// (background), or by a message (servers). This needs no rounds in which the writers wait for each
+// other, leaves no gaps in the file, and works in threads that cannot call MPI. Addresses computed
+// without the keeper would have to leave gaps, as one writer's chunks become smaller than
+// another's. The memory that waiting chunks take is limited by the queue, with service inline by
+// the writer's share of a step.
+//
+// The order in which writers allocate space depends on time, and so do the addresses; the contents
+// of the file do not.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,7 +30,7 @@ public:
 
     // The following functions are for the thread that writes, on every writer.
 
-    /// Writes the chunks that have an address.
+    /// Writes the chunks that have an address, or can get one at once.
     /// @param moved  becomes true if there was something to do
     virtual Status settle(bool& moved) = 0;
     /// packed() returns the number of packed chunks; settled() returns how many of them are in the
@@ -47,16 +54,20 @@ public:
     // The following functions are for the keeper. take_room() reserves bytes of the file and
     // returns their address; add_placed() adds a list that take_placed() has returned.
     virtual std::int64_t take_room(std::int64_t bytes) = 0;
-    virtual Status add_placed(std::span<const char> placed) = 0;
+    virtual void add_placed(std::span<const char> placed) = 0;
 };
 
-/// Gives each writer the space that it needs.
+/// Gives each writer the space that it needs, and sends the keeper the addresses of the chunks that
+/// each writer has written.
 /// @param mine  null on ranks that do not write
+/// @return TW_OK, TW_ENOMEM; this rank's own status
 /// @note Collective
-void bring_room(Comm& comm, int keeper, Placement* mine);
-/// Sends the keeper the addresses of the chunks that each writer has written.
-/// @return this rank's own status
+Status bring_places(Comm& comm, int keeper, Placement* mine);
+
+/// Writes the packed chunks of all writers, and reports them to the keeper.
+/// @param status  this rank's failure so far; a rank that has failed takes part
+/// @return this rank's own status. If it is no failure on any rank, all chunks are written
 /// @note Collective
-Status bring_placed(Comm& comm, int keeper, Placement* mine);
+Status place_chunks(Comm& comm, int keeper, Placement& mine, Status status);
 
 }  // namespace thalweg::detail

@@ -87,7 +87,6 @@ struct StorageOptions {
     bool behind = false;         ///< write() and set_records() are called by a thread of the
                                  ///< library
     int writers = 1;             ///< number of ranks that write
-    bool apart = false;          ///< the writers cannot wait for each other during write()
     bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
     int threads = 1;             ///< number of threads that compress, including the one that writes
     /// Limit in bytes on the elements of chunks that wait in memory: uncompressed ones whose
@@ -170,32 +169,22 @@ public:
 
     virtual Status write(std::span<const Chunk> chunks) = 0;
 
-    /// From now on, makes write() local, for any parts of variables, in any order and repeatedly.
-    /// If write() was collective, set_records() becomes collective over all ranks. Called on every
-    /// writer; further calls do nothing.
+    /// From now on, write() accepts any parts of variables, in any order and repeatedly. Called on
+    /// every writer; further calls do nothing.
     virtual void begin_boxes() {}
-
-    /// Completes a step after all of its data were passed to write(). Called on every rank if
-    /// write() is collective, otherwise on the ranks whose writes succeeded.
-    /// @note Collective if write() is
-    virtual Status complete() { return {}; }
 
     /// Tests if only the keeper has to call set_records().
     virtual bool keeper_counts() const { return true; }
 
-    /// Completes a unit of a queue, after its data and all data of records before `records` were
-    /// passed to write(). Called in place of complete() if writers do not wait for each other
-    /// (StorageOptions::apart). With `mark`, earlier records may have changed, too. Local; called
-    /// by the thread that writes.
+    /// Completes a step, or a unit of a queue, after its data and all data of records before
+    /// `records` were passed to write(). With `mark`, earlier records may have changed, too. Local;
+    /// called by the thread that writes.
     virtual Status end_unit([[maybe_unused]] std::int64_t records, [[maybe_unused]] bool mark) {
         return {};
     }
-    /// Returns the interface by which writers that do not wait for each other get addresses in the
-    /// file; null if all addresses are known beforehand.
+    /// Returns the interface by which several writers get addresses in the file; null if all
+    /// addresses are known beforehand, or there is one writer.
     virtual Placement* placement() { return nullptr; }
-    /// Makes the writers wait for each other, although options.apart was set, before any write.
-    /// @note Collective over the communicator of create()
-    virtual void rejoin([[maybe_unused]] Comm& comm) {}
 
     /// Does work that set_records() has left to the model's own thread. Libraries that the model
     /// may use, too, such as HDF5, are called only by that thread. Called from time to time. Local.

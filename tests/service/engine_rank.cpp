@@ -80,8 +80,7 @@ void Rank::open() {
     options.is_there = false;
     options.keeper = writers.front();
     options.writers = static_cast<int>(writers.size());
-    options.apart = case_.options.service == "background";
-    options.behind = options.apart;
+    options.behind = case_.options.service == "background";
     const auto& node_of = team_->topology().node_of;
     const auto beside = [&](int rank) {
         return node_of[static_cast<std::size_t>(rank)] ==

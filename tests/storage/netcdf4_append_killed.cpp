@@ -121,7 +121,7 @@ void write_on(const std::string& path, const Second& run) {
             const std::vector<int> all = values(kinds()[v], r);
             if (!write_record(*storage, map, v, r, all).ok()) std::_Exit(3);
         }
-        if (!storage->complete().ok() || !storage->set_records(r + 1, false).ok()) std::_Exit(4);
+        if (!storage->end_unit(r + 1, true).ok() || !storage->set_records(r + 1, false).ok()) std::_Exit(4);
         kills::shared->counted = r + 1;
     }
     LateAttributes late;

@@ -71,6 +71,7 @@ TEST(Netcdf4Early, ChunksHaveTheirPlacesBefore) {
             const std::vector<int> all = values(v, r);
             ASSERT_TRUE(write_record(*storage, map, v, r, all).ok());
         }
+        ASSERT_TRUE(storage->end_unit(r + 1, true).ok());
         ASSERT_TRUE(storage->set_records(r + 1, false).ok());
     }
     status = storage->close(records, {});

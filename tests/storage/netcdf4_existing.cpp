@@ -132,7 +132,8 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
                                        static_cast<int>(grid ? 1000 * r : 100 * r));
             ASSERT_TRUE(write_record(*storage, map, v, r, all).ok());
         }
-        status = storage->set_records(r + 1, false);
+        status = storage->end_unit(r + 1, true);
+        if (status.ok()) status = storage->set_records(r + 1, false);
         ASSERT_TRUE(status.ok()) << status.text;
     }
     Attribute late{"history", TW_CHAR, 5, {'a', 'g', 'a', 'i', 'n'}};

@@ -78,6 +78,7 @@ void write_records(const std::string& path, const Job& job) {
             c.bytes = c.elements * 4;
             if (!storage->write({&c, 1}).ok()) std::_Exit(3);
         }
+        if (!storage->end_unit(r + 1, true).ok()) std::_Exit(4);
         if (!storage->set_records(r + 1, false).ok()) std::_Exit(4);
         kills::shared->counted = r + 1;
     }

@@ -1,6 +1,5 @@
-// Tests how writers of compressed chunks that do not wait for each other get places in the file,
-// and report them to the keeper. Without MPI; threads act as writers.
-// SPDX-License-Identifier: Apache-2.0
+// Tests how writers of compressed chunks get places in the file, and report them to the keeper.
+// Without MPI; threads act as writers. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
 #include <sys/stat.h>
@@ -91,7 +90,7 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
 
 // Four writers that share memory with the keeper, and two that send messages, write at the same
 // time.
-TEST(Placement, WritersApart) {
+TEST(Placement, WritersOfSeveralNodes) {
     constexpr int writers = 6, far = 4;  // number of the first remote writer
     constexpr std::int64_t first = 1000, units = 40;
     Variable v;
@@ -102,23 +101,23 @@ TEST(Placement, WritersApart) {
     v.packing.chunks = {1, 1};
     const ChunkGrid grid = choose_grid(v, 1);
     std::vector<char> file(64 << 20, '\0');
-    std::vector<std::unique_ptr<ChunkPlacer>> placers;
+    std::vector<std::unique_ptr<ChunkPlacer>> placers(writers);
     std::vector<std::int64_t> chunks_of(writers, 0);
     std::vector<double> seconds(writers, 0);
-    Status status;
-    for (int w = 0; w < writers; ++w) {
-        placers.push_back(std::make_unique<ChunkPlacer>(
-            std::span(&grid, 1), w == 0,
-            [&](const char* data, std::int64_t bytes, std::int64_t at, const PlacedChunk&) {
-                std::memcpy(file.data() + at, data, static_cast<std::size_t>(bytes));
-                return Status{};
-            },
-            seconds[static_cast<std::size_t>(w)]));
-        if (w == 0) placers[0]->use(PlaceTable::make(far - 1, first, status));
-        if (w > 0 && w < far)
-            placers.back()->use(PlaceTable::map(placers[0]->table()->name(), w - 1, status));
-        ASSERT_TRUE(status.ok()) << status.text;
-    }
+    const auto write = [&](const char* data, std::int64_t bytes, std::int64_t at,
+                           const PlacedChunk&) {
+        std::memcpy(file.data() + at, data, static_cast<std::size_t>(bytes));
+        return Status{};
+    };
+    on_threads(writers, [&](std::unique_ptr<Comm> comm) {
+        const int w = comm->rank();
+        const auto at = static_cast<std::size_t>(w);
+        placers[at] =
+            std::make_unique<ChunkPlacer>(std::span(&grid, 1), w == 0, write, seconds[at]);
+        placers[at]->set_end(first);
+        placers[at]->share(*comm, 0, w < far, far - 1);
+        EXPECT_EQ(placers[at]->beside_keeper(), w < far);
+    });
     ChunkPlacer& keeper = *placers[0];
     std::atomic<int> busy{writers}, unsettled{writers};
     std::vector<std::thread> threads;
@@ -171,7 +170,7 @@ TEST(Placement, WritersApart) {
         bool moved = false;
         ASSERT_TRUE(placer.settle(moved).ok());
         EXPECT_EQ(placer.settled(), placer.packed());
-        ASSERT_TRUE(keeper.add_placed(placer.take_placed()).ok());
+        keeper.add_placed(placer.take_placed());
         EXPECT_TRUE(placer.take_placed().empty());
     }
     bool moved = false;
@@ -256,7 +255,6 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
         StorageOptions options;
         options.format = Format::netcdf4;
         options.writers = 2;
-        options.apart = true;
         options.beside_keeper = rank == 0;
         FileMap map;
         const Status status = storage->create(*comm, path, definitions, options, true, map);
@@ -268,7 +266,6 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     ASSERT_NE(mine, nullptr);
     EXPECT_TRUE(its->beside_keeper());
     EXPECT_FALSE(mine->beside_keeper());
-    EXPECT_FALSE(far.collective());
     bool moved = false;
     for (Storage* s : {&keeper, &far}) s->begin_boxes();
     // Rows 0 and 1 belong to the keeper, the others to the other writer.
@@ -289,13 +286,13 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     mine->give_room(its->take_room(bytes));
     ASSERT_TRUE(mine->settle(moved).ok());
     EXPECT_EQ(mine->settled(), 5);
-    ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
+    its->add_placed(mine->take_placed());
     // Do the same with a chunk that has an address already.
     ASSERT_TRUE(put(far, 0, 2 * nx, 1, 77).ok());
     ASSERT_TRUE(far.end_unit(2, true).ok());
     mine->give_room(its->take_room(mine->room_wanted()));
     ASSERT_TRUE(mine->settle(moved).ok());
-    ASSERT_TRUE(its->add_placed(mine->take_placed()).ok());
+    its->add_placed(mine->take_placed());
     ASSERT_TRUE(keeper.set_records(2, false).ok());
     for (Storage* s : {&keeper, &far}) ASSERT_TRUE(s->close(2, {}).ok());
     std::vector<int> wanted;
@@ -318,7 +315,6 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     StorageOptions options;
     options.format = Format::netcdf4;
     options.writers = 2;
-    options.apart = true;
     options.beside_keeper = true;
     FileMap map;
     ASSERT_TRUE(storage->create(*comm, path, definitions, options, true, map).ok());

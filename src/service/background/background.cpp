@@ -94,7 +94,7 @@ public:
             const Topology& topology = team_.topology();
             for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
                 if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
-            return make_queue(local.size(), background_.doorbell());
+            return make_queue(local.size(), background_.doorbell(), "writers");
         });
         SegmentName name;
         if (unit_queue_) name = unit_queue_->memory().name();
@@ -208,9 +208,7 @@ private:
     /// to the keeper the places of chunks that these writers have written.
     /// @note Collective
     Status agree_on_places() {
-        const int keeper = writer_ranks_.front();
-        bring_room(team_.world(), keeper, placement());
-        return team_.agree(bring_placed(team_.world(), keeper, placement()));
+        return team_.agree(bring_places(team_.world(), writer_ranks_.front(), placement()));
     }
 
     /// Waits until everything is in the file and the keeper knows the places, or the file has

@@ -88,10 +88,10 @@ Status publish_records(Storage& storage, std::int64_t records, bool durable, boo
 Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,
                     std::int64_t records, bool durable, bool closes = false) {
     Storage& storage = *target.storage;
-    if (mine.ok() || storage.collective()) {
-        Status complete = alone([&] { return storage.complete(); });
-        if (mine.ok()) mine = std::move(complete);
-    }
+    const bool counts = records != records_as_before;
+    if (mine.ok()) mine = alone([&] { return storage.end_unit(records, counts); });
+    if (Placement* const placement = storage.placement())
+        mine = place_chunks(file.team.world(), target.writers.front(), *placement, std::move(mine));
     if (durable) {  // Some drivers sync collectively, so a rank that failed must take part.
         Status synced = storage.sync();
         if (mine.ok()) mine = std::move(synced);
@@ -103,7 +103,6 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         mine = publish_records(storage, records, durable, closes);
         all[0] = mine.ok() ? 0 : 1;
     };
-    const bool counts = records != records_as_before;
     const bool by_keeper = counts && storage.keeper_counts();
     {
         Stopwatch watch(file.figures.wait);

@@ -54,13 +54,13 @@ protected:
     /// Makes the queue of this rank. Local.
     /// @param agents    number of writers on this node
     /// @param doorbell  word on which they sleep
-    Status make_queue(std::size_t agents, Word& doorbell) {
+    /// @param setting   name of the setting that limits their number
+    Status make_queue(std::size_t agents, Word& doorbell, const char* setting) {
         if (agents > Region::max_agents)
             return failure(TW_ESETTING,
                            "{}: {} writers on a node; with a service at most {} are possible: "
                            "reduce the setting {}",
-                           plan_.path, agents, Region::max_agents,
-                           plan_.options.apart ? "servers" : "writers");
+                           plan_.path, agents, Region::max_agents, setting);
         Status status;
         auto memory = QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
                                         std::move(spare_));

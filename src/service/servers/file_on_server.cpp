@@ -104,8 +104,7 @@ void FileOnServer::handle(Message& message) {
             break;
         }
         case MessageKind::report:
-            if (Status s = place_.named(news_.take_report(message, storage_->placement())); !s.ok())
-                unit_writer_->state().fail(s);
+            news_.take_report(message, storage_->placement());
             report();
             break;
         case MessageKind::room: give_room(message); break;

@@ -77,7 +77,8 @@ public:
         const std::size_t agents = server_roles.servers_of(server_roles.node_of(address)).size();
         const auto prepare = [&]() -> Status {
             const NodeTable& table = port_.node_table();
-            if (Status made = make_queue(agents, table.doorbell()); !made.ok()) return made;
+            if (Status made = make_queue(agents, table.doorbell(), "servers"); !made.ok())
+                return made;
             table.write(server_roles.place_of(address), plan_.serial, unit_queue_->memory().name());
             Port::Inbox& box = port_.inbox(plan_.serial);
             box.region = &unit_queue_->region();

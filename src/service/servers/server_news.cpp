@@ -7,14 +7,13 @@
 
 namespace thalweg::detail {
 
-Status ServerNews::take_report(const Message& message, Placement* placement) {
+void ServerNews::take_report(const Message& message, Placement* placement) {
     WireReader in(message.body);
     rounds_[std::ranges::find(place_.below, message.from) - place_.below.begin()] =
         in.get<std::int64_t>();
     const auto placed = in.get_many<std::vector<char>>();
-    if (place_.is_first() && !placed.empty()) return placement->add_placed(placed);
+    if (place_.is_first() && placement != nullptr) return placement->add_placed(placed);
     placed_.insert(placed_.end(), placed.begin(), placed.end());
-    return {};
 }
 
 void ServerNews::report(FileRounds& rounds, Placement* placement) {

@@ -21,7 +21,7 @@ public:
     /// Takes the report of a server below this one: the number of rounds written, and the places of
     /// their chunks.
     /// @param placement  interface by which this server gets places; null if it knows them
-    Status take_report(const Message& message, Placement* placement);
+    void take_report(const Message& message, Placement* placement);
     /// Reports to the server above this one, if there is anything new. On the first server, tells
     /// `rounds` what the other servers have written.
     void report(FileRounds& rounds, Placement* placement);

@@ -130,8 +130,8 @@ Status UnpackedBands::read(const Chunk& range, char* to) {
     });
 }
 
-Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
-    for (auto at = at_.begin(); at != at_.end() && most > 0;) {
+Status UnpackedBands::take(std::int64_t records, const Take& take) {
+    for (auto at = at_.begin(); at != at_.end();) {
         const auto [band, place] = *at;
         if (!counts(band, records)) {
             ++at;
@@ -148,7 +148,6 @@ Status UnpackedBands::take(std::int64_t records, int most, const Take& take) {
         if (!status.ok()) return status;
         free_[band.variable].push_back(place);
         at = at_.erase(at);
-        --most;
     }
     return {};
 }

@@ -42,8 +42,7 @@ public:
     Status read(const Chunk& range, char* to);
     /// Passes bands to `take` and removes them: all bands of fixed-size variables, and bands that
     /// contain a record before `records`.
-    /// @param most  largest number of bands to pass
-    Status take(std::int64_t records, int most, const Take& take);
+    Status take(std::int64_t records, const Take& take);
 
 private:
     /// The part of a band that belongs to a range.

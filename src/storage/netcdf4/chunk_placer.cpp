@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "storage/netcdf4/page.hpp"
 
 namespace thalweg::detail {
 
@@ -23,17 +22,21 @@ ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write wr
       written_(grids),
       unplaced_(lot_bytes) {}
 
-void ChunkPlacer::leave_table() {
-    if (table_) end_ = table_->end();
-    table_.reset();
+void ChunkPlacer::share(Comm& comm, int keeper, bool beside, int all) {
+    if (all == 0) return;
+    Status status;
+    SegmentName name;
+    if (keeper_) table_ = PlaceTable::make(all, end_, status);
+    if (table_) name = table_->name();
+    comm.broadcast(&name, sizeof name, keeper);
+    beside = beside && !keeper_ && name.bytes > 0;
+    const int number = static_cast<int>(comm.sum_before(beside ? 1 : 0));
+    if (beside) table_ = PlaceTable::map(name, number, status);
 }
 
 std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
-    if (table_) return table_->take_room(rounded(bytes, UnplacedChunks::alignment));
-    const std::lock_guard lock(lock_);
-    const std::int64_t at = rounded(end_, UnplacedChunks::alignment);
-    end_ = at + bytes;
-    return at;
+    return (table_ ? table_->end() : end_)
+        .fetch_add(rounded(bytes, UnplacedChunks::alignment), std::memory_order_relaxed);
 }
 
 Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
@@ -46,16 +49,18 @@ bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
     if (unplaced_.find(chunk, nullptr) || !written_.find(chunk)) return false;
     status = write_(data, chunk.bytes, chunk.address, chunk);
     chunk.bytes = 0;
-    const std::lock_guard lock(lock_);
-    placed_.push_back(chunk);
+    ++packed_;
+    add_written({&chunk, 1});
     return true;
 }
 
 Status ChunkPlacer::settle(bool& moved) {
     const double begin = now();
-    Status status = write_waiting(moved);
+    bool any = false;
+    Status status = write_waiting(any);
+    moved |= any;
     // Update the time only if something was written, as other threads may read it concurrently.
-    if (moved) seconds_ += now() - begin;
+    if (any) seconds_ += now() - begin;
     return status;
 }
 
@@ -80,11 +85,15 @@ Status ChunkPlacer::write_placed(bool& moved) {
             c.address += lot.at;
             written_.add(c);
         }
-        const std::lock_guard lock(lock_);
-        placed_.insert(placed_.end(), lot.chunks.begin(), lot.chunks.end());
-        if (keeper_ || !table_) settled_ += lot.chunks.size();
+        add_written(lot.chunks);
     }
     return {};
+}
+
+void ChunkPlacer::add_written(std::span<const PlacedChunk> chunks) {
+    const std::lock_guard lock(lock_);
+    placed_.insert(placed_.end(), chunks.begin(), chunks.end());
+    if (keeper_ || !table_) settled_ += std::ssize(chunks);
 }
 
 /// Reports written chunks to the keeper through the shared table. On the keeper, collects the
@@ -94,9 +103,8 @@ bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
     if (keeper_) return table_->hear(placed_);
     const std::size_t n = table_->tell(placed_);
-    const auto told = placed_.begin() + n;
-    settled_ += std::count_if(placed_.begin(), told, [](const auto& c) { return c.bytes > 0; });
-    placed_.erase(placed_.begin(), told);
+    settled_ += n;
+    placed_.erase(placed_.begin(), placed_.begin() + n);
     return n > 0;
 }
 
@@ -109,12 +117,11 @@ std::vector<char> ChunkPlacer::take_placed() {
     return taken;
 }
 
-Status ChunkPlacer::add_placed(std::span<const char> placed) {
+void ChunkPlacer::add_placed(std::span<const char> placed) {
     const std::lock_guard lock(lock_);
     const std::size_t had = placed_.size();
     placed_.resize(had + placed.size() / sizeof(PlacedChunk));
     if (!placed.empty()) std::memcpy(placed_.data() + had, placed.data(), placed.size());
-    return {};
 }
 
 }  // namespace thalweg::detail

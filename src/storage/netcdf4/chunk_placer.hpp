@@ -1,9 +1,10 @@
-// Places packed chunks in a netCDF-4 file: each writer writes its own where there is room, and the
-// keeper learns the places of all, for the index.
+// A writer's way to places in a netCDF-4 file for its packed chunks (see Placement): it writes them
+// where it has space, and the keeper learns the places of all, for the index.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/chunk_places.hpp"
+#include "storage/netcdf4/page.hpp"
 #include "storage/netcdf4/place_table.hpp"
 #include "storage/netcdf4/unplaced_chunks.hpp"
 #include "storage/placement.hpp"
@@ -28,26 +30,24 @@ public:
     /// @param seconds  the time spent in settle() is added to this
     ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
 
-    /// Sets the address from which on chunks are placed. Called on the keeper.
-    void set_end(std::int64_t end) { end_ = end; }
-    std::int64_t end() const { return end_; }
-    /// From now on, takes the end of the file from a table in shared memory, which the keeper
-    /// shares with the writers of its node.
-    void use(std::unique_ptr<PlaceTable> shared) { table_ = std::move(shared); }
-    const PlaceTable* table() const { return table_.get(); }
-    /// Stops using the shared table. No chunk may be waiting for an address.
-    void leave_table();
+    /// Sets the address from which on chunks are placed. Called on the keeper, before share().
+    void set_end(std::int64_t end) { end_ = rounded(end, UnplacedChunks::alignment); }
+    /// Shares the end of the file in memory with the other writers of the keeper's node. Where
+    /// processes cannot share memory, those writers request space like writers of other nodes.
+    /// @param beside  this writer is one of them
+    /// @param all     number of them; the same on every rank
+    /// @note Collective
+    void share(Comm& comm, int keeper, bool beside, int all);
 
     /// Keeps a chunk in memory until it has an address. If this writer allocates space itself, the
     /// waiting chunks are written as soon as they fill a write.
     Status put(const PlacedChunk& chunk, const char* data);
-    /// Writes the waiting chunks that have an address, or can get one at once.
+    /// Does what settle() does, for a caller that measures the time.
+    Status write_waiting(bool& moved);
     Status write_waiting() {
         bool moved = false;
         return write_waiting(moved);
     }
-    /// Tests if there are chunks for which no space was requested.
-    bool waits() const { return unplaced_.bytes() > 0; }
     /// Registers a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { written_.add(chunk); }
     /// Overwrites a chunk in the file, if its latest version is there.
@@ -62,7 +62,7 @@ public:
     void give_room(std::int64_t at) override { unplaced_.place(at); }
     std::vector<char> take_placed() override;
     std::int64_t take_room(std::int64_t bytes) override;
-    Status add_placed(std::span<const char> placed) override;
+    void add_placed(std::span<const char> placed) override;
 
     /// Takes the placed chunks for which `counts` returns true. Called on the keeper, by any
     /// thread.
@@ -89,9 +89,9 @@ public:
     }
 
 private:
-    Status write_waiting(bool& moved);
     Status write_placed(bool& moved);
     bool tell();
+    void add_written(std::span<const PlacedChunk> chunks);
 
     bool keeper_;
     Write write_;
@@ -101,9 +101,9 @@ private:
     std::unique_ptr<PlaceTable> table_;
     /// Number of chunks that were packed, and number of those that were written and reported.
     std::int64_t packed_ = 0, settled_ = 0;
-    std::mutex lock_;  ///< guards the members below
     /// End of the file; only on the keeper, and only without a shared table.
-    std::int64_t end_ = 0;
+    std::atomic<std::int64_t> end_ = 0;
+    std::mutex lock_;  ///< guards placed_
     /// Chunks with an address. On the keeper, those that are not yet in HDF5's index; on other
     /// writers, those not yet reported to the keeper.
     std::vector<PlacedChunk> placed_;

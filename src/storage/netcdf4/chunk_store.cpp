@@ -2,20 +2,12 @@
 #include "storage/netcdf4/chunk_store.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <span>
 #include <tuple>
 #include <utility>
 
 namespace thalweg::detail {
-
-namespace {
-
-/// Number of pieces that a writer packs before it requests space for their chunks.
-constexpr int pieces_a_round = 32;
-
-}  // namespace
 
 ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
                        const Definitions& definitions, const ChunkLayout& layout, Wording wording,
@@ -27,9 +19,7 @@ ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
       layout_(layout),
       wording_(wording),
       memory_(memory),
-      packer_(definitions, layout.grids, layout.filters, threads, memory) {
-    for (const ChunkGrid& g : layout.grids) groups_ |= g.records > 1;
-}
+      packer_(definitions, layout.grids, layout.filters, threads, memory) {}
 
 // ---- pieces of variables ------------------------------------------------------------------------
 
@@ -48,55 +38,15 @@ UnpackedBands& ChunkStore::bands() {
     return *bands_;
 }
 
-Status ChunkStore::end_piece(Status mine) {
-    if (failed_.ok()) failed_ = std::move(mine);
-    if (++pieces_ % pieces_a_round == 0) write_round();
-    return failed_;
-}
-
-Status ChunkStore::complete() {
-    if (groups_ && !boxes_) return place(INT64_MAX);
-    if (!writers_) return alone([&] { return write_waiting(); });
-    write_round();
-    gather_placed();
-    return failed_;
-}
-
-Status ChunkStore::place(std::int64_t records) {
-    if (!writers_) return alone([&] { return pack_all(records); });
-    int taken = 0;
-    const auto pack_one = [&](const Band& band, char* elements) {
-        ++taken;
-        return pack(band, elements);
-    };
-    for (;;) {
-        taken = 0;
-        if (failed_.ok())
-            failed_ = alone([&] {
-                Status status = bands().take(records, pieces_a_round, pack_one);
-                return status.ok() ? packer_.finish(take_) : status;
-            });
-        // Chunks rewritten in place need no room, so more bands can follow in this round.
-        std::int64_t more = placer_.waits() || taken == pieces_a_round;
-        writers_->all_reduce({&more, 1}, Reduce::max);
-        if (more == 0) break;
-        write_round();
-    }
-    gather_placed();
-    return agree(*writers_, failed_);
-}
-
 Status ChunkStore::end_unit(std::int64_t records, bool mark) {
-    const bool packs = (boxes_ || groups_) && (mark || records > ended_);
-    ended_ = records;
-    return alone([&] { return packs ? pack_all(records) : write_waiting(); });
-}
-
-Status ChunkStore::pack_all(std::int64_t records) {
+    const bool packs = bands_ && (mark || records > ended_);
+    ended_ = std::max(ended_, records);
     const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
-    Status status;
-    if (bands_) status = bands_->take(records, INT_MAX, pack_one);
-    return status.ok() ? write_waiting() : status;
+    return alone([&] {
+        Status status;
+        if (packs) status = bands_->take(records, pack_one);
+        return status.ok() ? write_waiting() : status;
+    });
 }
 
 /// Filters and writes the chunks that wait for it.
@@ -193,29 +143,6 @@ Status ChunkStore::cut(int variable, std::int64_t records) {
 
 // ---- chunks -------------------------------------------------------------------------------------
 
-Status ChunkStore::know(std::vector<PlacedChunk> chunks) {
-    const auto know_all = [&](std::span<const PlacedChunk> some) {
-        return alone([&] {
-            for (const PlacedChunk& c : some) placer_.know(c);
-        });
-    };
-    if (!writers_) return know_all(chunks);
-    // Number of chunks in a broadcast.
-    constexpr std::size_t most = (1 << 20) / sizeof(PlacedChunk);
-    std::vector<PlacedChunk> block;
-    Status status = agree(*writers_, alone([&] { block.resize(most); }));
-    if (!status.ok()) return status;
-    std::size_t n = chunks.size();
-    writers_->broadcast(&n, sizeof n, 0);
-    for (std::size_t at = 0; at < n; at += most) {
-        const std::size_t count = std::min(most, n - at);
-        if (!chunks.empty()) std::copy_n(chunks.begin() + at, count, block.begin());
-        writers_->broadcast(block.data(), count * sizeof(PlacedChunk), 0);
-        if (status.ok()) status = know_all(std::span(block).first(count));
-    }
-    return status;
-}
-
 /// Writes a chunk at its present place if possible; otherwise keeps it in memory until it has a new
 /// one.
 Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
@@ -232,24 +159,6 @@ Status ChunkStore::put(int variable, std::int64_t record, std::int64_t number,
     placed.replaces = placer_.has(placed);
     placed.bytes = chunk.bytes;
     return placer_.put(placed, chunk.data);
-}
-
-/// Gets space for the waiting chunks, and writes them. @note Collective over the writers
-void ChunkStore::write_round() {
-    if (Status s = alone([&] { return packer_.finish(take_); }); failed_.ok())
-        failed_ = std::move(s);
-    bring_room(*writers_, 0, &placer_);
-    // This writer may run out of memory, but must still take part in the collective calls that
-    // follow.
-    Status status = alone([&] { return placer_.write_waiting(); });
-    if (failed_.ok()) failed_ = std::move(status);
-}
-
-/// Sends the keeper the places of the chunks that each writer has written.
-/// @note Collective over the writers
-void ChunkStore::gather_placed() {
-    Status status = bring_placed(*writers_, 0, &placer_);
-    if (failed_.ok()) failed_ = std::move(status);
 }
 
 std::vector<PlacedChunk> ChunkStore::take_placed(std::int64_t records) {

@@ -44,9 +44,6 @@ public:
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
     void note_to(SumsWriter& sums) { sums_ = &sums; }
-    /// Makes this writer act together with others from now on, in collective calls.
-    /// @param writers communicator of the writers; its first rank is the keeper
-    void join(std::unique_ptr<Comm> writers) { writers_ = std::move(writers); }
     /// From now on, accepts parts of chunks in any order and repeatedly.
     void begin_boxes() { boxes_ = layout_.any_whole(); }
     bool boxes() const { return boxes_; }
@@ -56,27 +53,16 @@ public:
     Status write(const Chunk& piece);
     /// Reads elements that were passed to write(), or that the file contains.
     Status read(const Chunk& piece, char* to);
-    /// Ends a piece. If several writers act together, each must call this after every piece of any
-    /// variable.
-    /// @param mine  status of writing the piece on this rank
-    /// @note Collective over the writers
-    Status end_piece(Status mine);
-    /// Completes a step, after all of its data were passed to write().
-    /// @note Collective over the writers, if there are several
-    Status complete();
-    /// Packs the bands that were written in parts and are complete: those of fixed-size variables,
-    /// and those with a record before `records`. Writes the chunks that have an address.
-    /// @note Collective over the writers, if they act together
-    Status place(std::int64_t records);
-    /// Completes a unit, as place() does, for writers that do not wait for each other. All data of
-    /// the unit and of records before `records` must have been passed to write(). With `mark`,
-    /// earlier records may have changed, too.
+    /// Filters and writes the chunks that are complete. With `mark` or new records, packs the bands
+    /// that were written in parts and are complete: those of fixed-size variables, and those with a
+    /// record before `records`, whose data must all have been passed to write().
+    /// @param mark  earlier records may have changed, too
     Status end_unit(std::int64_t records, bool mark);
 
     /// Registers the chunks that an existing file contains.
-    /// @param chunks  all chunks of the file on the keeper; empty on other writers
-    /// @note Collective over the writers, if several act together
-    Status know(std::vector<PlacedChunk> chunks);
+    void know(std::span<const PlacedChunk> chunks) {
+        for (const PlacedChunk& c : chunks) placer_.know(c);
+    }
     /// Removes the records from `records` on out of chunks that also hold earlier records, by
     /// rewriting those chunks.
     Status cut(int variable, std::int64_t records);
@@ -91,10 +77,7 @@ private:
     Status pack(const Band& band, char* elements);
     Status quantize_changes(const Band& band, char* elements);
     UnpackedBands& bands();
-    Status pack_all(std::int64_t records);
     Status write_waiting();
-    void write_round();
-    void gather_placed();
 
     ChunkPlacer& placer_;
     Read read_;
@@ -110,18 +93,13 @@ private:
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
-    bool groups_ = false;  ///< some chunks contain several records
     /// begin_boxes() was called: parts of chunks come in any order.
     bool boxes_ = false;
     bool move_ = false;                     ///< chunks are never overwritten in place
     std::unique_ptr<UnpackedBands> bands_;  ///< holds bands that are written in parts
     std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
     std::vector<char> raw_, before_;
-    /// Communicator of the writers; null unless several act together.
-    std::unique_ptr<Comm> writers_;
-    std::int64_t pieces_ = 0;  ///< number of pieces passed to write()
-    std::int64_t ended_ = 0;   ///< number of records that end_unit() has completed
-    Status failed_;  ///< first error of this rank; the rank still takes part in collective calls
+    std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
 };
 
 }  // namespace thalweg::detail

@@ -76,7 +76,7 @@ Status KeeperIndex::drop_records() {
     const std::size_t n = definitions_.variables.size();
     for (std::size_t v = 0; v < n && status.ok(); ++v)
         if (layout_.chunks.grids[v].records > 1) status = find_chunks(v, chunks);
-    if (status.ok()) status = store_.know(std::move(chunks));
+    if (status.ok()) store_.know(chunks);
     for (std::size_t v = 0; v < n && status.ok(); ++v)
         if (definitions_.variables[v].record && index_->records(v) > kept_)
             status = store_.cut(v, kept_);
@@ -131,14 +131,14 @@ Status KeeperIndex::enter_counted(const Counted& counted) {
     return status.ok() ? index_->commit(counted.durable) : status;
 }
 
-Status KeeperIndex::close(std::int64_t records, const LateAttributes& late, Status status) {
-    if (status.ok() && index_)
-        status = alone([&]() -> Status {
-            if (Status s = count(records, false); !s.ok()) return s;
-            if (Status s = enter(); !s.ok() || late.empty()) return s;
-            if (Status s = index_->set_attributes(late); !s.ok()) return s;
-            return index_->commit_together(always_, false);
-        });
+Status KeeperIndex::close(std::int64_t records, const LateAttributes& late) {
+    if (!index_) return {};
+    Status status = alone([&]() -> Status {
+        if (Status s = count(records, false); !s.ok()) return s;
+        if (Status s = enter(); !s.ok() || late.empty()) return s;
+        if (Status s = index_->set_attributes(late); !s.ok()) return s;
+        return index_->commit_together(always_, false);
+    });
     if (!index_) return status;
     Status closed = alone([&] { return index_->close(always_); });
     if (status.ok()) status = std::move(closed);

@@ -49,8 +49,7 @@ public:
     /// closed.
     Status enter();
     /// Counts and enters the last records, changes attributes, and closes the index.
-    /// @param status  outcome of what was done before; after a failure the index is only closed
-    Status close(std::int64_t records, const LateAttributes& late, Status status);
+    Status close(std::int64_t records, const LateAttributes& late);
 
 private:
     /// Counted records whose chunks were not entered yet.

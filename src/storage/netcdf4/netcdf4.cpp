@@ -1,7 +1,7 @@
 // Writes netCDF-4: definitions by netCDF-C, an index by HDF5, and data by plain writes.
 //
 // Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
-// go to the end of the file, where the keeper hands out room (Placement). It enters them in HDF5's
+// go to the end of the file (see Placement). The keeper enters them in HDF5's
 // index when their records are counted. With boxes, data are kept unpacked until they are counted,
 // as any part of them may come later, and packed then.
 //
@@ -39,8 +39,6 @@ public:
         return layout_.stored(definitions_->variables[v], v);
     }
     bool fills(int variable) const override { return layout_.chunks.sparse[variable] != 0; }
-    bool collective() const override { return in_rounds() && !store_->boxes(); }
-    bool keeper_counts() const override { return !store_->boxes(); }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
@@ -70,7 +68,7 @@ public:
                     end = std::max(end, map.offset[i] + map.padded[i]);
             placer_->set_end(rounded(end, page));
         });
-        if (Status status = join(comm); !status.ok()) return status;
+        if (several_) placer_->share(comm, options.keeper, is_beside(), options.all_beside);
         if (opened.ok() && (writer || index_))
             opened = alone([&]() -> Status {
                 Status status = open_both();
@@ -113,22 +111,20 @@ public:
             return index_->open_existing(options.existing.kept, unwritten, contents.size, chunks);
         };
         if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        if (Status status = join(comm); !status.ok()) return status;
-        const Status known = writer || index_ ? store_->know(std::move(chunks)) : Status{};
+        if (several_) placer_->share(comm, options.keeper, is_beside(), options.all_beside);
+        const Status known =
+            several_ ? know_together(comm, chunks) : alone([&] { store_->know(chunks); });
         return options.alone ? known : agree(comm, known);
     }
 
-    /// Accepts parts of chunks in any order from now on. Allocates nothing, so it cannot fail on
-    /// some ranks only: collective() must return the same on all.
+    /// Accepts parts of chunks in any order from now on.
     void begin_boxes() override {
         store_->begin_boxes();
         FileWithSums::begin_boxes();
     }
 
     Status write(std::span<const Chunk> chunks) override {
-        Status status =
-            layout_.chunks.any_whole() ? write_each(chunks) : FileWithSums::write(chunks);
-        return collective() ? store_->end_piece(std::move(status)) : status;
+        return layout_.chunks.any_whole() ? write_each(chunks) : FileWithSums::write(chunks);
     }
 
     Status read(const Chunk& chunk, char* to) override {
@@ -136,30 +132,16 @@ public:
         return whole && store_->boxes() ? store_->read(chunk, to) : PlainFile::read(chunk, to);
     }
 
-    Status complete() override {
-        Stopwatch watch(counts_.seconds);
-        Status status = store_->boxes() ? Status{} : store_->complete();
-        return status.ok() ? FileWithSums::complete() : status;
-    }
-
     Status end_unit(std::int64_t records, bool mark) override {
         Stopwatch watch(counts_.seconds);
         Status status = store_->end_unit(records, mark);
-        return status.ok() ? FileWithSums::complete() : status;
+        return status.ok() ? FileWithSums::end_unit(records, mark) : status;
     }
 
-    Placement* placement() override {
-        return apart_ && layout_.chunks.any_whole() ? &*placer_ : nullptr;
-    }
-    void rejoin(Comm& comm) override {
-        if (!std::exchange(apart_, false)) return;
-        placer_->leave_table();
-        (void)join(comm);
-    }
+    Placement* placement() override { return several_ ? &*placer_ : nullptr; }
 
     Status set_records(std::int64_t records, bool durable) override {
-        if (Status status = place(records); !status.ok()) return status;
-        if (Status status = FileWithSums::complete(); !status.ok() || !index_) return status;
+        if (!index_) return {};
         if (Status status = alone([&] { return index_->count(records, durable); }); !status.ok())
             return status;
         return options_.behind ? Status{} : catch_up();
@@ -169,8 +151,8 @@ public:
 
     Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
-        Status status = alone([&] { return place(records); });
-        if (index_) status = index_->close(records, late, std::move(status));
+        Status status;
+        if (index_) status = index_->close(records, late);
         Status closed = close_files();
         if (status.ok()) status = std::move(closed);
         if (index_ && status.ok() && options_.durable) status = sync_closed(path_);
@@ -185,43 +167,24 @@ private:
         keeper_ = rank == options.keeper;
         writer_ = options.writers > 1 ? writer : keeper_;
         several_ = whole && options.writers > 1;
-        apart_ = options.apart;
     }
+    bool is_beside() const { return writer_ && options_.beside_keeper; }
 
-    /// Tests if the writers wait for each other, and request space in collective calls.
-    bool in_rounds() const { return several_ && !apart_; }
-
-    /// Connects the writers, so that they can get space in the file. Writers that wait for each
-    /// other request it in collective calls. Otherwise the writers on the keeper's node share a
-    /// table in memory, which contains the end of the file; a writer that cannot map this table
-    /// requests space from the keeper.
-    /// @return the same on every rank
+    /// Registers the chunks of an existing file, which the keeper has found, on all writers.
     /// @note Collective
-    Status join(Comm& comm) {
-        if (in_rounds()) {
-            auto writers = comm.split(writer_ ? 0 : -1, keeper_ ? -1 : comm.rank());
-            if (writers) store_->join(std::move(writers));
+    Status know_together(Comm& comm, std::span<const PlacedChunk> chunks) {
+        constexpr std::int64_t most = 1 << 14;  // chunks in a broadcast
+        std::vector<PlacedChunk> block(most);
+        std::int64_t n = std::ssize(chunks);
+        comm.broadcast(&n, sizeof n, options_.keeper);
+        Status status;
+        for (std::int64_t at = 0; at < n; at += most) {
+            const std::span some = std::span(block).first(std::min(most, n - at));
+            if (keeper_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
+            comm.broadcast(some.data(), some.size_bytes(), options_.keeper);
+            if (status.ok() && writer_) status = alone([&] { store_->know(some); });
         }
-        if (!several_ || !apart_ || options_.all_beside == 0) return {};
-        SegmentName name;
-        Status status =
-            agree(comm, alone([&] {
-                      Status made;
-                      if (!keeper_) return made;
-                      placer_->use(PlaceTable::make(options_.all_beside, placer_->end(), made));
-                      if (made.ok()) name = placer_->table()->name();
-                      return made;
-                  }));
-        if (!status.ok()) return status;
-        comm.broadcast(&name, sizeof name, options_.keeper);
-        const bool beside = writer_ && !keeper_ && options_.beside_keeper;
-        const int place = comm.sum_before(beside ? 1 : 0);
-        if (!beside) return {};
-        (void)alone([&] {
-            placer_->use(PlaceTable::map(name, place, status));
-            return status;
-        });
-        return {};
+        return status;
     }
 
     void make_store() {
@@ -289,17 +252,8 @@ private:
         return {};
     }
 
-    /// Packs and writes the chunks of the records that are about to be counted. Does nothing if
-    /// complete() or end_unit() has written them already.
-    Status place(std::int64_t records) {
-        if (apart_ || collective()) return {};
-        Stopwatch watch(counts_.seconds);
-        return store_->place(std::max(records, options_.existing.kept));
-    }
-
     bool keeper_ = false, writer_ = false;
     bool several_ = false;  ///< several writers write whole chunks
-    bool apart_ = false;    ///< the writers do not wait for each other
     Netcdf4Layout layout_;
     std::optional<ChunkPlacer> placer_;
     std::optional<ChunkStore> store_;

@@ -2,7 +2,6 @@
 #include "storage/netcdf4/place_table.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "comm/wait.hpp"
 
@@ -43,11 +42,7 @@ std::unique_ptr<PlaceTable> PlaceTable::map(const SegmentName& name, int n, Stat
     return std::unique_ptr<PlaceTable>(new PlaceTable(std::move(memory), n));
 }
 
-std::int64_t PlaceTable::take_room(std::int64_t bytes) {
-    return head().end.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-std::int64_t PlaceTable::end() const { return head().end.load(std::memory_order_relaxed); }
+std::atomic<std::int64_t>& PlaceTable::end() const { return head().end; }
 
 std::size_t PlaceTable::tell(std::span<const PlacedChunk> chunks) {
     Slot& own = slot(own_);

@@ -1,8 +1,9 @@
-// Memory that the writers of the keeper's node share if they do not wait for each other: the end of
-// the file, and a slot for each writer, in which it tells the keeper which chunks it has written.
+// Memory that the writers of the keeper's node share: the end of the file, and a slot for each
+// writer, in which it tells the keeper which chunks it has written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,10 +24,7 @@ public:
 
     const SegmentName& name() const { return memory_->name(); }
 
-    /// Takes space at the end of the file, and returns its address.
-    /// @param bytes  size of the space; a multiple of 8
-    std::int64_t take_room(std::int64_t bytes);
-    std::int64_t end() const;
+    std::atomic<std::int64_t>& end() const;
 
     /// Passes as many of these chunks to the keeper as its memory holds; none if the keeper has not
     /// yet taken those passed before.

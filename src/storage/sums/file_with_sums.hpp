@@ -15,7 +15,6 @@ public:
         if (status.ok()) status = PlainFile::write(chunks);
         return status.ok() ? sums_.note(chunks) : status;
     }
-    Status complete() override { return sums_.end_step(); }
     Status end_unit(std::int64_t, bool) override { return sums_.end_step(); }
     Status sync() override {
         Status status = PlainFile::sync();

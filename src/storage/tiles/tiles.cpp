@@ -63,19 +63,10 @@ public:
                      }));
     }
 
-    Status complete() override {
-        Status status = tile_ < 0 ? Status{} : inner_->complete();
-        counts_ = inner_->counts();
-        return status;
-    }
     Status end_unit(std::int64_t records, bool mark) override {
         Status status = tile_ < 0 ? Status{} : inner_->end_unit(records, mark);
         counts_ = inner_->counts();
         return status;
-    }
-    Placement* placement() override { return tile_ < 0 ? nullptr : inner_->placement(); }
-    void rejoin(Comm&) override {
-        if (tile_ >= 0) inner_->rejoin(*alone_);
     }
 
     Status reserve(std::int64_t offset, std::int64_t bytes) override {

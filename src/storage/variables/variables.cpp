@@ -60,9 +60,6 @@ public:
     void begin_boxes() override {
         for (Part& part : parts_) part.storage->begin_boxes();
     }
-    Status complete() override {
-        return each([](Part& p) { return p.storage->complete(); });
-    }
     Status end_unit(std::int64_t records, bool mark) override {
         return each([&](Part& p) { return p.storage->end_unit(records, mark); });
     }
