@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 
-#include "base/reserve.hpp"
 #include "storage/netcdf4/superblock.hpp"
 #include "storage/places.hpp"
 #include "storage/posix/system.hpp"
@@ -37,7 +36,7 @@ Status find_kind(const std::string& path, Kind& kind) {
 std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool reader,
                                     Status& status) {
     Kind kind = Kind::classic;
-    status = alone([&] { return comm.rank() == 0 ? find_kind(path, kind) : Status{}; });
+    if (comm.rank() == 0) status = find_kind(path, kind);
     if (status = agree(comm, status); !status.ok()) return nullptr;
     comm.broadcast(&kind, sizeof kind, 0);
     switch (kind) {
@@ -72,9 +71,9 @@ Status Storage::open(Comm&, const std::string& path, const Definitions&, const S
 
 void broadcast(Comm& comm, FileMap& map, int root) {
     std::vector<char> bytes;
-    if (comm.rank() == root) bytes = with_reserve([&] { return message_of(map); });
+    if (comm.rank() == root) bytes = message_of(map);
     comm.broadcast(bytes, root);
-    map = with_reserve([&] { return value_in<FileMap>(bytes); });
+    map = value_in<FileMap>(bytes);
 }
 
 std::unique_ptr<Storage> make_storage(const std::string& name) {

@@ -20,11 +20,8 @@ Status bring_places(Comm& comm, int keeper, Placement* mine) {
         if (wanted > 0) mine->give_room(at + before);
     }
     if (all[1] == 0) return status;
-    Status gathered = together([&] {
-        const auto rows = comm.gather(placed, keeper);
-        return alone([&] {
-            for (const auto& row : rows) mine->add_placed(row);
-        });
+    Status gathered = alone([&] {
+        for (const auto& row : comm.gather(placed, keeper)) mine->add_placed(row);
     });
     return status.ok() ? gathered : status;
 }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/reserve.hpp"
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 #include "storage/chunked/filters.hpp"
@@ -220,7 +219,7 @@ std::unique_ptr<Source> open_variable_source(Comm& comm, const std::string& path
 /// @note Collective; the same status on every rank
 template <class Made, class... Args>
 std::unique_ptr<Source> opened_source(Comm& comm, Status& status, const Args&... args) {
-    auto source = with_reserve([&] { return std::make_unique<Made>(args...); });
+    auto source = std::make_unique<Made>(args...);
     status = source->open(comm);
     if (!status.ok()) return nullptr;
     return source;

@@ -79,7 +79,7 @@ Status ChunkBatch::compress_all() {
 }
 
 Status ChunkBatch::finish(const TakeChunk& take) {
-    Status status = waiting_.empty() ? Status{} : alone([&] { return compress_all(); });
+    Status status = waiting_.empty() ? Status{} : compress_all();
     bytes_ = 0;
     const std::vector<Waiting> all = std::exchange(waiting_, {});
     for (std::size_t i = 0; i < all.size() && status.ok(); ++i)

@@ -24,25 +24,22 @@ public:
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
-        Status status = alone([&]() -> Status {
-            begin(comm, path, definitions, options);
-            NoSizeSignal guard;
-            Status own = create_classic_header(path, definitions, options, first_, map);
-            map_ = map;
-            return own;
-        });
+        begin(comm, path, definitions, options);
+        NoSizeSignal guard;
+        Status status = create_classic_header(path, definitions, options, first_, map);
+        map_ = map;
         if (!options.is_there) status = agree(comm, status);
         return begin_writing(comm, options, writer, std::move(status));
     }
 
     Status open(Comm& comm, const std::string& path, const Definitions& definitions,
                 const StorageOptions& options, bool writer, FileMap& map) override {
-        Status status = alone([&]() -> Status {
-            begin(comm, path, definitions, options);
-            map_ = map;
-            if (!first_) return {};
-            return keep_records(path, options.format, map, options.existing.kept, options.durable);
-        });
+        begin(comm, path, definitions, options);
+        map_ = map;
+        Status status;
+        if (first_)
+            status =
+                keep_records(path, options.format, map, options.existing.kept, options.durable);
         return begin_writing(comm, options, writer, std::move(status));
     }
 
@@ -67,10 +64,8 @@ public:
     Status close(std::int64_t records, const LateAttributes& late) override {
         NoSizeSignal guard;
         Descriptor kept;
-        std::string place;
-        const Status found = options_.live ? alone([&] { place = find_place(kept); }) : Status{};
+        const std::string place = options_.live ? find_place(kept) : std::string();
         Status status = close_files();
-        if (status.ok()) status = found;
         records = std::max(records, options_.existing.kept);
         if (!first_ || !status.ok()) return status;
         return complete_classic(place.empty() ? path_ : place, *definitions_, map_, options_.format,
@@ -92,13 +87,10 @@ private:
     }
 
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
-        if (status.ok())
-            status = alone([&] {
-                Status own = options.inspects ? check_identity(path_, options.claimed) : Status{};
-                if (!own.ok() || !(writer || keeper_ || first_)) return own;
-                own = sums_.begin(path_, *definitions_, {}, options, first_);
-                return own.ok() && (writer || keeper_) ? open_file() : own;
-            });
+        if (status.ok() && options.inspects) status = check_identity(path_, options.claimed);
+        if (status.ok() && (writer || keeper_ || first_))
+            status = sums_.begin(path_, *definitions_, {}, options, first_);
+        if (status.ok() && (writer || keeper_)) status = open_file();
         return options.alone ? status : agree(comm, status);
     }
 

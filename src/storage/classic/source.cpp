@@ -47,10 +47,8 @@ public:
         Status status = get_header(comm, false, header, nullptr, found);
         if (status.ok() && (header.format != header_.format || header.bytes != header_.bytes ||
                             header.map.offset != header_.map.offset))
-            status = alone([&] {
-                return failure(TW_ESTATE, "{}: its definitions have changed; open it again",
-                               OfFile{path_});
-            });
+            status = failure(TW_ESTATE, "{}: its definitions have changed; open it again",
+                             OfFile{path_});
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
         found_ = found;
@@ -137,20 +135,16 @@ private:
     Status get_header(Comm& comm, bool reader, ClassicHeader& header, Definitions* definitions,
                       Found& found) {
         std::vector<char> bytes;
-        Status status = alone([&]() -> Status {
-            const bool root = comm.rank() == 0;
-            Status own = root || reader ? file_.open() : Status{};
-            return root && own.ok() ? read_header(bytes, found) : own;
-        });
+        const bool root = comm.rank() == 0;
+        Status status = root || reader ? file_.open() : Status{};
+        // A damaged file may have any size.
+        if (root && status.ok()) status = alone([&] { return read_header(bytes, found); });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&found, sizeof found, 0);
         comm.broadcast(bytes, 0);
-        return alone([&]() -> Status {
-            if (file_.fd() >= 0)
-                if (Status own = check_opened(file_.fd(), path_, found.opened); !own.ok())
-                    return own;
-            return parse_classic_header(bytes, found.size, path_, header, definitions);
-        });
+        if (file_.fd() >= 0)
+            if (status = check_opened(file_.fd(), path_, found.opened); !status.ok()) return status;
+        return parse_classic_header(bytes, found.size, path_, header, definitions);
     }
 
     Status read_header(std::vector<char>& bytes, Found& found) {

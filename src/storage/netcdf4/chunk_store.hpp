@@ -60,8 +60,11 @@ public:
     Status end_unit(std::int64_t records, bool mark);
 
     /// Registers the chunks that an existing file contains.
-    void know(std::span<const PlacedChunk> chunks) {
-        for (const PlacedChunk& c : chunks) placer_.know(c);
+    /// @return TW_OK, TW_ENOMEM
+    Status know(std::span<const PlacedChunk> chunks) {
+        return alone([&] {
+            for (const PlacedChunk& c : chunks) placer_.know(c);
+        });
     }
     /// Removes the records from `records` on out of chunks that also hold earlier records, by
     /// rewriting those chunks.

@@ -211,12 +211,11 @@ Status Hdf5Driver::open(unsigned access, bool modern) {
 Status Hdf5Driver::close() {
     const QuietHdf5 quiet;
     Status status;
-    const auto close_failed = [&] { return failed("cannot close"); };
     // If the flush fails, a close would leave parts of the file open, which HDF5 would write when
     // the process ends. Ignore those writes.
     dropping_ = id_ >= 0 && H5Fflush(id_, H5F_SCOPE_LOCAL) < 0;
-    if (dropping_) status = alone(close_failed);
-    if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = alone(close_failed);
+    if (dropping_) status = failed("cannot close");
+    if (id_ >= 0 && H5Fclose(id_) < 0 && status.ok()) status = failed("cannot close");
     if (status.ok()) status = healthy();
     if (table_ != nullptr) table_->driver = nullptr;
     table_ = nullptr;

@@ -107,7 +107,7 @@ Status Hdf5File::reopen() {
 
 Status Hdf5File::close(bool durable) {
     Status status = driver_.close();
-    if (status.ok()) status = alone([&] { return changes_.write(driver_.end(), durable); });
+    if (status.ok()) status = changes_.write(driver_.end(), durable);
     // Remove the bytes that a failed step has left after the end.
     if (status.ok()) status = set_file_size(fd_, path_, driver_.end());
     if (close_file(fd_.release()) != 0 && status.ok())

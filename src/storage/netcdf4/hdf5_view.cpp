@@ -103,7 +103,7 @@ bool Hdf5View::changed() const {
 }
 
 bool Hdf5View::read(H5FD_mem_t, std::int64_t address, std::int64_t bytes, char* to) {
-    Status status = alone([&] { return read_fully(fd_, path_, to, bytes, address); });
+    Status status = read_fully(fd_, path_, to, bytes, address);
     const bool read = status.ok();
     if (!read && refused_.ok() && bytes <= size() - address) refused_ = std::move(status);
     return read;

@@ -76,7 +76,7 @@ Status KeeperIndex::drop_records() {
     const std::size_t n = definitions_.variables.size();
     for (std::size_t v = 0; v < n && status.ok(); ++v)
         if (layout_.chunks.grids[v].records > 1) status = find_chunks(v, chunks);
-    if (status.ok()) store_.know(chunks);
+    if (status.ok()) status = store_.know(chunks);
     for (std::size_t v = 0; v < n && status.ok(); ++v)
         if (definitions_.variables[v].record && index_->records(v) > kept_)
             status = store_.cut(v, kept_);
@@ -91,7 +91,7 @@ Status KeeperIndex::drop_records() {
 
 // ---- counting -----------------------------------------------------------------------------------
 
-Status KeeperIndex::count(std::int64_t records, bool durable) {
+void KeeperIndex::count_now(std::int64_t records, bool durable) {
     records = std::max(records, kept_);
     const std::lock_guard lock(mutex_);
     const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
@@ -105,7 +105,6 @@ Status KeeperIndex::count(std::int64_t records, bool durable) {
     const std::vector<PlacedChunk> placed = store_.take_placed(records);
     chunks.insert(chunks.end(), placed.begin(), placed.end());
     if (log_) log_->add({records, {chunks.begin() + before, chunks.end()}}, durable);
-    return {};
 }
 
 Status KeeperIndex::enter() {
@@ -116,7 +115,7 @@ Status KeeperIndex::enter() {
         counted.swap(counted_);
     }
     if (!counted) return {};
-    Status status = alone([&] { return enter_counted(*counted); });
+    Status status = enter_counted(*counted);
     if (!status.ok()) index_.reset();
     const std::lock_guard lock(mutex_);
     if (log_ && status.ok() && !counted_) log_->clear();
@@ -133,14 +132,14 @@ Status KeeperIndex::enter_counted(const Counted& counted) {
 
 Status KeeperIndex::close(std::int64_t records, const LateAttributes& late) {
     if (!index_) return {};
-    Status status = alone([&]() -> Status {
-        if (Status s = count(records, false); !s.ok()) return s;
-        if (Status s = enter(); !s.ok() || late.empty()) return s;
-        if (Status s = index_->set_attributes(late); !s.ok()) return s;
-        return index_->commit_together(always_, false);
-    });
+    Status status = count(records, false);
+    if (status.ok()) status = enter();
     if (!index_) return status;
-    Status closed = alone([&] { return index_->close(always_); });
+    if (status.ok() && !late.empty()) {
+        status = index_->set_attributes(late);
+        if (status.ok()) status = index_->commit_together(always_, false);
+    }
+    Status closed = index_->close(always_);
     if (status.ok()) status = std::move(closed);
     index_.reset();
     if (status.ok() && log_) log_->remove();

@@ -43,38 +43,26 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         choose_writers(comm.rank(), options, writer, needs_whole_chunks(definitions));
-        const auto make = [&]() -> Status {
-            if (options.inspects)
-                if (Status s = check_identity(path, options.claimed); !s.ok()) return s;
-            begin(path, definitions, options);
-            layout_.choose(definitions, options.writers);
-            make_store();
-            if (!keeper_) return {};
-            NoSizeSignal guard;
-            return make_file();
-        };
-        const Status made = alone(make);
-        std::int64_t told[] = {made.ok() ? 0 : 1, layout_.definitions_bytes};
+        begin(path, definitions, options);
+        Status status = options.inspects ? check_identity(path, options.claimed) : Status{};
+        if (status.ok()) layout_.choose(definitions, options.writers);
+        if (status.ok()) make_store();
+        if (status.ok() && keeper_) status = make_file();
+        std::int64_t told[] = {status.ok() ? 0 : 1, layout_.definitions_bytes};
         comm.all_reduce(told, Reduce::max);
-        if (told[0] != 0) return agree(comm, made);
+        if (told[0] != 0) return agree(comm, status);
         layout_.definitions_bytes = told[1];
-        Status opened = alone([&] {
-            map = layout_.map = file_map(definitions, layout_.chunks.grids, layout_.chunks.whole,
-                                         layout_.rooms.data_begin(layout_.definitions_bytes));
-            // The offsets of variables that are written in whole chunks are not addresses.
-            std::int64_t end = layout_.rooms.data_begin(layout_.definitions_bytes);
-            for (std::size_t i = 0; i < layout_.chunks.whole.size(); ++i)
-                if (layout_.chunks.whole[i] == 0)
-                    end = std::max(end, map.offset[i] + map.padded[i]);
-            placer_->set_end(rounded(end, page));
-        });
-        if (several_) placer_->share(comm, options.keeper, is_beside(), options.all_beside);
-        if (opened.ok() && (writer || index_))
-            opened = alone([&]() -> Status {
-                Status status = open_both();
-                return status.ok() && index_ ? index_->open_new() : status;
-            });
-        return options.alone ? opened : agree(comm, opened);
+        map = layout_.map = file_map(definitions, layout_.chunks.grids, layout_.chunks.whole,
+                                     layout_.rooms.data_begin(layout_.definitions_bytes));
+        // The offsets of variables that are written in whole chunks are not addresses.
+        std::int64_t end = layout_.rooms.data_begin(layout_.definitions_bytes);
+        for (std::size_t i = 0; i < layout_.chunks.whole.size(); ++i)
+            if (layout_.chunks.whole[i] == 0) end = std::max(end, map.offset[i] + map.padded[i]);
+        placer_->set_end(rounded(end, page));
+        share_end(comm);
+        if (writer || index_) status = open_both();
+        if (status.ok() && index_) status = index_->open_new();
+        return options.alone ? status : agree(comm, status);
     }
 
     /// Opens an existing file. Its data stay in place; new chunks are added at its end.
@@ -83,38 +71,34 @@ public:
         Netcdf4Contents contents;
         std::vector<int> unwritten;
         std::vector<char> bytes;
-        const auto read = [&]() -> Status {
-            begin(path, definitions, options);
-            if (comm.rank() != options.keeper) return {};
-            if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
-            unwritten = give_places(definitions, contents);
-            bytes = to_bytes(contents);
-            return {};
-        };
-        if (Status status = agree(comm, alone(read)); !status.ok()) return status;
+        begin(path, definitions, options);
+        Status status;
+        if (comm.rank() == options.keeper) {
+            status = read_netcdf4_contents(path, contents);
+            if (status.ok()) unwritten = give_places(definitions, contents);
+            if (status.ok()) bytes = to_bytes(contents);
+        }
+        if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(bytes, options.keeper);
-        const auto take = [&] {
-            layout_.take(definitions, netcdf4_contents_of(bytes));
-            map = layout_.map;
-        };
-        if (Status status = agree(comm, alone(take)); !status.ok()) return status;
+        layout_.take(definitions, netcdf4_contents_of(bytes));
+        map = layout_.map;
         choose_writers(comm.rank(), options, writer, layout_.chunks.any_whole());
+        make_store();
         std::vector<PlacedChunk> chunks;
-        const auto open_all = [&]() -> Status {
-            make_store();
-            if (!writer && !index_) return {};
-            NoSizeSignal guard;
-            Status status = open_both();
-            for (const int i : unwritten)
-                if (status.ok()) status = write_fills(i);
-            if (!status.ok() || !index_) return status;
-            return index_->open_existing(options.existing.kept, unwritten, contents.size, chunks);
-        };
-        if (Status status = agree(comm, alone(open_all)); !status.ok()) return status;
-        if (several_) placer_->share(comm, options.keeper, is_beside(), options.all_beside);
-        const Status known =
-            several_ ? know_together(comm, chunks) : alone([&] { store_->know(chunks); });
-        return options.alone ? known : agree(comm, known);
+        if (writer || index_)
+            status = alone([&]() -> Status {
+                const NoSizeSignal guard;
+                Status own = open_both();
+                for (const int i : unwritten)
+                    if (own.ok()) own = write_fills(i);
+                if (!own.ok() || !index_) return own;
+                return index_->open_existing(options.existing.kept, unwritten, contents.size,
+                                             chunks);
+            });
+        if (status = agree(comm, status); !status.ok()) return status;
+        share_end(comm);
+        status = several_ ? know_together(comm, chunks) : store_->know(chunks);
+        return options.alone ? status : agree(comm, status);
     }
 
     /// Accepts parts of chunks in any order from now on.
@@ -142,9 +126,8 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!index_) return {};
-        if (Status status = alone([&] { return index_->count(records, durable); }); !status.ok())
-            return status;
-        return options_.behind ? Status{} : catch_up();
+        Status status = index_->count(records, durable);
+        return status.ok() && !options_.behind ? catch_up() : status;
     }
 
     Status catch_up() override { return index_ ? index_->enter() : Status{}; }
@@ -168,7 +151,13 @@ private:
         writer_ = options.writers > 1 ? writer : keeper_;
         several_ = whole && options.writers > 1;
     }
-    bool is_beside() const { return writer_ && options_.beside_keeper; }
+
+    /// @note Collective
+    void share_end(Comm& comm) {
+        if (several_)
+            placer_->share(comm, options_.keeper, writer_ && options_.beside_keeper,
+                           options_.all_beside);
+    }
 
     /// Registers the chunks of an existing file, which the keeper has found, on all writers.
     /// @note Collective
@@ -182,7 +171,7 @@ private:
             const std::span some = std::span(block).first(std::min(most, n - at));
             if (keeper_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
             comm.broadcast(some.data(), some.size_bytes(), options_.keeper);
-            if (status.ok() && writer_) status = alone([&] { store_->know(some); });
+            if (status.ok() && writer_) status = store_->know(some);
         }
         return status;
     }
@@ -205,6 +194,7 @@ private:
     }
 
     Status make_file() {
+        const NoSizeSignal guard;
         const ChunkLayout& chunks = layout_.chunks;
         Status status = create_netcdf4(path_, *definitions_, chunks.grids, options_.format);
         if (!status.ok()) return status;

@@ -144,12 +144,11 @@ public:
         OpenedFile opened;
         Status status = look(comm, contents, file, opened);
         if (status.ok())
-            status = agree(comm, alone([&]() -> Status {
-                               if (same(definitions_, contents.definitions)) return {};
-                               return failure(TW_ESTATE,
-                                              "{}: its definitions have changed; open it again",
-                                              OfFile{path_});
-                           }));
+            status = agree(
+                comm, same(definitions_, contents.definitions)
+                          ? Status{}
+                          : failure(TW_ESTATE, "{}: its definitions have changed; open it again",
+                                    OfFile{path_}));
         if (status.ok()) {
             forget();
             forget_behind();
@@ -293,21 +292,15 @@ private:
     /// are read, because another file may take its name later.
     Status look(Comm& comm, Netcdf4Contents& contents, ReadFile& file, OpenedFile& opened) {
         std::vector<char> bytes;
-        Status status = alone([&]() -> Status {
-            const bool root = comm.rank() == 0;
-            Status own = reader_ || root ? file.open() : Status{};
-            if (!root || !own.ok()) return own;
-            own = read_steady_contents(file, path_, contents, opened);
-            if (own.ok()) bytes = to_bytes(contents);
-            return own;
-        });
+        const bool root = comm.rank() == 0;
+        Status status = reader_ || root ? file.open() : Status{};
+        if (root && status.ok()) status = read_steady_contents(file, path_, contents, opened);
+        if (root && status.ok()) bytes = to_bytes(contents);
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&opened, sizeof opened, 0);
         comm.broadcast(bytes, 0);
-        return agree(comm, alone([&]() -> Status {
-                         contents = netcdf4_contents_of(bytes);
-                         return file.fd() < 0 ? Status{} : check_opened(file.fd(), path_, opened);
-                     }));
+        contents = netcdf4_contents_of(bytes);
+        return agree(comm, file.fd() < 0 ? Status{} : check_opened(file.fd(), path_, opened));
     }
 
     void accept(Netcdf4Contents contents) {

@@ -10,7 +10,6 @@
 #include <deque>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "base/untaken.hpp"
 #include "storage/classic/header.hpp"
@@ -45,9 +44,7 @@ public:
         NoSizeSignal guard;
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
-        status = alone([&] {
-            return first_ ? create_classic_header(path, definitions, options, true, map) : Status{};
-        });
+        if (first_) status = create_classic_header(path, definitions, options, true, map);
         if (status = agree(comm, status); !status.ok()) return status;
         broadcast(comm, map, 0);
         map_ = map;
@@ -156,7 +153,7 @@ private:
         throttle_ = Throttle(options.rate);
         first_ = comm.rank() == 0;
         durable_ = options.durable;
-        with_reserve([&] { path_ = path; });
+        path_ = path;
         writers_ = comm.split(writer ? 0 : -1, comm.rank());
         choose_mpi_io();
     }

@@ -60,24 +60,20 @@ Status make_absolute(std::string_view path, std::string& absolute) {
 
 Status share_path(Comm& comm, std::string_view mine, std::string& absolute) {
     std::vector<char> given, made;
-    Status status = alone([&]() -> Status {
-        if (comm.rank() != 0) return {};
+    Status status;
+    if (comm.rank() == 0) {
         std::string path;
-        Status own = make_absolute(mine, path);
+        status = make_absolute(mine, path);
         given.assign(mine.begin(), mine.end());
         made.assign(path.begin(), path.end());
-        return own;
-    });
+    }
     if (status = agree(comm, status); !status.ok()) return status;
     comm.broadcast(given, 0);
     comm.broadcast(made, 0);
-    status = alone([&]() -> Status {
-        absolute.assign(made.begin(), made.end());
-        const std::string_view theirs(given.data(), given.size());
-        if (theirs == mine) return {};
-        return failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
-                       mine, OfRank{comm.rank()});
-    });
+    absolute.assign(made.begin(), made.end());
+    if (const std::string_view theirs(given.data(), given.size()); theirs != mine)
+        status = failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
+                         mine, OfRank{comm.rank()});
     return agree(comm, status);
 }
 

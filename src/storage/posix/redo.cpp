@@ -90,7 +90,7 @@ Status RedoLog::drop(bool durable) {
 
 Status redo(const std::string& path) {
     std::vector<ChangedBytes> changes;
-    Status status = alone([&] { return read_changes(path, changes); });
+    Status status = read_changes(path, changes);
     if (!status.ok() || changes.empty()) return status;
     return with_file(path, O_RDWR, [&](int fd) { return change_again(fd, path, changes); });
 }

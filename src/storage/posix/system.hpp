@@ -90,7 +90,7 @@ int close_file(int fd);
 
 /// Opens a file, passes its descriptor to act(), and closes it.
 /// @param flags  of open(2); a file that is created gets the usual permissions
-/// @return TW_OK, TW_EIO, or the failure of act(), which may throw
+/// @return TW_OK, TW_EIO, or the failure of act()
 template <class Act>
 Status with_file(const std::string& path, int flags, Act&& act) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
@@ -100,7 +100,7 @@ Status with_file(const std::string& path, int flags, Act&& act) {
                                                                  ? "cannot open"
                                                                  : "cannot open for writing");
     const NoSizeSignal guard;
-    Status status = alone([&] { return act(fd); });
+    Status status = act(fd);
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
     return status;
 }

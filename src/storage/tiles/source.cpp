@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/reserve.hpp"
 #include "storage/several_files.hpp"
 #include "storage/tiles/set.hpp"
 
@@ -31,34 +30,27 @@ public:
     Status open(Comm& comm) {
         int files = 1;
         for (int k = 0; k < files; ++k) {
-            const std::string path = with_reserve([&] { return tile_path(path_, k); });
+            const std::string path = tile_path(path_, k);
             Status status;
             auto tile = open_source(comm, path, false, status);
             if (!status.ok()) {
-                if (k > 0)
-                    with_reserve(
-                        [&] { reword(status, "{} (the set has {} files)", status.text, files); });
+                if (k > 0) reword(status, "{} (the set has {} files)", status.text, files);
                 return status;
             }
             tile->forget();
-            // All ranks get the same result, unless one of them runs out of memory.
-            if (status = agree(comm, alone([&] { return join(std::move(tile), path, files); }));
-                !status.ok())
-                return status;
+            if (status = join(std::move(tile), path, files); !status.ok()) return status;
         }
-        return agree(comm, alone([&] {
-                         definitions_ = set_.whole();
-                         count_records();
-                         is_grid_ = set_.find_grid(grid_);
-                         return set_.check_cover();
-                     }));
+        definitions_ = set_.whole();
+        count_records();
+        is_grid_ = set_.find_grid(grid_);
+        return set_.check_cover();
     }
 
     FileSet files() const override { return {set_.size(), is_grid_ ? &grid_ : nullptr}; }
 
     Status check_files(Comm& comm, bool common_records) override {
         Status status;
-        if (!common_records) status = alone([&] { return compare_records(); });
+        if (!common_records) status = compare_records();
         // Divide the comparisons among the ranks.
         for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
             status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });

@@ -41,26 +41,23 @@ public:
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
-        return agree(comm, alone([&]() -> Status {
-                         plain_ = map = plain_map(definitions);
-                         if (tile_ < 0) return {};
-                         definitions_ = tile_definitions(definitions, grid_, tile_);
-                         StorageOptions own = options;
-                         own.keeper = 0;
-                         own.writers = 1;
-                         std::string data;
-                         Status found = find_data_path(tile_path(path_, tile_), own.live, data);
-                         if (!found.ok()) return found;
-                         return inner_->create(*alone_, data, definitions_, own, true, map_);
-                     }));
+        plain_ = map = plain_map(definitions);
+        Status status;
+        if (tile_ >= 0) {
+            definitions_ = tile_definitions(definitions, grid_, tile_);
+            std::string data;
+            status = find_data_path(tile_path(path_, tile_), options.live, data);
+            if (status.ok())
+                status =
+                    inner_->create(*alone_, data, definitions_, of_one_writer(options), true, map_);
+        }
+        return agree(comm, status);
     }
 
     Status open(Comm& comm, const std::string&, const Definitions& definitions,
                 const StorageOptions& options, bool, FileMap& map) override {
-        return agree(comm, alone([&]() -> Status {
-                         plain_ = map = plain_map(definitions);
-                         return tile_ < 0 ? Status{} : open_tile(definitions, options);
-                     }));
+        plain_ = map = plain_map(definitions);
+        return agree(comm, tile_ < 0 ? Status{} : open_tile(definitions, options));
     }
 
     Status end_unit(std::int64_t records, bool mark) override {
@@ -101,6 +98,12 @@ public:
     }
 
 private:
+    static StorageOptions of_one_writer(StorageOptions options) {
+        options.keeper = 0;
+        options.writers = 1;
+        return options;
+    }
+
     /// Opens an existing tile. Uses the definitions in its file, except for fill values that the
     /// model has set.
     Status open_tile(const Definitions& whole, const StorageOptions& options) {
@@ -119,11 +122,8 @@ private:
                            OfFile{path});
         for (std::size_t i = 0; i < expected.variables.size(); ++i)
             definitions_.variables[i].fill = expected.variables[i].fill;
-        StorageOptions own = options;
-        own.keeper = 0;
-        own.writers = 1;
         if (const ClassicHeader* header = source->classic_header()) map_ = header->map;
-        return inner_->open(*alone_, path, definitions_, own, true, map_);
+        return inner_->open(*alone_, path, definitions_, of_one_writer(options), true, map_);
     }
 
     /// Converts a chunk of the whole data set to its position in the tile's file.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
@@ -45,27 +44,22 @@ public:
 
     Status open(Comm& comm) {
         std::vector<char> list;
-        if (comm.rank() == 0)
-            list = with_reserve([&] {
-                const std::string names = joined(netcdf_files(path_), "/") + "/";
-                return std::vector<char>(names.begin(), names.end());
-            });
+        if (comm.rank() == 0) {
+            const std::string names = joined(netcdf_files(path_), "/") + "/";
+            list.assign(names.begin(), names.end());
+        }
         comm.broadcast(list, 0);
         Status status;
         for (auto begin = list.begin(); begin != list.end();) {
             const auto end = std::find(begin, list.end(), '/');
-            const std::string file =
-                with_reserve([&] { return path_ + "/" + std::string(begin, end); });
+            const std::string file = path_ + "/" + std::string(begin, end);
             auto source = open_source(comm, file, false, status);
             if (!status.ok()) {
-                with_reserve([&] { status.text += fmt::format(" (of directory '{}')", path_); });
+                status.text += fmt::format(" (of directory '{}')", path_);
                 return status;
             }
             source->forget();
-            // All ranks get the same result, unless one of them runs out of memory.
-            if (status = agree(comm, alone([&] { return join(std::move(source), file); }));
-                !status.ok())
-                return status;
+            if (status = join(std::move(source), file); !status.ok()) return status;
             begin = end + 1;
         }
         count_records();

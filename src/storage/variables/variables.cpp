@@ -19,23 +19,18 @@ public:
                   const StorageOptions& options, bool writer, FileMap& map) override {
         StorageOptions own = options;
         own.rate = 0;  // the rate is limited for all files together, not for each one
-        Status status = alone([&] {
-            map = plain_map(definitions);
-            throttle_ = Throttle(options.rate);
-            holders_.resize(definitions.variables.size());
-            for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
-        });
-        if (status = agree(comm, status); !status.ok()) return status;
+        map = plain_map(definitions);
+        throttle_ = Throttle(options.rate);
+        holders_.resize(definitions.variables.size());
+        for (VariableFile& file : files_of_variables(definitions)) add(std::move(file), path);
+        Status status;
         for (Part& part : parts_) {
             status =
                 part.storage->create(comm, part.path, part.file.definitions, own, writer, part.map);
             if (!status.ok()) return status;
         }
-        return agree(comm, alone([&] {
-                         return options.durable && comm.rank() == 0
-                                    ? sync_folder_of(parts_.front().path)
-                                    : Status{};
-                     }));
+        if (options.durable && comm.rank() == 0) status = sync_folder_of(parts_.front().path);
+        return agree(comm, status);
     }
 
     Status write(std::span<const Chunk> chunks) override {
