@@ -7,6 +7,7 @@
 #include "comm/team.hpp"
 #include "exchange/holding.hpp"
 #include "service/file_options.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/storage.hpp"
 #include "telemetry/telemetry.hpp"
 

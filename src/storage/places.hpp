@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "storage/chunked/filters.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {

@@ -12,8 +12,8 @@
 
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
-#include "storage/chunked/filters.hpp"
 #include "storage/throttle.hpp"
+#include "storage/variable_storage.hpp"
 
 namespace thalweg::detail {
 
@@ -57,12 +57,6 @@ struct PlaceSource {
     std::int64_t first = 0;  ///< index in the part of the first element to read
 
     bool operator==(const PlaceSource&) const = default;
-};
-
-/// The storage of a variable's elements.
-struct VariableStorage {
-    std::vector<std::int64_t> chunk;    ///< chunk length in each dimension; empty: not chunked
-    std::vector<StoredFilter> filters;  ///< filters in the order in which they were applied
 };
 
 struct ReadCounts {

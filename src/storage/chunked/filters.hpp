@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "definitions/definitions.hpp"
+#include "storage/variable_storage.hpp"
 
 namespace thalweg::detail {
 
@@ -20,14 +21,6 @@ void unshuffle(const char* from, std::int64_t elements, std::int64_t element, ch
 
 /// Returns the checksum of HDF5's filter "fletcher32".
 std::uint32_t fletcher32(const char* data, std::int64_t bytes);
-
-/// A filter of a variable, as HDF5 describes it. The filters of a chunk are applied one after
-/// another.
-struct StoredFilter {
-    std::int32_t id = 0;       ///< identifier of the filter in HDF5
-    std::int32_t element = 1;  ///< bytes of an element, for shuffle
-    std::int32_t level = 0;    ///< level of deflate or zstd
-};
 
 /// Returns the filters that the settings of a variable request.
 std::vector<StoredFilter> filters_of(const Packing& packing, std::int64_t element);

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "storage/chunked/chunk_cache.hpp"
-#include "storage/netcdf4/contents.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/netcdf4/stored_variable.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {

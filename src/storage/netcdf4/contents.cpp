@@ -8,10 +8,12 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <map>
 #include <memory>
 
 #include "definitions/wire.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/existing.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/hdf5_view.hpp"
@@ -25,10 +27,6 @@ namespace {
 
 /// Approximate size in bytes of the boxes in which HDF5 reads data that only HDF5 can read.
 constexpr std::int64_t box_bytes = 4 << 20;
-
-/// Prefix that netCDF-C adds in HDF5 to the name of a variable that is named like a dimension, but
-/// whose first dimension is another one.
-const std::string other_name = "_nc4_non_coord_";
 
 constexpr bool little = std::endian::native == std::endian::little;
 
@@ -184,7 +182,7 @@ private:
     Status list_unreadable(int id, int code) {
         for (const std::string& set : sets_) {
             const std::string name =
-                set.starts_with(other_name) ? set.substr(other_name.size()) : set;
+                set.starts_with(other_name) ? set.substr(std::strlen(other_name)) : set;
             int found = -1;
             if (nc_inq_varid(ncid_, name.c_str(), &found) != NC_NOERR || found != id) continue;
             Variable v;
@@ -456,11 +454,6 @@ Status read_netcdf4_contents(const std::string& path, Netcdf4Contents& contents)
     if (!view) return status;
     read_storage(*view, contents);
     return view->refused();
-}
-
-std::string name_in_hdf5(hid_t file, const std::string& name) {
-    const std::string other = other_name + name;
-    return H5Lexists(file, other.c_str(), H5P_DEFAULT) > 0 ? other : name;
 }
 
 template <class Wire>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/hdf5_driver.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/header.hpp"

@@ -8,8 +8,8 @@
 #include <ctime>
 #include <utility>
 
-#include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
+#include "storage/netcdf4/stored_variable.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/hdf5_handle.hpp"
+#include "storage/netcdf4/stored_variable.hpp"
 
 namespace thalweg::detail {
 

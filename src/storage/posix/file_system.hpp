@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "storage/file_identity.hpp"
 
 namespace thalweg::detail {
 
@@ -49,21 +50,6 @@ struct AskedFileSystem {
 /// Asks the system for the properties of a file's file system.
 /// @param stripe_size  returned unchanged; -1: replaced by the file's stripe size
 AskedFileSystem ask_file_system(const std::string& path, std::int64_t stripe_size);
-
-/// Identity of the file to which a path leads. It is the same on every node that sees this file.
-/// All members are 0 if it is unknown.
-struct FileIdentity {
-    std::uint64_t inode = 0;
-    /// Device number and number of the running kernel, on a disk of a single node; otherwise 0.
-    std::uint64_t device = 0, kernel = 0;
-};
-
-/// Returns the identity of a file; sets errno if it cannot be opened.
-FileIdentity identity_at(const std::string& path);
-
-/// Checks that this node sees the same file that another node has created.
-/// @return TW_OK, TW_EIO
-Status check_identity(const std::string& path, const FileIdentity& created);
 
 /// Creates a file, or truncates it. On Lustre a new file gets stripes if Lustre's library is
 /// installed; if that fails, `said` receives the reason.

@@ -71,7 +71,8 @@ Status share_path(Comm& comm, std::string_view mine, std::string& absolute) {
     comm.broadcast(given, 0);
     comm.broadcast(made, 0);
     absolute.assign(made.begin(), made.end());
-    if (const std::string_view theirs(given.data(), given.size()); theirs != mine)
+    const std::string_view theirs(given.data(), given.size());
+    if (theirs != mine)
         status = failure(TW_EMISMATCH, "the path is '{}' on rank 0, but '{}' on rank {}", theirs,
                          mine, OfRank{comm.rank()});
     return agree(comm, status);

@@ -8,8 +8,6 @@
 #include <array>
 #include <cerrno>
 
-#include "storage/posix/paths.hpp"
-
 namespace thalweg::detail {
 
 std::string host_name() {
@@ -20,7 +18,8 @@ std::string host_name() {
 
 Status cannot_create(const std::string& path) {
     const int error = errno;
-    const std::string folder = folder_of(path);
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
     struct stat info {};
     if (error == ENOENT && stat(folder.c_str(), &info) != 0 && errno == ENOENT)
         return failure(TW_EIO, "{}: the folder {} does not exist", OfFile{path},
