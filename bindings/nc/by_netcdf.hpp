@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "base/untaken.hpp"
 #include "table.hpp"
 
@@ -28,7 +28,7 @@ public:
 
 private:
     detail::Untaken untaken_;
-    detail::NoSizeSignal no_signal_;
+    detail::IgnoreSigxfsz no_signal_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

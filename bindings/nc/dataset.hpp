@@ -23,7 +23,7 @@
 #include "grid.hpp"
 #include "serial.hpp"
 #include "session.hpp"
-#include "storage/spacing.hpp"
+#include "storage/header_padding.hpp"
 #include "table.hpp"
 
 namespace thalweg::nc {
@@ -70,7 +70,7 @@ public:
     int set_fill(int mode);
     // Sets the free space and the alignment of a new classic file, as nc__enddef does. The root's
     // values are used.
-    void set_spacing(const detail::Spacing& spacing) { spacing_ = spacing; }
+    void set_spacing(const detail::HeaderPadding& spacing) { spacing_ = spacing; }
 
     // Makes the attributes on all ranks equal to those of the root.
     // @note Collective, if attributes were put since the last call
@@ -107,8 +107,8 @@ protected:
     bool shares_attributes_ = true;    // inquiries return the root's attributes
     bool dirty_ = false;               // data were put since the last sync
     int fill_mode_ = NC_NOFILL;
-    // Spacing that the program wants in a new classic file.
-    std::optional<detail::Spacing> spacing_;
+    // HeaderPadding that the program wants in a new classic file.
+    std::optional<detail::HeaderPadding> spacing_;
     Table table_;
     tw_file file_ = nullptr;
     std::unique_ptr<Serial> serial_;  // stays open while the file is read between two writes

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "error.hpp"
 #include "session.hpp"
 
@@ -102,7 +102,7 @@ char* Queue::take_mapped(std::size_t bytes) {
         const int file = mkstemp(name.data());
         if (file < 0) throw Error{errno, name + ": " + std::strerror(errno)};
         unlink(name.c_str());
-        const detail::NoSizeSignal guard;
+        const detail::IgnoreSigxfsz guard;
         const int full = posix_fallocate(file, 0, static_cast<off_t>(size));
         void* const at = full != 0
                              ? MAP_FAILED

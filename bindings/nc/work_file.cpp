@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 
 namespace thalweg::nc {
 
@@ -87,7 +87,7 @@ WorkFile::~WorkFile() {
 }
 
 void WorkFile::make(Begin begin) const {
-    const detail::NoSizeSignal guard;
+    const detail::IgnoreSigxfsz guard;
     struct stat info {};
     const bool exists = ::stat(name_.c_str(), &info) == 0;
     Descriptor to(path_, O_WRONLY | O_CREAT | O_TRUNC, 0666);

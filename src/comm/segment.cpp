@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "base/free_memory.hpp"
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "base/system_words.hpp"
 #include "base/work.hpp"
 
@@ -70,7 +70,7 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
                          bytes, std::strerror(ENOMEM));
         return nullptr;
     }
-    NoSizeSignal guard;  // a limit on the size of files applies to this memory, too
+    IgnoreSigxfsz guard;  // a limit on the size of files applies to this memory, too
     std::int64_t token = 0;
     (void)!getrandom(&token, sizeof token, 0);
     const int fd = memfd_create(SegmentLabel(token).text(), MFD_CLOEXEC);

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cmath>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "base/trace.hpp"
 #include "publish/sums.hpp"
 #include "storage/posix/paths.hpp"
@@ -118,7 +118,7 @@ Status describe_bytes(const FileContext& file, std::string& line) {
 Status append_line(const std::string& path, const std::string& line, bool durable) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return system_failure(path, "cannot open for writing");
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     ssize_t n = 0;
     do n = ::write(fd, line.data(), line.size());
     while (n < 0 && errno == EINTR);

@@ -94,7 +94,7 @@ Status DefineMode::set_variable(const std::string& variable, const std::string& 
     if (Status s = check("tw_set_var was called"); !s.ok()) return s;
     if (!variable.empty())
         return detail::set_variable(file_.definitions, file_.path, variable, settings);
-    Spacing spacing = file_.options.spacing;
+    HeaderPadding spacing = file_.options.spacing;
     Status s = set_spacing(settings, spacing);
     if (s.ok())
         file_.options.spacing = spacing;
@@ -185,7 +185,7 @@ std::vector<std::string> DefineMode::lines() const {
     if (source_)
         lines.push_back(fmt::format("first record {}, {} kept", wording.index(file_.existing.first),
                                     file_.existing.kept));
-    if (const Spacing& s = file_.options.spacing; s != Spacing{})
+    if (const HeaderPadding& s = file_.options.spacing; s != HeaderPadding{})
         lines.push_back(
             fmt::format("{} bytes after the header, variables at {}, {} bytes after "
                         "them, records at {}",

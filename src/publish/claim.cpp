@@ -12,12 +12,12 @@
 
 #include "publish/committed.hpp"
 #include "publish/stale_references.hpp"
+#include "storage/checksums/table.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
-#include "storage/sums/table.hpp"
 
 namespace thalweg::detail {
 

@@ -12,10 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "storage/checksums/table.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
-#include "storage/sums/table.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {
@@ -350,7 +350,7 @@ Status complete_sums(const std::string& data, int part, int most, bool durable) 
     const std::int64_t n = std::min(file.pieces(), file.table().pieces(file.source().records()));
     const std::int64_t parts = parts_of(n);
     if (part >= parts) return {};
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     if (part == 0 && n < file.pieces() && ftruncate(file.descriptor(), file.table().offset(n)) != 0)
         return system_failure(file.path(), "cannot drop checksums");
     const auto complete = [&](std::int64_t index, const Sum& sum) -> Status {

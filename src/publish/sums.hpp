@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "storage/sums/hash.hpp"
+#include "storage/checksums/hash.hpp"
 
 namespace thalweg::detail {
 

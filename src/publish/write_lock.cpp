@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -47,7 +47,7 @@ LockHolder read_owner(int fd) {
 /// full disk; the lock works without it.
 /// @return false if they could not be written
 bool write_owner(int fd, const std::string& host) {
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     const std::string text = fmt::format("{}{} {}\n", mark, host, getpid());
     return ftruncate(fd, 0) == 0 &&
            pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());

@@ -12,7 +12,7 @@
 #include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/packers.hpp"
-#include "storage/spacing.hpp"
+#include "storage/header_padding.hpp"
 
 namespace thalweg::detail {
 
@@ -37,7 +37,7 @@ struct FileOptions {
     std::int64_t straight = -1;
     std::int64_t buffer = 0;   ///< bytes per rank
     std::int64_t staging = 0;  ///< bytes per rank
-    Spacing spacing;
+    HeaderPadding spacing;
     /// Attributes may differ between ranks; those of rank 0 are written.
     bool first_attributes = false;
     std::string references = "no";  ///< Zarr references to the file: no, yes, or a path

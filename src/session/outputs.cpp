@@ -12,8 +12,8 @@
 #include <map>
 #include <utility>
 
+#include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
-#include "base/size_signal.hpp"
 #include "session/calls.hpp"
 #include "telemetry/report.hpp"
 
@@ -22,7 +22,7 @@ namespace thalweg::detail {
 namespace {
 
 Status write_text(const char* what, const std::string& path, const std::string& text) {
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     errno = 0;
     std::ofstream out(path);
     out << text;

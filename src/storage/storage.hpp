@@ -14,9 +14,9 @@
 #include "comm/comm.hpp"
 #include "definitions/definitions.hpp"
 #include "storage/file_identity.hpp"
+#include "storage/header_padding.hpp"
 #include "storage/placement.hpp"
 #include "storage/source.hpp"
-#include "storage/spacing.hpp"
 #include "storage/throttle.hpp"
 #include "storage/write_counts.hpp"
 
@@ -77,7 +77,7 @@ struct Existing {
 
 struct StorageOptions {
     Format format = Format::cdf2;
-    Spacing spacing = {};
+    HeaderPadding spacing = {};
     /// With storage=pnetcdf: write each variable by one collective call, instead of all data
     /// together.
     bool blocking = false;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
 #include "base/reserve.hpp"
-#include "base/size_signal.hpp"
 
 namespace thalweg::detail {
 
@@ -233,7 +233,7 @@ std::int64_t Trace::receive(Comm& world, int rank, Writer& writer, std::string& 
 }
 
 Status Trace::write(Comm& world, int root, const std::string& path) {
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     own_.stop();
     writer_.stop();
     const bool here = world.rank() == root;

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "storage/chunked/packer.hpp"
-#include "storage/chunked/unpacked_bands.hpp"
-#include "storage/netcdf4/chunk_places.hpp"
+#include "storage/chunked/partial_chunk_cache.hpp"
+#include "storage/netcdf4/chunk_addresses.hpp"
 
 using namespace thalweg::detail;
 
@@ -103,7 +103,7 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
         chunks[{record, number}].assign(c.data, c.data + c.bytes);
         return Status{};
     };
-    UnpackedBands bands(::testing::TempDir() + "bands", d, {&g, 1}, load, memory);
+    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, memory);
     constexpr std::int64_t records = 3;
     const auto n = static_cast<std::size_t>(g.elements());
     std::vector<std::vector<int>> wanted(records, std::vector<int>(n, -2147483647));
@@ -135,7 +135,7 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
 }
 
 /// The table of places must hold what was added, and little more than 16 bytes for each chunk.
-TEST(ChunkPlaces, TakeLittleMemory) {
+TEST(ChunkAddresses, TakeLittleMemory) {
     ChunkGrid one, many, grouped;
     one.number = {};
     many.number = {5, 30};
@@ -143,7 +143,7 @@ TEST(ChunkPlaces, TakeLittleMemory) {
     grouped.records = 4;
     const std::vector<ChunkGrid> grids{one, many, grouped};
     constexpr std::int64_t records = 20000;
-    ChunkPlaces places(grids);
+    ChunkAddresses places(grids);
     const std::size_t before = mallinfo2().uordblks;
     std::int64_t added = 0;
     const auto for_chunks = [&](const auto& act) {

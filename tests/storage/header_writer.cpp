@@ -84,7 +84,7 @@ void put(int id, int variable, const std::vector<Attribute>& attributes) {
 
 /// Makes the file by PnetCDF, and returns the offsets of its data.
 void make_with_pnetcdf(const std::string& path, const Definitions& d, Format format,
-                       const Spacing& s, FileMap& map) {
+                       const HeaderPadding& s, FileMap& map) {
     const int mode = format == Format::cdf1   ? 0
                      : format == Format::cdf2 ? NC_64BIT_OFFSET
                                               : NC_64BIT_DATA;
@@ -115,7 +115,7 @@ void make_with_pnetcdf(const std::string& path, const Definitions& d, Format for
 }
 
 void expect_as_pnetcdf(const std::string& path, const Definitions& d, Format format,
-                       const Spacing& spacing) {
+                       const HeaderPadding& spacing) {
     FileMap theirs, ours;
     ASSERT_NO_FATAL_FAILURE(make_with_pnetcdf(path, d, format, spacing, theirs));
     std::vector<char> bytes;

@@ -1,6 +1,6 @@
 // Tests the checksums that writers collect: none is wrong, whatever parts they write. Without MPI.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sums/writer.hpp"
+#include "storage/checksums/writer.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

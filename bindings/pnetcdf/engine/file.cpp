@@ -19,7 +19,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "pnetcdf/engine/calls.hpp"
 #include "ranks.hpp"
 #include "types.hpp"
@@ -201,7 +201,7 @@ void File::extend() {
         const std::string part = path_ + ".part";
         const std::string& path = access(part.c_str(), W_OK) == 0 ? part : path_;
         struct stat now {};
-        const detail::NoSizeSignal guard;
+        const detail::IgnoreSigxfsz guard;
         if (stat(path.c_str(), &now) == 0 && now.st_size < places_.fixed_end &&
             truncate(path.c_str(), places_.fixed_end) != 0)
             throw Error{errno, path + ": " + std::strerror(errno)};
@@ -226,7 +226,7 @@ Index File::hint(const char* name) const {
     return found == 0 ? 0 : std::max(std::atoll(value), 0LL);
 }
 
-void File::set_places(const detail::Spacing& asked) {
+void File::set_places(const detail::HeaderPadding& asked) {
     if (!is_new()) {
         placed_by_program_ = placed_by_program_ && edits_.empty();
         return;
@@ -234,7 +234,7 @@ void File::set_places(const detail::Spacing& asked) {
     constexpr Index usual = 512;
     const auto first = [](Index a, Index b) { return a > 0 ? a : b; };
     const Index header = hint("nc_header_align_size"), vars = hint("nc_var_align_size");
-    detail::Spacing s = asked;
+    detail::HeaderPadding s = asked;
     s.var_align = first(std::max(header, vars), first(asked.var_align, usual));
     s.record_align = first(hint("nc_record_align_size"), asked.record_align);
     set_spacing(s);
@@ -245,7 +245,7 @@ void File::set_places(const detail::Spacing& asked) {
                         path_ + ": a variable begins beyond 2 GiB; use CDF-2 or CDF-5"};
 }
 
-void File::enddef(const detail::Spacing& asked) {
+void File::enddef(const detail::HeaderPadding& asked) {
     if (!handle_->defines) throw Error{NC_ENOTINDEFINE, path_ + " is not in define mode"};
     set_places(asked);
     QueuedFile::enddef();

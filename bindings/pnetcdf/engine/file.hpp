@@ -90,11 +90,11 @@ public:
     // Definitions.
     void redef();
     // @param asked  free bytes and alignments that the program wants; alignments of 0: PnetCDF's
-    void enddef(const detail::Spacing& asked);
+    void enddef(const detail::HeaderPadding& asked);
     void enddef() { enddef(usual_spacing()); }
     // Returns the number that a hint of the program or of the environment sets; 0 if there is none.
     Index hint(const char* name) const;
-    detail::Spacing spacing() const { return spacing_.value_or(detail::Spacing{}); }
+    detail::HeaderPadding spacing() const { return spacing_.value_or(detail::HeaderPadding{}); }
     int def_dim(const std::string& name, Index length);
     int def_var(const std::string& name, int type, std::vector<int> dims);
     void def_var_fill(int varid, bool no_fill, const void* value);
@@ -154,9 +154,11 @@ private:
     void laid_out() override;
     void extend();
     static bool is_strict();
-    void set_places(const detail::Spacing& asked);
+    void set_places(const detail::HeaderPadding& asked);
     // Leaves room for late attributes, except in CDF-1, where a file of nearly 2 GiB may have none.
-    detail::Spacing usual_spacing() const { return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0}; }
+    detail::HeaderPadding usual_spacing() const {
+        return {format_ == Format::cdf1 ? 0 : 4096, 0, 0, 0};
+    }
     void check_mode(const DataCall& call) const;
     Selection select(const DataCall& call);
     void add_section(const Variable& v, const DataCall& call, Selection& s);

@@ -223,7 +223,7 @@ int ncmpi_inq_file_info(File& file, MPI_Info* used) {
         else
             MPI_Info_create(used);
         // Alignments are chosen when the definitions of a new file end.
-        const detail::Spacing spacing = file.spacing();
+        const detail::HeaderPadding spacing = file.spacing();
         const auto padded = [](Index n) { return std::to_string((n + 3) / 4 * 4); };
         const Index own = file.hint("nc_var_align_size"),
                     own_header = file.hint("nc_header_align_size");

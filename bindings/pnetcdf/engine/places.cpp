@@ -109,7 +109,7 @@ private:
 
 }  // namespace
 
-Places places_of(const Table& table, int format, const detail::Spacing& spacing) {
+Places places_of(const Table& table, int format, const detail::HeaderPadding& spacing) {
     Places p;
     p.header = p.extent = header_bytes(table, format);
     p.begin.resize(table.variables.size());

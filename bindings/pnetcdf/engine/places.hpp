@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/spacing.hpp"
+#include "storage/header_padding.hpp"
 #include "table.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -19,7 +19,7 @@ struct Places {
 
 // Returns the addresses that the library gives to the data of a new file.
 // @param format  NC_FORMAT_*
-Places places_of(const nc::Table& table, int format, const detail::Spacing& spacing);
+Places places_of(const nc::Table& table, int format, const detail::HeaderPadding& spacing);
 
 // Reads the addresses from the header of a file. Throws on errors.
 Places read_places(const std::string& path);

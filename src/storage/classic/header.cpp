@@ -72,7 +72,7 @@ Status move_and_write(const std::string& path, std::int64_t begin, std::int64_t 
 Status extend(const std::string& path, std::int64_t size) {
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && info.st_size >= size) return {};
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     while (truncate(path.c_str(), size) != 0)
         if (errno != EINTR)
             return system_failure(path, fmt::format("cannot extend to {} bytes", size));

@@ -161,7 +161,7 @@ Status check_names(const std::string& path, const Definitions& d) {
 }
 
 /// Computes the places of the data after a header; false if an offset would overflow.
-bool place(const Definitions& d, std::int64_t begin, const Spacing& spacing, FileMap& map) {
+bool place(const Definitions& d, std::int64_t begin, const HeaderPadding& spacing, FileMap& map) {
     map = {};
     if (!advance(begin, spacing.header_pad, spacing.var_align)) return false;
     const auto records = std::count_if(d.variables.begin(), d.variables.end(),
@@ -206,7 +206,7 @@ std::vector<char> record_count(Format format, std::int64_t records) {
 }
 
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
-                      const Spacing& spacing, FileMap& map, std::vector<char>& bytes) {
+                      const HeaderPadding& spacing, FileMap& map, std::vector<char>& bytes) {
     FileMap nowhere;
     nowhere.offset.resize(definitions.variables.size());
     Status status = compose_header_for(path, definitions, format, nowhere, bytes);

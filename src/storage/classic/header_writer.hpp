@@ -18,7 +18,7 @@ namespace thalweg::detail {
  * @return TW_OK; TW_EFORMAT (too large for the format); TW_EARG, TW_EEXISTS (names)
  */
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
-                      const Spacing& spacing, FileMap& map, std::vector<char>& bytes);
+                      const HeaderPadding& spacing, FileMap& map, std::vector<char>& bytes);
 
 /// Composes the header of a file whose data offsets must not change. The header may become longer
 /// than the space before the data.

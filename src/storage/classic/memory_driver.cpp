@@ -16,7 +16,7 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
         throttle_ = Throttle(options.rate);
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         Status status;
         if (comm.rank() == 0) status = create_classic_header(path, definitions, options, true, map);
         status = agree(comm, status);

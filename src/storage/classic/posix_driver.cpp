@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "storage/checksums/file_with_sums.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/posix/system.hpp"
-#include "storage/sums/file_with_sums.hpp"
 
 namespace thalweg::detail {
 
@@ -25,7 +25,7 @@ public:
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         begin(comm, path, definitions, options);
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         Status status = create_classic_header(path, definitions, options, first_, map);
         map_ = map;
         if (!options.is_there) status = agree(comm, status);
@@ -62,7 +62,7 @@ public:
     }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         Descriptor kept;
         const std::string place = options_.live ? find_place(kept) : std::string();
         Status status = close_files();

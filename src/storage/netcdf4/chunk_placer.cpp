@@ -26,16 +26,16 @@ void ChunkPlacer::share(Comm& comm, int keeper, bool beside, int all) {
     if (all == 0) return;
     Status status;
     SegmentName name;
-    if (keeper_) table_ = PlaceTable::make(all, end_, status);
-    if (table_) name = table_->name();
+    if (keeper_) shared_ = SharedPlacement::make(all, end_, status);
+    if (shared_) name = shared_->name();
     comm.broadcast(&name, sizeof name, keeper);
     beside = beside && !keeper_ && name.bytes > 0;
     const int number = static_cast<int>(comm.sum_before(beside ? 1 : 0));
-    if (beside) table_ = PlaceTable::map(name, number, status);
+    if (beside) shared_ = SharedPlacement::map(name, number, status);
 }
 
 std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
-    return (table_ ? table_->end() : end_)
+    return (shared_ ? shared_->end() : end_)
         .fetch_add(rounded(bytes, UnplacedChunks::alignment), std::memory_order_relaxed);
 }
 
@@ -69,7 +69,7 @@ Status ChunkPlacer::write_waiting(bool& moved) {
         if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
             unplaced_.place(take_room(bytes));
     Status status = write_placed(moved);
-    if (status.ok() && table_ && tell()) moved = true;
+    if (status.ok() && shared_ && tell()) moved = true;
     return status;
 }
 
@@ -93,16 +93,16 @@ Status ChunkPlacer::write_placed(bool& moved) {
 void ChunkPlacer::add_written(std::span<const PlacedChunk> chunks) {
     const std::lock_guard lock(lock_);
     placed_.insert(placed_.end(), chunks.begin(), chunks.end());
-    if (keeper_ || !table_) settled_ += std::ssize(chunks);
+    if (keeper_ || !shared_) settled_ += std::ssize(chunks);
 }
 
-/// Reports written chunks to the keeper through the shared table. On the keeper, collects the
+/// Reports written chunks to the keeper through the shared memory. On the keeper, collects the
 /// reports of the other writers.
 /// @return true if there were any reports
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
-    if (keeper_) return table_->hear(placed_);
-    const std::size_t n = table_->tell(placed_);
+    if (keeper_) return shared_->hear(placed_);
+    const std::size_t n = shared_->tell(placed_);
     settled_ += n;
     placed_.erase(placed_.begin(), placed_.begin() + n);
     return n > 0;

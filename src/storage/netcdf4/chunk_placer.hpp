@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "storage/chunked/filters.hpp"
-#include "storage/netcdf4/chunk_places.hpp"
+#include "storage/netcdf4/chunk_addresses.hpp"
 #include "storage/netcdf4/page.hpp"
-#include "storage/netcdf4/place_table.hpp"
+#include "storage/netcdf4/shared_placement.hpp"
 #include "storage/netcdf4/unplaced_chunks.hpp"
 #include "storage/placement.hpp"
 
@@ -57,7 +57,7 @@ public:
     Status settle(bool& moved) override;
     std::int64_t packed() const override { return packed_; }
     std::int64_t settled() const override { return settled_; }
-    bool beside_keeper() const override { return keeper_ || table_; }
+    bool beside_keeper() const override { return keeper_ || shared_; }
     std::int64_t room_wanted() override { return beside_keeper() ? 0 : unplaced_.ask(); }
     void give_room(std::int64_t at) override { unplaced_.place(at); }
     std::vector<char> take_placed() override;
@@ -69,7 +69,7 @@ public:
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
         const std::lock_guard lock(lock_);
-        if (table_) (void)table_->hear(placed_);
+        if (shared_) (void)shared_->hear(placed_);
         const auto later = std::stable_partition(placed_.begin(), placed_.end(), counts);
         std::vector<PlacedChunk> taken(placed_.begin(), later);
         placed_.erase(placed_.begin(), later);
@@ -96,12 +96,12 @@ private:
     bool keeper_;
     Write write_;
     double& seconds_;
-    ChunkPlaces written_;  ///< this writer's chunks that are in the file
+    ChunkAddresses written_;  ///< this writer's chunks that are in the file
     UnplacedChunks unplaced_;
-    std::unique_ptr<PlaceTable> table_;
+    std::unique_ptr<SharedPlacement> shared_;
     /// Number of chunks that were packed, and number of those that were written and reported.
     std::int64_t packed_ = 0, settled_ = 0;
-    /// End of the file; only on the keeper, and only without a shared table.
+    /// End of the file; only on the keeper, and only without a shared memory.
     std::atomic<std::int64_t> end_ = 0;
     std::mutex lock_;  ///< guards placed_
     /// Chunks with an address. On the keeper, those that are not yet in HDF5's index; on other

@@ -30,9 +30,9 @@ Status ChunkStore::write(const Chunk& piece) {
 
 Status ChunkStore::read(const Chunk& piece, char* to) { return bands().read(piece, to); }
 
-UnpackedBands& ChunkStore::bands() {
+PartialChunkCache& ChunkStore::bands() {
     if (!bands_)
-        bands_ = std::make_unique<UnpackedBands>(
+        bands_ = std::make_unique<PartialChunkCache>(
             path_, definitions_, layout_.grids,
             [this](const Band& band, char* to) { return load(band, to); }, memory_);
     return *bands_;

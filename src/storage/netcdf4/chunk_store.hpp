@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "storage/checksums/writer.hpp"
 #include "storage/chunked/packer.hpp"
-#include "storage/chunked/unpacked_bands.hpp"
+#include "storage/chunked/partial_chunk_cache.hpp"
 #include "storage/netcdf4/chunk_placer.hpp"
-#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -79,7 +79,7 @@ private:
     Status load(const Band& band, char* to);
     Status pack(const Band& band, char* elements);
     Status quantize_changes(const Band& band, char* elements);
-    UnpackedBands& bands();
+    PartialChunkCache& bands();
     Status write_waiting();
 
     ChunkPlacer& placer_;
@@ -98,9 +98,9 @@ private:
     };
     /// begin_boxes() was called: parts of chunks come in any order.
     bool boxes_ = false;
-    bool move_ = false;                     ///< chunks are never overwritten in place
-    std::unique_ptr<UnpackedBands> bands_;  ///< holds bands that are written in parts
-    std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
+    bool move_ = false;                         ///< chunks are never overwritten in place
+    std::unique_ptr<PartialChunkCache> bands_;  ///< holds bands that are written in parts
+    std::optional<Decompressor> unpacker_;      ///< decompresses chunks that are changed
     std::vector<char> raw_, before_;
     std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
 };

@@ -91,7 +91,7 @@ bool Hdf5Changes::is_fresh(std::int64_t address) const {
 /// @param others  receives the other changes, in the order of writes
 Status Hdf5Changes::write_fresh(std::int64_t end, bool shorter,
                                 std::vector<Pending>& others) const {
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     if (Status status = extend(end); !status.ok()) return status;
     for (const auto& [address, change] : changes_) {
         if (!is_fresh(address)) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "storage/netcdf4/page.hpp"
 
 namespace thalweg::detail {
@@ -123,7 +123,7 @@ Status KeeperIndex::enter() {
 }
 
 Status KeeperIndex::enter_counted(const Counted& counted) {
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     Status status = index_->set_records(counted.records);
     for (const PlacedChunk& c : counted.chunks)
         if (status.ok()) status = index_->add(c);

@@ -18,11 +18,11 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "storage/checksums/file_with_sums.hpp"
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/keeper_index.hpp"
 #include "storage/netcdf4/page.hpp"
 #include "storage/posix/system.hpp"
-#include "storage/sums/file_with_sums.hpp"
 
 namespace thalweg::detail {
 
@@ -87,7 +87,7 @@ public:
         std::vector<PlacedChunk> chunks;
         if (writer || index_)
             status = alone([&]() -> Status {
-                const NoSizeSignal guard;
+                const IgnoreSigxfsz guard;
                 Status own = open_both();
                 for (const int i : unwritten)
                     if (own.ok()) own = write_fills(i);
@@ -133,7 +133,7 @@ public:
     Status catch_up() override { return index_ ? index_->enter() : Status{}; }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         Status status;
         if (index_) status = index_->close(records, late);
         Status closed = close_files();
@@ -194,7 +194,7 @@ private:
     }
 
     Status make_file() {
-        const NoSizeSignal guard;
+        const IgnoreSigxfsz guard;
         const ChunkLayout& chunks = layout_.chunks;
         Status status = create_netcdf4(path_, *definitions_, chunks.grids, options_.format);
         if (!status.ok()) return status;

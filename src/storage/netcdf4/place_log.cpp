@@ -45,7 +45,7 @@ PlaceLog::PlaceLog(const std::string& path, const Definitions& definitions)
 
 void PlaceLog::append(std::span<const char> bytes) {
     if (fd_ < 0) return;
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     if (end_ + std::ssize(bytes) > room_) {
         const std::int64_t more = (std::ssize(bytes) / room_step + 1) * room_step;
         (void)fallocate(fd_, FALLOC_FL_KEEP_SIZE, room_, more);

@@ -12,10 +12,10 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "base/untaken.hpp"
+#include "storage/checksums/writer.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/posix/system.hpp"
-#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 
@@ -41,7 +41,7 @@ public:
         if (!status.ok()) return status;
         begin(comm, path, definitions, options, writer);
         const Untaken untaken;
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
         if (first_) status = create_classic_header(path, definitions, options, true, map);
@@ -70,7 +70,7 @@ public:
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) return system_failure(path_, "cannot open for writing");
         const Untaken untaken;
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         if (has_space(fd_, 0, offset, bytes)) return {};
         return system_failure(path_,
                               fmt::format("cannot write {} bytes at offset {}", bytes, offset));
@@ -79,7 +79,7 @@ public:
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
         const Untaken untaken;
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         // A request is for one variable and one record. It consists of boxes.
         std::vector<Request> requests;
         for (const Chunk& c : chunks) {
@@ -120,7 +120,7 @@ public:
 
     Status close(std::int64_t records, const LateAttributes& late) override {
         const Untaken untaken;
-        NoSizeSignal guard;
+        IgnoreSigxfsz guard;
         Status status = sums_.close();
         records = std::max(records, existing_.kept);
         if (open_) {

@@ -18,7 +18,7 @@ Status PlainFile::open_file() {
 }
 
 Status PlainFile::close_file() {
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     Status status;
     if (fd_ >= 0 && detail::close_file(fd_.release()) != 0)
         status = system_failure(path_, "cannot close");

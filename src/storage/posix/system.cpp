@@ -70,7 +70,7 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
 
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
                    std::int64_t offset) {
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     while (bytes > 0) {
         const ssize_t n = pwrite(fd, data, bytes, offset);
         if (n < 0 && errno == EINTR) continue;
@@ -102,12 +102,12 @@ Status write_file(const std::string& path, const std::vector<char>& bytes) {
 }
 
 bool has_space(int fd, int mode, std::int64_t offset, std::int64_t bytes) {
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     return fallocate(fd, mode, offset, bytes) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 Status set_file_size(int fd, const std::string& path, std::int64_t bytes) {
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     while (ftruncate(fd, bytes) != 0)
         if (errno != EINTR)
             return system_failure(path, fmt::format("cannot set its size to {} bytes", bytes));

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/size_signal.hpp"
+#include "base/ignore_sigxfsz.hpp"
 #include "base/status.hpp"
 #include "base/system_words.hpp"
 
@@ -99,7 +99,7 @@ Status with_file(const std::string& path, int flags, Act&& act) {
                                       : system_failure(path, (flags & O_ACCMODE) == O_RDONLY
                                                                  ? "cannot open"
                                                                  : "cannot open for writing");
-    const NoSizeSignal guard;
+    const IgnoreSigxfsz guard;
     Status status = act(fd);
     if (close_file(fd) != 0 && status.ok()) status = system_failure(path, "cannot close");
     return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sums/writer.hpp"
+#include "storage/checksums/writer.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -171,7 +171,7 @@ void SumsWriter::add(int variable, std::int64_t record, std::int64_t at, const c
 
 /// Writes the noted checksums to the file, adjacent ones by one call.
 Status SumsWriter::flush() {
-    NoSizeSignal guard;
+    IgnoreSigxfsz guard;
     Status status;
     for (std::size_t i = 0; i < entries_.size() && status.ok();) {
         std::vector<Sum> sums;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "definitions/definitions.hpp"
-#include "storage/sums/hash.hpp"
+#include "storage/checksums/hash.hpp"
 
 namespace thalweg::detail {
 

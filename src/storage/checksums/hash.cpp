@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sums/hash.hpp"
+#include "storage/checksums/hash.hpp"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sums/table.hpp"
+#include "storage/checksums/table.hpp"
 
 #include <sys/stat.h>
 

@@ -13,14 +13,14 @@
 
 namespace thalweg::detail {
 
-class PlaceTable {
+class SharedPlacement {
 public:
-    /// Makes the table on the keeper.
+    /// Makes the memory on the keeper.
     /// @param writers  number of other writers that share it
     /// @param end      end of the file
-    static std::unique_ptr<PlaceTable> make(int writers, std::int64_t end, Status& status);
-    /// Maps the table on the n-th of the other writers, from 0.
-    static std::unique_ptr<PlaceTable> map(const SegmentName& name, int n, Status& status);
+    static std::unique_ptr<SharedPlacement> make(int writers, std::int64_t end, Status& status);
+    /// Maps the memory on the n-th of the other writers, from 0.
+    static std::unique_ptr<SharedPlacement> map(const SegmentName& name, int n, Status& status);
 
     const SegmentName& name() const { return memory_->name(); }
 
@@ -37,7 +37,7 @@ public:
 private:
     struct Head;
     struct Slot;
-    explicit PlaceTable(std::unique_ptr<Segment> memory, int own)
+    explicit SharedPlacement(std::unique_ptr<Segment> memory, int own)
         : memory_(std::move(memory)), own_(own) {}
     Head& head() const;
     Slot& slot(int n) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/chunked/unpacked_bands.hpp"
+#include "storage/chunked/partial_chunk_cache.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,8 +12,9 @@
 
 namespace thalweg::detail {
 
-UnpackedBands::UnpackedBands(std::string path, const Definitions& definitions,
-                             std::span<const ChunkGrid> grids, Load load, std::int64_t memory)
+PartialChunkCache::PartialChunkCache(std::string path, const Definitions& definitions,
+                                     std::span<const ChunkGrid> grids, Load load,
+                                     std::int64_t memory)
     : path_(std::move(path)),
       definitions_(definitions),
       grids_(grids),
@@ -21,7 +22,7 @@ UnpackedBands::UnpackedBands(std::string path, const Definitions& definitions,
       most_memory_(memory),
       free_(grids.size()) {}
 
-Status UnpackedBands::make_file() {
+Status PartialChunkCache::make_file() {
     if (fd_ >= 0) return {};
     const std::size_t slash = path_.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
@@ -35,18 +36,18 @@ Status UnpackedBands::make_file() {
     return {};
 }
 
-std::int64_t UnpackedBands::bytes_of(const Band& band) const {
+std::int64_t PartialChunkCache::bytes_of(const Band& band) const {
     const ChunkGrid& g = grid(band);
     return g.records * g.elements_of(band.number) * g.element;
 }
 
-bool UnpackedBands::counts(const Band& band, std::int64_t records) const {
+bool PartialChunkCache::counts(const Band& band, std::int64_t records) const {
     return band.record < records || !definitions_.variables[band.variable].record;
 }
 
 /// Calls visit(part) for the parts of a range, until one fails.
 template <class Visit>
-Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
+Status PartialChunkCache::for_parts(const Chunk& range, Visit&& visit) const {
     const ChunkGrid& g = grids_[range.variable];
     if (range.box != nullptr)
         return failure(TW_EINTERNAL, "{}: variable '{}': a box where chunks are written whole",
@@ -69,14 +70,14 @@ Status UnpackedBands::for_parts(const Chunk& range, Visit&& visit) const {
     return {};
 }
 
-bool UnpackedBands::is_in_memory(const Band& band, std::int64_t place) const {
+bool PartialChunkCache::is_in_memory(const Band& band, std::int64_t place) const {
     const ChunkGrid& g = grid(band);
     return place + g.records * g.band * g.element <= most_memory_;
 }
 
 /// Writes bytes at an offset of the band at a place.
-Status UnpackedBands::store(const Band& band, std::int64_t place, const char* from,
-                            std::int64_t bytes, std::int64_t at) {
+Status PartialChunkCache::store(const Band& band, std::int64_t place, const char* from,
+                                std::int64_t bytes, std::int64_t at) {
     if (!is_in_memory(band, place)) {
         if (Status s = make_file(); !s.ok()) return s;
         return write_fully(fd_, path_, from, bytes, place + at);
@@ -89,7 +90,7 @@ Status UnpackedBands::store(const Band& band, std::int64_t place, const char* fr
 }
 
 /// Finds the place of a band. A new band is loaded first, unless all of it is about to be written.
-Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
+Status PartialChunkCache::find(const Band& band, bool whole, std::int64_t& at) {
     if (const auto found = at_.find(band); found != at_.end()) {
         at = found->second;
         return {};
@@ -111,7 +112,7 @@ Status UnpackedBands::find(const Band& band, bool whole, std::int64_t& at) {
     return {};
 }
 
-Status UnpackedBands::write(const Chunk& range) {
+Status PartialChunkCache::write(const Chunk& range) {
     return for_parts(range, [&](const Part& p) {
         std::int64_t at = 0;
         if (Status s = find(p.band, p.whole, at); !s.ok()) return s;
@@ -119,7 +120,7 @@ Status UnpackedBands::write(const Chunk& range) {
     });
 }
 
-Status UnpackedBands::read(const Chunk& range, char* to) {
+Status PartialChunkCache::read(const Chunk& range, char* to) {
     return for_parts(range, [&](const Part& p) {
         std::int64_t at = 0;
         if (Status s = find(p.band, false, at); !s.ok()) return s;
@@ -130,7 +131,7 @@ Status UnpackedBands::read(const Chunk& range, char* to) {
     });
 }
 
-Status UnpackedBands::take(std::int64_t records, const Take& take) {
+Status PartialChunkCache::take(std::int64_t records, const Take& take) {
     for (auto at = at_.begin(); at != at_.end();) {
         const auto [band, place] = *at;
         if (!counts(band, records)) {

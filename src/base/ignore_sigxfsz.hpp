@@ -10,32 +10,32 @@ namespace thalweg::detail {
 
 /// Blocks the signal SIGXFSZ for the duration of a scope. A write beyond the limit on file sizes
 /// raises it, which would end the model. While it is blocked, the write fails with EFBIG instead.
-class NoSizeSignal {
+class IgnoreSigxfsz {
 public:
-    NoSizeSignal() {
+    IgnoreSigxfsz() {
         sigset_t pending;
         sigpending(&pending);
         was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-        const sigset_t set = size_signal();
+        const sigset_t set = sigxfsz();
         pthread_sigmask(SIG_BLOCK, &set, &before_);
     }
-    ~NoSizeSignal() {
+    ~IgnoreSigxfsz() {
         const int error = errno;
         sigset_t pending;
         sigpending(&pending);
         if (!was_pending_ && sigismember(&pending, SIGXFSZ) == 1) {
-            const sigset_t set = size_signal();
+            const sigset_t set = sigxfsz();
             const timespec none{0, 0};
             sigtimedwait(&set, nullptr, &none);
         }
         pthread_sigmask(SIG_SETMASK, &before_, nullptr);
         errno = error;
     }
-    NoSizeSignal(const NoSizeSignal&) = delete;
-    NoSizeSignal& operator=(const NoSizeSignal&) = delete;
+    IgnoreSigxfsz(const IgnoreSigxfsz&) = delete;
+    IgnoreSigxfsz& operator=(const IgnoreSigxfsz&) = delete;
 
 private:
-    static sigset_t size_signal() {
+    static sigset_t sigxfsz() {
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, SIGXFSZ);

@@ -15,9 +15,9 @@ namespace thalweg::detail {
 
 /// The addresses of the chunks in the file. Each entry takes 16 bytes; those of neighbouring
 /// records lie together, because a table for each record would need several times as much.
-class ChunkPlaces {
+class ChunkAddresses {
 public:
-    explicit ChunkPlaces(std::span<const ChunkGrid> grids) : grids_(grids) {}
+    explicit ChunkAddresses(std::span<const ChunkGrid> grids) : grids_(grids) {}
 
     void add(const PlacedChunk& c) {
         const Cell cell = cell_of(c);
@@ -31,7 +31,7 @@ public:
         const Cell cell = cell_of(c);
         const auto chunks = chunks_.find({c.variable, cell.table});
         if (chunks == chunks_.end()) return false;
-        const Place& p = chunks->second[cell.at];
+        const Address& p = chunks->second[cell.at];
         c.address = p.address;
         c.bytes = p.bytes;
         c.skipped = p.skipped;
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    struct Place {
+    struct Address {
         std::int64_t address = 0;
         std::uint32_t bytes = 0;  ///< HDF5 limits a chunk to 4 GiB
         std::uint32_t skipped = 0;
@@ -59,7 +59,7 @@ private:
 
     std::span<const ChunkGrid> grids_;
     /// Tables by variable and number.
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Place>> chunks_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Address>> chunks_;
 };
 
 }  // namespace thalweg::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/spacing.hpp"
+#include "storage/header_padding.hpp"
 
 #include <sstream>
 
@@ -9,7 +9,7 @@ namespace thalweg::detail {
 
 namespace {
 
-std::int64_t* member(Spacing& s, const std::string& name) {
+std::int64_t* member(HeaderPadding& s, const std::string& name) {
     if (name == "header_pad") return &s.header_pad;
     if (name == "var_align") return &s.var_align;
     if (name == "var_pad") return &s.var_pad;
@@ -18,7 +18,7 @@ std::int64_t* member(Spacing& s, const std::string& name) {
 
 }  // namespace
 
-Status set_spacing(const std::string& list, Spacing& spacing) {
+Status set_spacing(const std::string& list, HeaderPadding& spacing) {
     constexpr std::int64_t most = std::int64_t(1) << 40;
     std::istringstream stream(list);
     for (std::string item; std::getline(stream >> std::ws, item, ';');) {

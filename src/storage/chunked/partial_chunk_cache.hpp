@@ -26,7 +26,7 @@ struct Band {
     auto operator<=>(const Band&) const = default;
 };
 
-class UnpackedBands {
+class PartialChunkCache {
 public:
     /// Reads the elements of a band from the data file, or gives fill values.
     using Load = std::function<Status(const Band& band, char* to)>;
@@ -35,8 +35,8 @@ public:
 
     /// @param path    data file; the unnamed file is created in its folder when it is needed
     /// @param memory  bytes of bands that are kept in memory
-    UnpackedBands(std::string path, const Definitions& definitions,
-                  std::span<const ChunkGrid> grids, Load load, std::int64_t memory);
+    PartialChunkCache(std::string path, const Definitions& definitions,
+                      std::span<const ChunkGrid> grids, Load load, std::int64_t memory);
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "storage/checksums/writer.hpp"
 #include "storage/posix/plain_file.hpp"
-#include "storage/sums/writer.hpp"
 
 namespace thalweg::detail {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/checksums/table.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
-#include "storage/sums/table.hpp"
 
 namespace thalweg::detail {
 
