@@ -8,9 +8,9 @@
 #include <map>
 #include <string_view>
 
+#include "storage/netcdf4/chunks/hdf5_view.hpp"
 #include "storage/netcdf4/contents.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
-#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 #include "value_words.hpp"
 
 namespace thalweg::app {

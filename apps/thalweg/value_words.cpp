@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 
 namespace thalweg::app {
 

@@ -7,7 +7,7 @@
 #include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "definitions/adopt.hpp"
-#include "storage/netcdf4/undo.hpp"
+#include "storage/netcdf4/index/undo.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "publish/sums.hpp"
-#include "storage/netcdf4/superblock.hpp"
+#include "storage/netcdf4/index/superblock.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"

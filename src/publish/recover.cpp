@@ -16,7 +16,7 @@
 #include "publish/committed.hpp"
 #include "publish/sums.hpp"
 #include "storage/classic/header.hpp"
-#include "storage/netcdf4/undo.hpp"
+#include "storage/netcdf4/index/undo.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/redo.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 
-#include "storage/netcdf4/superblock.hpp"
+#include "storage/netcdf4/index/superblock.hpp"
 #include "storage/places.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"

@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "storage/classic/header_reader.hpp"
-#include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/netcdf4/index/hdf5_driver.hpp"
 
 namespace thalweg::detail {
 

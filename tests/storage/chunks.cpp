@@ -12,7 +12,7 @@
 
 #include "storage/chunked/packer.hpp"
 #include "storage/chunked/partial_chunk_cache.hpp"
-#include "storage/netcdf4/chunk_addresses.hpp"
+#include "storage/netcdf4/placement/chunk_addresses.hpp"
 
 using namespace thalweg::detail;
 

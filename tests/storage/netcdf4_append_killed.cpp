@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "publish/committed.hpp"
-#include "storage/netcdf4/undo.hpp"
+#include "storage/netcdf4/index/undo.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "storage_kills.hpp"
@@ -121,7 +121,8 @@ void write_on(const std::string& path, const Second& run) {
             const std::vector<int> all = values(kinds()[v], r);
             if (!write_record(*storage, map, v, r, all).ok()) std::_Exit(3);
         }
-        if (!storage->end_unit(r + 1, true).ok() || !storage->set_records(r + 1, false).ok()) std::_Exit(4);
+        if (!storage->end_unit(r + 1, true).ok() || !storage->set_records(r + 1, false).ok())
+            std::_Exit(4);
         kills::shared->counted = r + 1;
     }
     LateAttributes late;

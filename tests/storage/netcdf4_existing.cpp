@@ -17,7 +17,7 @@
 
 #include "make_scale.hpp"
 #include "publish/recover.hpp"
-#include "storage/netcdf4/undo.hpp"
+#include "storage/netcdf4/index/undo.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
 #include "write_record.hpp"

@@ -21,7 +21,7 @@
 #include "source_values.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/library_lock.hpp"
-#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/chunks/hdf5_view.hpp"
 #include "storage/read_ahead.hpp"
 #include "storage/source.hpp"
 

@@ -1,6 +1,6 @@
 // Tests blocks of HDF5 object headers: which one holds the length of a data set.
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/netcdf4/object_header.hpp"
+#include "storage/netcdf4/index/object_header.hpp"
 
 #include <gtest/gtest.h>
 

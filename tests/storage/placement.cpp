@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "storage/netcdf4/chunk_placer.hpp"
-#include "storage/netcdf4/hdf5_driver.hpp"
+#include "storage/netcdf4/index/hdf5_driver.hpp"
+#include "storage/netcdf4/placement/chunk_placer.hpp"
 #include "storage/storage.hpp"
 #include "support/threads.hpp"
 #include "system/random.hpp"

@@ -14,11 +14,11 @@
 
 #include "definitions/wire.hpp"
 #include "storage/chunked/filters.hpp"
+#include "storage/netcdf4/chunks/hdf5_view.hpp"
 #include "storage/netcdf4/existing.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
-#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
+#include "storage/netcdf4/index/undo.hpp"
 #include "storage/netcdf4/object_check.hpp"
-#include "storage/netcdf4/undo.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

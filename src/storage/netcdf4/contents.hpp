@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "definitions/definitions.hpp"
-#include "storage/netcdf4/stored_variable.hpp"
+#include "storage/netcdf4/index/stored_variable.hpp"
 #include "storage/posix/opened_file.hpp"
 
 namespace thalweg::detail {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include "storage/netcdf4/hdf5_file.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
-#include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/index/hdf5_file.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
+#include "storage/netcdf4/index/page.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/system.hpp"
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <vector>
 
-#include "storage/netcdf4/hdf5_driver.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
-#include "storage/netcdf4/page.hpp"
-#include "storage/netcdf4/stored_variable.hpp"
+#include "storage/netcdf4/index/hdf5_driver.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
+#include "storage/netcdf4/index/page.hpp"
+#include "storage/netcdf4/index/stored_variable.hpp"
 
 namespace thalweg::detail {
 

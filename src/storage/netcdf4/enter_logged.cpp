@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "storage/netcdf4/chunks/layout.hpp"
 #include "storage/netcdf4/contents.hpp"
-#include "storage/netcdf4/layout.hpp"
-#include "storage/netcdf4/page.hpp"
-#include "storage/netcdf4/place_log.hpp"
+#include "storage/netcdf4/index/page.hpp"
+#include "storage/netcdf4/index/place_log.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "storage/chunked/filters.hpp"
-#include "storage/netcdf4/hdf5_driver.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
 #include "storage/netcdf4/header.hpp"
+#include "storage/netcdf4/index/hdf5_driver.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 
 namespace thalweg::detail {
 

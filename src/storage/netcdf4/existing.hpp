@@ -7,7 +7,7 @@
 #include <string>
 
 #include "definitions/packing.hpp"
-#include "storage/netcdf4/stored_variable.hpp"
+#include "storage/netcdf4/index/stored_variable.hpp"
 
 namespace thalweg::detail {
 

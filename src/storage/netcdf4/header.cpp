@@ -14,9 +14,9 @@
 
 #include "definitions/fill.hpp"
 #include "storage/chunked/filters.hpp"
+#include "storage/chunked/zstd_filter.hpp"
 #include "storage/netcdf4/dimension_lists.hpp"
-#include "storage/netcdf4/hdf5_driver.hpp"
-#include "storage/netcdf4/zstd_filter.hpp"
+#include "storage/netcdf4/index/hdf5_driver.hpp"
 #include "storage/posix/memory_file.hpp"
 #include "storage/posix/system.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/ignore_sigxfsz.hpp"
-#include "storage/netcdf4/page.hpp"
+#include "storage/netcdf4/index/page.hpp"
 
 namespace thalweg::detail {
 

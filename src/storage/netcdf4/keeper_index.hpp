@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "storage/netcdf4/index.hpp"
-#include "storage/netcdf4/layout.hpp"
-#include "storage/netcdf4/place_log.hpp"
+#include "storage/netcdf4/chunks/layout.hpp"
+#include "storage/netcdf4/index/index.hpp"
+#include "storage/netcdf4/index/place_log.hpp"
 
 namespace thalweg::detail {
 

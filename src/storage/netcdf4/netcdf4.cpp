@@ -20,8 +20,8 @@
 #include "base/clock.hpp"
 #include "storage/checksums/file_with_sums.hpp"
 #include "storage/netcdf4/header.hpp"
+#include "storage/netcdf4/index/page.hpp"
 #include "storage/netcdf4/keeper_index.hpp"
-#include "storage/netcdf4/page.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

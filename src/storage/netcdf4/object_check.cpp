@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/netcdf4/hdf5_handle.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 
 namespace thalweg::detail {
 

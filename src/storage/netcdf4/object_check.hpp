@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/chunks/hdf5_view.hpp"
 
 namespace thalweg::detail {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/places.hpp"
 
-#include "storage/netcdf4/hdf5_places.hpp"
+#include "storage/netcdf4/chunks/hdf5_places.hpp"
 
 namespace thalweg::detail {
 

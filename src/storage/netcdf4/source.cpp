@@ -10,9 +10,9 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
+#include "storage/netcdf4/chunks/hdf5_places.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/existing.hpp"
-#include "storage/netcdf4/hdf5_places.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {

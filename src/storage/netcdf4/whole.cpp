@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "storage/netcdf4/chunks/hdf5_view.hpp"
 #include "storage/netcdf4/contents.hpp"
-#include "storage/netcdf4/hdf5_handle.hpp"
-#include "storage/netcdf4/hdf5_view.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 
 namespace thalweg::detail {
 

@@ -1,0 +1,108 @@
+// Filters a writer's chunks that are written whole, and passes them to ChunkPlacer. Chunks that
+// come in parts are kept unpacked until their records are counted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/checksums/writer.hpp"
+#include "storage/chunked/packer.hpp"
+#include "storage/chunked/partial_chunk_cache.hpp"
+#include "storage/netcdf4/placement/chunk_placer.hpp"
+
+namespace thalweg::detail {
+
+/// The chunk grid and the filters of each variable of a file.
+struct ChunkLayout {
+    std::vector<ChunkGrid> grids;
+    std::vector<std::vector<StoredFilter>> filters;
+    /// 1: the variable is written in whole chunks; 0: element by element, at known offsets.
+    std::vector<char> whole;
+    std::vector<FillValue> fills;  ///< values of elements never written
+    /// 1: chunks that are never written read as the fill value, and take no space.
+    std::vector<char> sparse;
+
+    bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
+};
+
+class ChunkStore {
+public:
+    /// Reads bytes at an address of the file.
+    using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
+
+    /// @param threads  number of threads that filter chunks, including the caller
+    /// @param memory   see StorageOptions::waiting_chunks
+    ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
+               const ChunkLayout& layout, Wording wording, int threads, std::int64_t memory);
+
+    /// From now on, adds the checksums of written chunks to a table.
+    /// @param sums  must outlive this object
+    void note_to(SumsWriter& sums) { sums_ = &sums; }
+    /// From now on, accepts parts of chunks in any order and repeatedly.
+    void begin_boxes() { boxes_ = layout_.any_whole(); }
+    bool boxes() const { return boxes_; }
+
+    /// Writes a piece of a variable that is stored in whole chunks. Before begin_boxes(), the
+    /// pieces of a band must come in file order.
+    Status write(const Chunk& piece);
+    /// Reads elements that were passed to write(), or that the file contains.
+    Status read(const Chunk& piece, char* to);
+    /// Filters and writes the chunks that are complete. With `mark` or new records, packs the bands
+    /// that were written in parts and are complete: those of fixed-size variables, and those with a
+    /// record before `records`, whose data must all have been passed to write().
+    /// @param mark  earlier records may have changed, too
+    Status end_unit(std::int64_t records, bool mark);
+
+    /// Registers the chunks that an existing file contains.
+    /// @return TW_OK, TW_ENOMEM
+    Status know(std::span<const PlacedChunk> chunks) {
+        return alone([&] {
+            for (const PlacedChunk& c : chunks) placer_.know(c);
+        });
+    }
+    /// Removes the records from `records` on out of chunks that also hold earlier records, by
+    /// rewriting those chunks.
+    Status cut(int variable, std::int64_t records);
+    /// Removes and returns the written chunks of fixed-size variables, and those with a record
+    /// before `records`, that were not returned before. Of each chunk only the latest version is
+    /// returned, in the order of HDF5's index. Called on the keeper, by any thread.
+    std::vector<PlacedChunk> take_placed(std::int64_t records);
+
+private:
+    Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk);
+    Status load(const Band& band, char* to);
+    Status pack(const Band& band, char* elements);
+    Status quantize_changes(const Band& band, char* elements);
+    PartialChunkCache& bands();
+    Status write_waiting();
+
+    ChunkPlacer& placer_;
+    Read read_;
+    std::string path_;
+    const Definitions& definitions_;
+    const ChunkLayout& layout_;
+    Wording wording_;
+    SumsWriter* sums_ = nullptr;
+    std::int64_t memory_;
+    Packer packer_;
+    /// Receives each chunk from the Packer, and writes it.
+    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
+                                const FilteredChunk& chunk) {
+        return put(variable, record, number, chunk);
+    };
+    /// begin_boxes() was called: parts of chunks come in any order.
+    bool boxes_ = false;
+    bool move_ = false;                         ///< chunks are never overwritten in place
+    std::unique_ptr<PartialChunkCache> bands_;  ///< holds bands that are written in parts
+    std::optional<Decompressor> unpacker_;      ///< decompresses chunks that are changed
+    std::vector<char> raw_, before_;
+    std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
+};
+
+}  // namespace thalweg::detail

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/placement/chunk_placer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+constexpr std::int64_t lot_bytes = 4 << 20;  ///< target size in bytes of one write
+
+}  // namespace
+
+ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write,
+                         double& seconds)
+    : keeper_(keeper),
+      write_(std::move(write)),
+      seconds_(seconds),
+      written_(grids),
+      unplaced_(lot_bytes) {}
+
+void ChunkPlacer::share(Comm& comm, int keeper, bool beside, int all) {
+    if (all == 0) return;
+    Status status;
+    SegmentName name;
+    if (keeper_) shared_ = SharedPlacement::make(all, end_, status);
+    if (shared_) name = shared_->name();
+    comm.broadcast(&name, sizeof name, keeper);
+    beside = beside && !keeper_ && name.bytes > 0;
+    const int number = static_cast<int>(comm.sum_before(beside ? 1 : 0));
+    if (beside) shared_ = SharedPlacement::map(name, number, status);
+}
+
+std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
+    return (shared_ ? shared_->end() : end_)
+        .fetch_add(rounded(bytes, UnplacedChunks::alignment), std::memory_order_relaxed);
+}
+
+Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
+    unplaced_.add(chunk, data);
+    ++packed_;
+    return beside_keeper() && unplaced_.bytes() >= lot_bytes ? write_waiting() : Status{};
+}
+
+bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
+    if (unplaced_.find(chunk, nullptr) || !written_.find(chunk)) return false;
+    status = write_(data, chunk.bytes, chunk.address, chunk);
+    chunk.bytes = 0;
+    ++packed_;
+    add_written({&chunk, 1});
+    return true;
+}
+
+Status ChunkPlacer::settle(bool& moved) {
+    const double begin = now();
+    bool any = false;
+    Status status = write_waiting(any);
+    moved |= any;
+    // Update the time only if something was written, as other threads may read it concurrently.
+    if (any) seconds_ += now() - begin;
+    return status;
+}
+
+Status ChunkPlacer::write_waiting(bool& moved) {
+    if (beside_keeper())
+        if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
+            unplaced_.place(take_room(bytes));
+    Status status = write_placed(moved);
+    if (status.ok() && shared_ && tell()) moved = true;
+    return status;
+}
+
+/// Writes the waiting chunks that have an address.
+/// @param moved  becomes true if a chunk was written
+Status ChunkPlacer::write_placed(bool& moved) {
+    for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
+        moved = true;
+        const std::int64_t bytes = lot.bytes.size();
+        Status status = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front());
+        if (!status.ok()) return status;
+        for (PlacedChunk& c : lot.chunks) {
+            c.address += lot.at;
+            written_.add(c);
+        }
+        add_written(lot.chunks);
+    }
+    return {};
+}
+
+void ChunkPlacer::add_written(std::span<const PlacedChunk> chunks) {
+    const std::lock_guard lock(lock_);
+    placed_.insert(placed_.end(), chunks.begin(), chunks.end());
+    if (keeper_ || !shared_) settled_ += std::ssize(chunks);
+}
+
+/// Reports written chunks to the keeper through the shared memory. On the keeper, collects the
+/// reports of the other writers.
+/// @return true if there were any reports
+bool ChunkPlacer::tell() {
+    const std::lock_guard lock(lock_);
+    if (keeper_) return shared_->hear(placed_);
+    const std::size_t n = shared_->tell(placed_);
+    settled_ += n;
+    placed_.erase(placed_.begin(), placed_.begin() + n);
+    return n > 0;
+}
+
+std::vector<char> ChunkPlacer::take_placed() {
+    const std::lock_guard lock(lock_);
+    if (beside_keeper()) return {};
+    const auto* const bytes = reinterpret_cast<const char*>(placed_.data());
+    std::vector<char> taken(bytes, bytes + placed_.size() * sizeof(PlacedChunk));
+    placed_.clear();
+    return taken;
+}
+
+void ChunkPlacer::add_placed(std::span<const char> placed) {
+    const std::lock_guard lock(lock_);
+    const std::size_t had = placed_.size();
+    placed_.resize(had + placed.size() / sizeof(PlacedChunk));
+    if (!placed.empty()) std::memcpy(placed_.data() + had, placed.data(), placed.size());
+}
+
+}  // namespace thalweg::detail
