@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 
 #include "base/thread.hpp"
 #include "base/waiting.hpp"
@@ -106,12 +105,7 @@ void ReadAhead::read_again() {
         for (Piece& piece : batch.pieces) {
             if (piece.state == Piece::failed) continue;
             if (piece.state == Piece::ready) counts_.unused += piece.block->bytes;
-            bool ready = false;
-            try {
-                ready = source_.prepare(piece.ranges);
-            } catch (const std::bad_alloc&) {  // without memory, it is read on request
-            }
-            piece.state = ready ? Piece::waiting : Piece::failed;
+            piece.state = source_.prepare(piece.ranges) ? Piece::waiting : Piece::failed;
         }
 }
 
@@ -135,15 +129,8 @@ bool ReadAhead::add(std::int64_t bytes,
     const auto room = take_room(bytes);
     if (room == blocks_.end()) return false;
     std::list<Piece> piece;
-    bool ready = false;
-    try {
-        piece.push_back({room, ranges(memory_ + room->at), Piece::waiting});
-        ready = source_.prepare(piece.front().ranges);
-    } catch (...) {
-        const std::lock_guard lock(lock_);
-        free(room);
-        throw;
-    }
+    piece.push_back({room, ranges(memory_ + room->at), Piece::waiting});
+    const bool ready = source_.prepare(piece.front().ranges);
     {
         const std::lock_guard lock(lock_);
         if (ready)

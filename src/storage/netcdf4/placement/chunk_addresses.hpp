@@ -1,4 +1,4 @@
-// The places of chunks in a file, so that they can be read again without HDF5.
+// The addresses of chunks in a file, so that they can be read again without HDF5.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace thalweg::detail {
 
-/// The addresses of the chunks in the file. Each entry takes 16 bytes; those of neighbouring
+/// The addresses of the latest versions of chunks. Each entry takes 16 bytes; those of neighbouring
 /// records lie together, because a table for each record would need several times as much.
 class ChunkAddresses {
 public:

@@ -19,7 +19,7 @@ ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write wr
     : keeper_(keeper),
       write_(std::move(write)),
       seconds_(seconds),
-      written_(grids),
+      addresses_(grids),
       unplaced_(lot_bytes) {}
 
 void ChunkPlacer::share(Comm& comm, int keeper, bool beside, int all) {
@@ -40,13 +40,15 @@ std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
 }
 
 Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
-    unplaced_.add(chunk, data);
+    PlacedChunk waiting = chunk;
+    waiting.address = waiting_at(unplaced_.add(chunk, data));
+    addresses_.add(waiting);
     ++packed_;
     return beside_keeper() && unplaced_.bytes() >= lot_bytes ? write_waiting() : Status{};
 }
 
 bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
-    if (unplaced_.find(chunk, nullptr) || !written_.find(chunk)) return false;
+    if (!addresses_.find(chunk) || chunk.address < 0) return false;
     status = write_(data, chunk.bytes, chunk.address, chunk);
     chunk.bytes = 0;
     ++packed_;
@@ -82,8 +84,11 @@ Status ChunkPlacer::write_placed(bool& moved) {
         Status status = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front());
         if (!status.ok()) return status;
         for (PlacedChunk& c : lot.chunks) {
+            PlacedChunk latest = c;
+            const bool is_latest =
+                addresses_.find(latest) && latest.address == waiting_at(lot.begin + c.address);
             c.address += lot.at;
-            written_.add(c);
+            if (is_latest) addresses_.add(c);
         }
         add_written(lot.chunks);
     }

@@ -49,7 +49,7 @@ public:
         return write_waiting(moved);
     }
     /// Registers a chunk that is in the file already.
-    void know(const PlacedChunk& chunk) { written_.add(chunk); }
+    void know(const PlacedChunk& chunk) { addresses_.add(chunk); }
     /// Overwrites a chunk in the file, if its latest version is there.
     /// @return false if it is not there, and nothing was written
     bool change(PlacedChunk chunk, const char* data, Status& status);
@@ -77,18 +77,18 @@ public:
     }
 
     /// Tests if this writer has packed a chunk.
-    bool has(PlacedChunk chunk) const {
-        return unplaced_.find(chunk, nullptr) || written_.find(chunk);
-    }
+    bool has(PlacedChunk chunk) const { return addresses_.find(chunk); }
     /// Finds a chunk that this writer has packed but perhaps not yet written.
     /// @return false: it is in the file, not in memory; `chunk` receives its place
     bool find(PlacedChunk& chunk, std::vector<char>& data) const {
-        if (unplaced_.find(chunk, &data)) return true;
-        (void)written_.find(chunk);
-        return false;
+        if (!addresses_.find(chunk) || chunk.address >= 0) return false;
+        unplaced_.read(waiting_at(chunk.address), chunk.bytes, data);
+        return true;
     }
 
 private:
+    /// Converts a position in unplaced_ to the address that stands for it in addresses_, and back.
+    static std::int64_t waiting_at(std::int64_t position) { return -1 - position; }
     Status write_placed(bool& moved);
     bool tell();
     void add_written(std::span<const PlacedChunk> chunks);
@@ -96,7 +96,7 @@ private:
     bool keeper_;
     Write write_;
     double& seconds_;
-    ChunkAddresses written_;  ///< this writer's chunks that are in the file
+    ChunkAddresses addresses_;  ///< addresses of this writer's chunks; negative while they wait
     UnplacedChunks unplaced_;
     std::unique_ptr<SharedPlacement> shared_;
     /// Number of chunks that were packed, and number of those that were written and reported.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/placement/unplaced_chunks.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "storage/netcdf4/index/page.hpp"
@@ -15,7 +17,7 @@ std::int64_t room_for(const ChunkLot& lot) {
 
 }  // namespace
 
-void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
+std::int64_t UnplacedChunks::add(PlacedChunk chunk, const char* data) {
     const std::lock_guard lock(lock_);
     const auto full = [&](const ChunkLot& lot) {
         return lot.asked || std::ssize(lot.bytes) >= most_;
@@ -24,13 +26,15 @@ void UnplacedChunks::add(PlacedChunk chunk, const char* data) {
         if (spare_.empty()) spare_.emplace_back();
         lots_.push_back(std::move(spare_.back()));
         spare_.pop_back();
+        lots_.back().begin = added_;
     }
     ChunkLot& lot = lots_.back();
     chunk.address = lot.bytes.size();
     lot.bytes.insert(lot.bytes.end(), data, data + chunk.bytes);
     lot.chunks.push_back(chunk);
-    latest_[key_of(chunk)] = {taken_ + std::ssize(lots_) - 1, lot.chunks.size() - 1};
     bytes_ += chunk.bytes;
+    added_ += chunk.bytes;
+    return added_ - chunk.bytes;
 }
 
 std::int64_t UnplacedChunks::bytes() const {
@@ -64,11 +68,6 @@ bool UnplacedChunks::take(ChunkLot& lot) {
     if (lots_.empty() || lots_.front().at < 0) return false;
     lot = std::move(lots_.front());
     lots_.pop_front();
-    for (const PlacedChunk& c : lot.chunks)
-        if (const auto it = latest_.find(key_of(c));
-            it != latest_.end() && it->second.lot == taken_)
-            latest_.erase(it);
-    ++taken_;
     return true;
 }
 
@@ -81,15 +80,15 @@ void UnplacedChunks::give_back(ChunkLot&& lot) {
     spare_.push_back(std::move(lot));
 }
 
-bool UnplacedChunks::find(const PlacedChunk& chunk, std::vector<char>* data) const {
+void UnplacedChunks::read(std::int64_t position, std::int64_t bytes,
+                          std::vector<char>& data) const {
     const std::lock_guard lock(lock_);
-    const auto it = latest_.find(key_of(chunk));
-    if (it == latest_.end()) return false;
-    const ChunkLot& lot = lots_[it->second.lot - taken_];
-    const PlacedChunk& c = lot.chunks[it->second.at];
-    const char* const from = lot.bytes.data() + c.address;
-    if (data != nullptr) data->assign(from, from + c.bytes);
-    return true;
+    const auto after =
+        std::upper_bound(lots_.begin(), lots_.end(), position,
+                         [](std::int64_t at, const ChunkLot& lot) { return at < lot.begin; });
+    const ChunkLot& lot = *std::prev(after);
+    const char* const from = lot.bytes.data() + (position - lot.begin);
+    data.assign(from, from + bytes);
 }
 
 }  // namespace thalweg::detail

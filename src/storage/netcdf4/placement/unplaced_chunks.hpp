@@ -3,9 +3,7 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <mutex>
-#include <tuple>
 #include <vector>
 
 #include "storage/netcdf4/index/index.hpp"
@@ -15,6 +13,7 @@ namespace thalweg::detail {
 /// Chunks that will be adjacent in the file and are written by one call. Their addresses are
 /// relative to `at`, the address of the first chunk.
 struct ChunkLot {
+    std::int64_t begin = 0;  ///< position of the first byte among all bytes that were ever added
     std::vector<char> bytes;
     std::vector<PlacedChunk> chunks;
     std::int64_t at = -1;  ///< -1 until space is allocated
@@ -31,7 +30,9 @@ public:
     /// @param most  size in bytes from which on a lot is full
     explicit UnplacedChunks(std::int64_t most) : most_(most) {}
 
-    void add(PlacedChunk chunk, const char* data);
+    /// Adds a chunk, and returns the position of its first byte among all bytes that were ever
+    /// added.
+    std::int64_t add(PlacedChunk chunk, const char* data);
     /// Returns the size in bytes of the chunks for which no space was requested.
     std::int64_t bytes() const;
     /// Marks the space for all chunks as requested, and returns the number of bytes that are
@@ -44,26 +45,14 @@ public:
     bool take(ChunkLot& lot);
     /// Returns the memory of a lot to the queue for reuse.
     void give_back(ChunkLot&& lot);
-    /// Finds the latest version of a chunk.
-    /// @param data  receives the bytes of the chunk; may be null
-    /// @return false: the chunk is not in the queue
-    bool find(const PlacedChunk& chunk, std::vector<char>* data) const;
+    /// Copies the bytes of a chunk that was not taken yet.
+    void read(std::int64_t position, std::int64_t bytes, std::vector<char>& data) const;
 
 private:
-    /// The variable, record and number of a chunk, which identify it.
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-    struct Where {
-        std::int64_t lot;
-        std::size_t at;  ///< index of the chunk in the lot
-    };
-    static Key key_of(const PlacedChunk& c) { return {c.variable, c.record, c.number}; }
-
     const std::int64_t most_;
     mutable std::mutex lock_;
     std::deque<ChunkLot> lots_;
-    /// Number of lots taken so far, which is also the number of the first lot in the queue.
-    std::int64_t taken_ = 0;
-    std::map<Key, Where> latest_;  ///< the lot that holds the latest version of each chunk
+    std::int64_t added_ = 0;       ///< number of bytes that were ever added
     std::vector<ChunkLot> spare_;  ///< memory of former lots, for reuse
     std::int64_t bytes_ = 0;       ///< size in bytes of the chunks for which no space was requested
 };
