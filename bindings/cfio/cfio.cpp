@@ -4,8 +4,8 @@
 #include "cfio.h"
 
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -36,17 +36,18 @@ int attempt(const char* call, int ncid, std::initializer_list<const void*> point
         return CFIO_ERROR_NONE;
     } catch (const Error& error) {
         return program.fail(call, ncid, error);
-    } catch (const std::bad_alloc&) {
-        return program.fail(call, ncid, Error{CFIO_ERROR_MALLOC, "out of memory"});
     } catch (const std::exception& error) {
         return program.fail(call, ncid, Error{CFIO_ERROR_NC, error.what()});
     }
 }
 
-// Reports, at the end of a collective call, the errors that files had after their close.
-// cfio_finalize will return these errors again, as they belong to no open file.
-int tell_late(const char* call) {
-    return attempt(call, no_file, {}, [] { program.tell_late(); });
+// Ends a collective call: ends steps of the open files, and reports the errors that files had after
+// their close. cfio_finalize will return these errors again, as they belong to no open file.
+int finish(const char* call) {
+    return attempt(call, no_file, {}, [] {
+        program.end_steps();
+        program.tell_late();
+    });
 }
 
 int put_vara(const char* call, int ncid, int varid, int dim, const size_t* start,
@@ -85,7 +86,7 @@ int cfio_proc_type(...) { return program.type(); }
 int cfio_create(const char* path, int cmode, int* ncid) {
     const int code =
         attempt("cfio_create", no_file, {path, ncid}, [&] { *ncid = program.create(path, cmode); });
-    return code == CFIO_ERROR_NONE ? tell_late("cfio_create") : code;
+    return code == CFIO_ERROR_NONE ? finish("cfio_create") : code;
 }
 
 int cfio_def_dim(int ncid, const char* name, size_t len, int* id) {
@@ -118,7 +119,7 @@ int cfio_put_att(int ncid, int varid, const char* name, cfio_type type, size_t l
 
 int cfio_enddef(int ncid) {
     const int code = attempt("cfio_enddef", ncid, {}, [&] { program.file(ncid).enddef(); });
-    return code == CFIO_ERROR_NONE ? tell_late("cfio_enddef") : code;
+    return code == CFIO_ERROR_NONE ? finish("cfio_enddef") : code;
 }
 
 int cfio_inq_varid(int ncid, const char* name, int* varid) {
@@ -161,7 +162,7 @@ int cfio_io_end(void) {
 int cfio_close(int ncid) {
     bool together = false;
     const int code = attempt("cfio_close", ncid, {}, [&] { together = program.close(ncid); });
-    return code == CFIO_ERROR_NONE && together ? tell_late("cfio_close") : code;
+    return code == CFIO_ERROR_NONE && together ? finish("cfio_close") : code;
 }
 
 int thalweg_cfio_alias(int ncid, int number, int varid) {

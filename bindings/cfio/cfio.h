@@ -165,7 +165,7 @@ int cfio_put_vara_int(int ncid, int varid, int dim, const size_t* start, const s
 int cfio_put_vara_int(int ncid, int varid, int dim, size_t* start, size_t* count, int* p);
 #endif
 
-/** Permits the library to write the data put so far. */
+/** Permits the library to count the records put so far, at the next collective call. */
 int cfio_io_end(void);
 
 int cfio_close(int ncid);

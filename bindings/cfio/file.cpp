@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "api/end_step_apart.h"
-
 namespace thalweg::cfio {
 namespace {
 
@@ -107,15 +105,17 @@ void File::put_box(int varid, int ndims, const std::size_t* start, const std::si
     const int status =
         tw_put_box(handle_, var.name.c_str(), type, first.data(), length.data(), nullptr, data);
     // TW_ERANGE means that values were replaced, but the block was put.
-    if (status == TW_OK || status == TW_ERANGE) has_new_boxes_ = true;
+    if (status == TW_OK || status == TW_ERANGE) blocks_ = Blocks::open;
     if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
 }
 
 void File::end_io() {
-    if (!has_new_boxes_) return;
-    has_new_boxes_ = false;
-    const int status = tw_end_step_apart(handle_);
-    if (status != TW_OK) throw Error{code_of(status), text_of(status, session_)};
+    if (blocks_ == Blocks::open) blocks_ = Blocks::ended;
+}
+
+void File::end_step() {
+    blocks_ = Blocks::none;
+    (void)tw_end_step(handle_);  // a failure is returned by the next put, and by the close
 }
 
 Outcome File::agree_on(Call call) {

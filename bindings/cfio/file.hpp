@@ -16,6 +16,9 @@
 
 namespace thalweg::cfio {
 
+// Blocks that a client has put since its last step: none; some, then cfio_io_end; some since then.
+enum class Blocks { none, ended, open };
+
 class File {
 public:
     File(int id, std::string path, tw_session session, MPI_Comm clients, tw_file handle)
@@ -33,6 +36,7 @@ public:
     void put_box(int varid, int ndims, const std::size_t* start, const std::size_t* count,
                  tw_type type, const void* data);
     void end_io();
+    Blocks blocks() const { return blocks_; }
 
     // Registers a second number by which the program may refer to a variable (see cfio_fortran.c).
     void also_called(int number, int varid);
@@ -40,6 +44,7 @@ public:
     // Collective over the clients. After a failed close the file may still be open, because other
     // clients were in another call.
     void enddef();
+    void end_step();
     void close();
     bool is_open() const { return handle_ != nullptr; }
 
@@ -62,7 +67,7 @@ private:
     Definitions pending_;  // definitions that have not been passed to the library yet
     std::map<int, int> aliases_;
     bool defined_ = false;
-    bool has_new_boxes_ = false;
+    Blocks blocks_ = Blocks::none;
     int error_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace thalweg::cfio {
 namespace {
@@ -158,7 +159,7 @@ void Program::finish() {
             remember(error.code);
         }
     }
-    complete_files();
+    complete_files(0);
     if (late_.code != 0) fail("cfio_finalize", 0, std::exchange(late_, {}));
     for (const auto& [id, error] : replaced_) remember(error.code);
     replaced_.clear();
@@ -185,7 +186,7 @@ int Program::create(const std::string& path, int cmode) {
     if ((cmode & NC_64BIT_OFFSET) != 0 && (cmode & NC_64BIT_DATA) != 0)
         throw Error{CFIO_ERROR_NC, "'" + path + "': cmode asks for two formats", true};
     if ((cmode & NC_NOCLOBBER) != 0) {
-        complete_files();  // renames completed files to their final names
+        complete_files(0);  // renames completed files to their final names
         int rank = 0;
         MPI_Comm_rank(clients_, &rank);
         // One client tests this for all, because nodes may see different states of the file system
@@ -246,16 +247,14 @@ bool Program::close(int id) {
     return true;
 }
 
-void Program::complete_files() {
-    const int status = tw_wait(session_, 0);
+void Program::complete_files(std::int64_t left) {
+    const int status = tw_wait(session_, left);
     if (status != TW_OK && late_.code == 0)
         late_ = Error{code_of(status), text_of(status, session_), true};
 }
 
 void Program::tell_late() {
-    const int status = tw_wait(session_, std::numeric_limits<std::int64_t>::max());
-    if (status != TW_OK && late_.code == 0)
-        late_ = Error{code_of(status), text_of(status, session_), true};
+    complete_files(std::numeric_limits<std::int64_t>::max());
     if (late_.code != 0) throw std::exchange(late_, {});
 }
 
@@ -272,17 +271,18 @@ File& Program::file(int id) {
 
 void Program::end_io() {
     require_client();
-    Error first;
-    for (auto& [id, file] : files_) {
-        try {
-            file.end_io();
-        } catch (const Error& error) {
-            file.remember(error.code);
-            if (first.code == 0) first = error;
-        }
-    }
-    first.done = true;  // cfio_close will return it
-    if (first.code != 0) throw first;
+    for (auto& [id, file] : files_) file.end_io();
+}
+
+void Program::end_steps() {
+    if (files_.empty()) return;
+    std::vector<int> blocks;
+    for (const auto& [id, file] : files_) blocks.push_back(static_cast<int>(file.blocks()));
+    MPI_Allreduce(MPI_IN_PLACE, blocks.data(), static_cast<int>(blocks.size()), MPI_INT, MPI_MAX,
+                  clients_);
+    auto most = blocks.begin();
+    for (auto& [id, file] : files_)
+        if (*most++ == static_cast<int>(Blocks::ended)) file.end_step();
 }
 
 // ---- errors -----------------------------------------------------------------------------------

@@ -31,6 +31,10 @@ public:
     // time after its close.
     void tell_late();
 
+    // Ends a step of each open file whose clients have called cfio_io_end after their last blocks,
+    // so that its records are counted. Collective over the clients, at the end of their calls.
+    void end_steps();
+
     // Returns an open file. Local.
     File& file(int id);
     void end_io();
@@ -45,7 +49,7 @@ private:
     bool kept(const Roles& roles, int rank) const;
     void finish();
     void end_open_file(const std::string& path);
-    void complete_files();
+    void complete_files(std::int64_t left);
     void require_client() const;
     void remember(int code) {
         if (error_ == 0) error_ = code;

@@ -7,7 +7,6 @@
 #include <thalweg/alone.h>
 
 #include "api/attributes.hpp"
-#include "api/end_step_apart.h"
 #include "api/new_handle.hpp"
 #include "base/hash.hpp"
 #include "storage/posix/paths.hpp"
@@ -142,14 +141,6 @@ tw_status put_record(tw_file file, const char* var, tw_decomposition decompositi
         call);
 }
 
-tw_status end_step(tw_file file, bool apart, const char* call = __builtin_FUNCTION()) {
-    const auto end = [&](File& f) {
-        file->readback->note_put();
-        return f.in_data_mode([&](DataMode& mode) { return mode.end_step(apart); });
-    };
-    return with_file(file, end, call);
-}
-
 }  // namespace
 
 extern "C" {
@@ -248,9 +239,12 @@ tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition de
     return put_record(file, var, decomposition, record, array, flags);
 }
 
-tw_status tw_end_step(tw_file file) { return end_step(file, false); }
-
-tw_status tw_end_step_apart(tw_file file) { return end_step(file, true); }
+tw_status tw_end_step(tw_file file) {
+    return with_file(file, [&](File& f) {
+        file->readback->note_put();
+        return f.in_data_mode([](DataMode& mode) { return mode.end_step(); });
+    });
+}
 
 tw_status tw_sync(tw_file file, int durable) {
     if (file != nullptr && file->reader)

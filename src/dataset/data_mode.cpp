@@ -105,13 +105,13 @@ Status DataMode::put_record(const std::string& name, const RecordToPut& put) {
     return parts_->put_record(name, put);
 }
 
-Status DataMode::end_step(bool apart) {
+Status DataMode::end_step() {
     Stopwatch watch(file_.figures.step);
     Span span("step");
     span.record(batch_.record);
     // If the call fails, the program may put what the step lacks, and call it again.
     ++ends_;
-    return service_->end_step(apart);
+    return service_->end_step();
 }
 
 FileFigures DataMode::figures() const {

@@ -34,7 +34,7 @@ public:
     Status put(const std::string& name, const tw_array& array, bool deferred);
     Status put_box(const std::string& name, const BoxToPut& put);
     Status put_record(const std::string& name, const RecordToPut& put);
-    Status end_step(bool apart);
+    Status end_step();
     Status sync(bool durable) { return service_->sync(durable); }
     /// After sync(), fills variables so that they can be read; see Service. @note Collective
     Status fill(std::span<const int> variables) { return service_->fill(variables); }

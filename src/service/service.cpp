@@ -128,7 +128,7 @@ Status end_open_step(Service& service, FileContext& file, const Batch& batch, Ag
     Stopwatch watch(file.figures.step);
     Span span("step");
     span.record(batch.record);
-    misfit = service.end_step(false);
+    misfit = service.end_step();
     // The first step also contains the fixed-size variables, so they are complete after it.
     agreed.put.assign(agreed.put.size(), 0);
     // One rank may learn of an error before the others, so agree that all stop.

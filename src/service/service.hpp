@@ -35,9 +35,7 @@ public:
     virtual Status put(const Status& checked, const PartsToPut& put) = 0;
 
     /// @note Collective, as are the functions up to close()
-    /// @param apart  the other ranks need not end the step, and boxes of later steps need not
-    ///               overwrite those of this one. Local with a queue, unless the parts are by_put
-    virtual Status end_step(bool apart) = 0;
+    virtual Status end_step() = 0;
     virtual Status sync(bool durable) = 0;
     /// Fills the elements of fixed-size variables that were never put, so that they can be read.
     /// Writes nothing else. Skips variables that were filled or written completely before.

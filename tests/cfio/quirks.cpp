@@ -156,8 +156,10 @@ void unlimited_dimension(const Clients& clients) {
         CHECK(cfio_put_vara_double(file.id, var, 2, start, count, &data[r * columns]) == 0);
         CHECK(cfio_io_end() == 0);
     }
-    // If the run is killed now, these records remain.
+    // If the run is killed after the next collective call, these records remain.
+    const File other(clients, "meanwhile");
     CHECK(!clients.first() || are_counted(file.path, 2));
+    CHECK(cfio_close(other.id) == 0);
     const std::size_t start[2] = {2, file.first_column()};
     const std::size_t count[2] = {skips ? 1U : 2U, columns};
     CHECK(cfio_put_vara_double(file.id, var, 2, start, count, &data[2 * columns]) == 0);

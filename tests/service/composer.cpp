@@ -94,6 +94,15 @@ struct Writers {
     const std::vector<char>& bytes() const { return *files.front()->bytes; }
 };
 
+/// Ends a step of a file that is written by boxes.
+/// @param records  number of records that the file then has
+Status end_step(Composer& composer, std::int64_t records) {
+    UnitPart step;
+    step.head.boxed = step.head.given = true;
+    step.head.records = records;
+    return composer.write({&step, 1});
+}
+
 }  // namespace
 
 TEST(Composer, StepsPartsAndFixedVariables) {
@@ -210,10 +219,10 @@ TEST(Composer, BoxesInAnyOrder) {
             EXPECT_TRUE(writers.composers[0]->boxed());
             if (random.percent(30)) {
                 ended = std::min<std::int64_t>(6, ended + random.below(3));
-                writers.each([&](Composer& c) { return c.end_records(ended); });
+                writers.each([&](Composer& c) { return end_step(c, ended); });
             }
         }
-        writers.each([&](Composer& c) { return c.end_records(6); });
+        writers.each([&](Composer& c) { return end_step(c, 6); });
         UnitPart last;
         last.head.kind = UnitKind::last;
         writers.each([&](Composer& c) { return c.write({&last, 1}); });
@@ -250,7 +259,7 @@ struct Stripes {
         const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(unit_parts).ok());
-        EXPECT_TRUE(composer.end_records(1).ok());
+        EXPECT_TRUE(end_step(composer, 1).ok());
         return now() - begin;
     }
 };

@@ -98,7 +98,7 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
                                 .put_box("v", {TW_DOUBLE, &start, &small, nullptr, values.data()})
                                 .ok());
             }
-            EXPECT_TRUE(rank.service().end_step(false).ok());
+            EXPECT_TRUE(rank.service().end_step().ok());
             rank.close();
         });
         Expected expected(c);

@@ -278,7 +278,7 @@ void Rank::end_step(bool ends) {
     if (any_record && (counts_ || (!boxed_ && ends)))
         expected_.records = std::max(expected_.records, batch_->record + 1);
     if (!ends) return;
-    ok(service_->end_step(false));
+    ok(service_->end_step());
     kept_.clear();
     counts_ = false;
 }

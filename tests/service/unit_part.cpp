@@ -16,7 +16,6 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
         p.head.unit = random.below(1000);
         p.head.kind = static_cast<UnitKind>(random.below(5));
         p.head.records = random.below(100);
-        p.head.ends = random.percent(50);
         p.head.boxed = random.percent(50);
         p.head.variable = static_cast<int>(random.between(-1, 3));
         p.head.begin = random.below(50);
@@ -39,7 +38,6 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
         const auto bytes = describe_unit_part(p);
         EXPECT_EQ(head_of(bytes.data()).bytes, static_cast<std::int64_t>(bytes.size()));
         EXPECT_EQ(head_of(bytes.data()).kind, p.head.kind);
-        EXPECT_EQ(head_of(bytes.data()).ends, p.head.ends);
         EXPECT_EQ(head_of(bytes.data()).boxed, p.head.boxed);
         const char* base = reinterpret_cast<const char*>(&random);
         const UnitPart q = parse_unit_part(bytes.data(), base, plan.definitions.variables, {});

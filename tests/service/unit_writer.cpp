@@ -343,10 +343,9 @@ TEST(UnitWriter, MarksArePassedTogether) {
 namespace {
 
 /// Makes a unit of boxes with a rank's part of 'v' in a record.
-Sent boxes_of(const Office& o, int rank, std::int64_t record, bool ends) {
+Sent boxes_of(const Office& o, int rank, std::int64_t record) {
     Sent s = empty_unit_part(o.plan, UnitKind::boxes, rank);
     s.unit_part.head.boxed = true;
-    s.unit_part.head.ends = ends;
     s.unit_part.head.records = record + 1;
     s.add(o.plan, 0, o.part(0, rank, static_cast<int>(o.ranks.size())), 1, record);
     return s;
@@ -354,75 +353,21 @@ Sent boxes_of(const Office& o, int rank, std::int64_t record, bool ends) {
 
 }  // namespace
 
-// Boxes of a rank that is ahead are taken from its queue; the steps that it ends apart count when
-// the others have ended theirs, or wait.
-TEST(UnitWriter, StepsEndApart) {
-    Office o(2);
-    o.publish(0, boxes_of(o, 0, 0, false));
-    o.publish(0, boxes_of(o, 0, 0, true));
-    o.publish(0, boxes_of(o, 0, 1, true));
-    o.work();
-    // The last box waits until it can be written together with those of other ranks.
-    EXPECT_EQ(o.done(0), 2);
-    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
-    EXPECT_TRUE(o.file.records.empty());
-    Sent nothing = empty_unit_part(o.plan, UnitKind::boxes, 1);
-    nothing.unit_part.head.ends = true;
-    o.publish(1, nothing);
-    o.work();
-    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    // Rank 1 does not end the second step, but waits in the close.
-    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
-    o.work();
-    EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1, 2}));
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
-    o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
-    EXPECT_TRUE(o.unit_writer->state().failure().ok());
-}
-
-// The ranks of another node end a step apart from those of this one.
-TEST(UnitWriter, OtherNodesLearnOfStepsThatEndApart) {
-    Office o(2, true);
-    o.host.sends_on = o.host.may = true;
-    o.publish(0, boxes_of(o, 0, 0, true));
-    o.work();
-    EXPECT_EQ(o.host.sent, 0);
-    o.publish(1, boxes_of(o, 1, 0, true));
-    o.host.parts = 0;
-    o.work();
-    EXPECT_EQ(o.host.sent, 2);  // the boxes, and the end of the step
-    EXPECT_EQ(o.host.parts, 3);
-    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
-    Sent end = empty_unit_part(o.plan, UnitKind::boxes, 5);
-    end.unit_part.head.ends = true;
-    std::vector<char> message;
-    append_clipped(end.unit_part, o.unit_writer->layout(), 0, o.plan.spaces,
-                   o.plan.definitions.variables, message);
-    o.unit_writer->sources().deliver(77, std::move(message));
-    o.work();
-    EXPECT_EQ(o.host.sent, 2);
-    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
-    EXPECT_EQ(o.unit_writer->ended_records(), 1);
-}
-
-// Steps that all ranks end are written in their order, boxes too.
+// Steps are written in their order, boxes too.
 TEST(UnitWriter, ALaterStepWaitsForTheRanksThatLackAnEarlierOne) {
     Office o(2);
     const auto step = [&](int rank, std::int64_t record) {
-        Sent s = boxes_of(o, rank, record, false);
+        Sent s = boxes_of(o, rank, record);
         s.unit_part.head.kind = UnitKind::step;
         return s;
     };
     o.publish(0, step(0, 0));
-    o.publish(0, boxes_of(o, 0, 1, false));
-    o.publish(0, boxes_of(o, 0, 1, false));
+    o.publish(0, boxes_of(o, 0, 1));
     o.work();
     EXPECT_EQ(o.done(0), 0);
     o.publish(1, step(1, 0));
     o.work();
-    EXPECT_EQ(o.done(0), 2);
+    EXPECT_EQ(o.done(0), 1);
     EXPECT_EQ(o.file.records, (std::vector<std::int64_t>{1}));
     // Rank 0 waits for room, and rank 1 for rank 0 in another call.
     Region& first = o.ranks[0]->region();
@@ -452,7 +397,7 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     Office o(3);
     for (int r = 0; r < 3; ++r) {
         EXPECT_EQ(o.file.counts().calls, 0);
-        o.publish(r, boxes_of(o, r, 0, false));
+        o.publish(r, boxes_of(o, r, 0));
         o.publish(r, o.unit(UnitKind::last, r, 3, -1));
         o.work();
     }
@@ -462,7 +407,7 @@ TEST(UnitWriter, BoxesOfAllRanksAreWrittenOnce) {
     EXPECT_EQ(o.file.counts().calls, 2);
     // Boxes of a rank that waits for space are written without waiting for other ranks.
     Office pressed(2);
-    pressed.publish(0, boxes_of(pressed, 0, 0, false));
+    pressed.publish(0, boxes_of(pressed, 0, 0));
     pressed.work();
     EXPECT_EQ(pressed.done(0), 0);
     pressed.ranks[0]->region().waiting = 1;

@@ -266,7 +266,7 @@ Status InlineService::write_alone(const Part& part) {
 
 // ---- collective calls ---------------------------------------------------------------------------
 
-Status InlineService::end_step(bool) {
+Status InlineService::end_step() {
     Agreed agreed;
     if (Status s = agree(Call::end_step, -1, batch_.check_deferred(true), agreed); !s.ok())
         return s;

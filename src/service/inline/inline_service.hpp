@@ -22,7 +22,7 @@ public:
     Status begin(Status mine);
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status end_step(bool apart) override;
+    Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
     Status hand_over(Agreed& agreed) override;

@@ -267,14 +267,6 @@ Status Composer::end_records(std::int64_t records, std::span<const Action> actio
     return {};
 }
 
-Status Composer::end_records(std::int64_t records) {
-    begin_boxes();
-    std::vector<Action> actions;
-    for (int v = 0; v < std::ssize(definitions_.variables); ++v)
-        actions.push_back(storage_.fills(v) ? Action::skip : Action::fill);
-    return end_records(records, actions, {});
-}
-
 // ---- ranges -------------------------------------------------------------------------------------
 
 /// Writes ranges of some variables of one space, which boxes need not cover. Later boxes overwrite

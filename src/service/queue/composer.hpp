@@ -48,8 +48,6 @@ public:
     void note_written(int variable, std::int64_t record) { written_.add_all({variable, record}); }
     /// Notes that all records before this one were completed by other means.
     void note_records(std::int64_t records);
-    /// Completes the records before number `records`: fills what was never written.
-    Status end_records(std::int64_t records);
 
 private:
     using Boxes = std::vector<const UnitPart::Entry*>;

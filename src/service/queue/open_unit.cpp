@@ -259,24 +259,18 @@ bool OpenUnit::publish(UnitKind kind) {
     return true;
 }
 
-bool OpenUnit::publish_early(bool ends) {
+Status OpenUnit::make_room() {
+    const bool empty = boxes_.empty() && first_mark(true) < 0;
+    if (Status s = poll(); !s.ok() || empty) return s;
     UnitPart unit = unit_part(UnitKind::boxes);
-    unit.head.ends = ends;
     // Data queued by tw_put are published with the boxes, as they would otherwise occupy room that
     // later boxes need.
     for (std::size_t i = 0; i < queued_.size(); ++i) {
         if (queued_[i].at == nullptr) continue;
         unit.whole.push_back({static_cast<int>(i), position(queued_[i].at)});
     }
-    if (!publish_boxes(unit, -1)) return false;
-    std::fill(queued_.begin(), queued_.end(), Queued{});
-    return true;
-}
-
-Status OpenUnit::make_room() {
-    const bool empty = boxes_.empty() && first_mark(true) < 0;
-    if (Status s = poll(); !s.ok() || empty) return s;
-    (void)publish_early(false);  // the caller tests if this rank waits in vain
+    // Otherwise the caller finds that this rank waits in vain.
+    if (publish_boxes(unit, -1)) std::fill(queued_.begin(), queued_.end(), Queued{});
     return {};
 }
 

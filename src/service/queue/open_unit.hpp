@@ -40,10 +40,6 @@ public:
     /// Publishes a step, or the unit that tw_sync or tw_close ends: boxes and fixed-size variables.
     /// @return false if UnitQueue::publish() has returned false
     bool publish(UnitKind kind);
-    /// Publishes the queued data in the middle of a step.
-    /// @param ends  end a step apart from the other ranks
-    /// @return false if UnitQueue::publish() returns it
-    bool publish_early(bool ends);
     /// Publishes the queued data in the middle of a step, if there are any, so that their room can
     /// be reused. Only if publishing is local.
     Status make_room();

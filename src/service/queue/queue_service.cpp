@@ -141,12 +141,7 @@ Status QueueService::put_parts(const PartsToPut& put) {
     return status.ok() ? batch_.keep_misfits(true) : status;
 }
 
-Status QueueService::end_step(bool apart) {
-    if (apart && !together_) {
-        if (Status s = unit_.poll(); !s.ok()) return s;
-        ++file_.figures.steps;
-        return unit_.publish_early(true) ? Status{} : mismatch(Call::end_step, -1);
-    }
+Status QueueService::end_step() {
     Agreed agreed;
     const Status lost = batch_.check_deferred(true);
     Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : unit_.poll();

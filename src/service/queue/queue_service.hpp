@@ -20,7 +20,7 @@ public:
     ~QueueService() override;
 
     Status put(const Status& checked, const PartsToPut& put) override;
-    Status end_step(bool apart) override;
+    Status end_step() override;
     Status sync(bool durable) override;
     Status fill(std::span<const int> variables) override;
     Status hand_over(Agreed& agreed) override;

@@ -15,7 +15,7 @@ namespace thalweg::detail {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, UnitHead> head) {
     wire(head.bytes, head.unit, head.kind, head.rank, head.record, head.records, head.boxed,
-         head.ends, head.given, head.variable, head.begin, head.end);
+         head.given, head.variable, head.begin, head.end);
 }
 
 template <class Wire>

@@ -46,7 +46,6 @@ struct UnitHead {
     /// If the file is written by boxes: number of its records that the rank knows of.
     std::int64_t records = 0;
     bool boxed = false;  ///< the rank knows that the file is written by boxes
-    bool ends = false;   ///< with kind `boxes`: ends a step apart from the other ranks
     /// The rank sets record numbers itself (tw_put_record): a step adds none.
     bool given = false;
     int variable = -1;                ///< with kind `part`: the variable

@@ -12,11 +12,8 @@ const char* UnitSource::descriptor(std::int64_t unit) const {
     return Region::data(*region) + at;
 }
 
-bool UnitSource::ahead() const {
-    const Region& own = Region::of(*region);
-    if (own.waiting.load(std::memory_order_acquire) != 0) return true;
-    const std::int64_t published = whole_count(own.published.load(std::memory_order_acquire), next);
-    return published - next >= 2 && head_of(descriptor(next + 1)).kind == UnitKind::boxes;
+bool UnitSource::waits() const {
+    return Region::of(*region).waiting.load(std::memory_order_acquire) != 0;
 }
 
 void UnitWriterSources::add_region(std::unique_ptr<Segment> memory) {
@@ -87,7 +84,7 @@ UnitWriterSources::Presence UnitWriterSources::look() const {
     const std::lock_guard lock(small_);
     Presence found;
     for (const UnitSource& s : all_) {
-        if (kind(s).value_or(UnitKind::boxes) != UnitKind::boxes && s.ended.empty()) continue;
+        if (kind(s).value_or(UnitKind::boxes) != UnitKind::boxes) continue;
         found.all = false;
         found.near &= !s.region;
     }

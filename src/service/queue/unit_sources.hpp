@@ -52,15 +52,11 @@ struct UnitSource {
     std::deque<std::vector<char>> messages;  ///< for a feeder: messages that have arrived
     std::int64_t next = 0;                   ///< number of the next unit
     std::int64_t boxes = 0;  ///< units of kind `boxes` before the next one; of a rank of this node
-    /// Steps that the ranks of this source have ended apart from others, which have not: the number
-    /// of records after each.
-    std::deque<std::int64_t> ended;
 
     /// Returns a unit's descriptor, for a rank of this node.
     const char* descriptor(std::int64_t unit) const;
-    /// Tests if a rank of this node, whose next unit is of boxes, waits until it is written, or
-    /// soon will.
-    bool ahead() const;
+    /// Tests if a rank of this node waits for room in its queue.
+    bool waits() const;
 };
 
 class UnitWriterSources {

@@ -131,7 +131,7 @@ bool UnitWriter::work_locked() try {
     const TraceFile file(plan_.path);
     Span span("write unit");
     const double begin = now();
-    bool worked = take_boxes() || end_apart() || work_units();
+    bool worked = take_boxes() || work_units();
     worked |= advance();
     if (worked) {
         state_.note_counts(storage_.counts(), now() - begin);
@@ -167,71 +167,26 @@ bool UnitWriter::take_boxes() {
     bool complete = true, pressed = false;
     for (const UnitSource& s : sources_) {
         if (!s.region) continue;
-        complete &= sources_.next_kind(s) || !s.ended.empty();
-        pressed |= is_boxes(s) && s.ahead();
+        complete &= sources_.next_kind(s).has_value();
+        pressed |= is_boxes(s) && s.waits();
     }
+    const bool near = (complete || pressed) && (!host_.forwards() || host_.may_forward());
     std::vector<UnitSource*> taken;
     std::vector<UnitPart> unit_parts;
-    if ((complete || pressed) && (!host_.forwards() || host_.may_forward()))
+    const auto open = [&](bool of_node) {
         for (UnitSource& s : sources_) {
-            if (!s.region || !is_boxes(s) || (!pressed && !s.ended.empty())) continue;
+            if ((s.region != nullptr) != of_node || !is_boxes(s)) continue;
             taken.push_back(&s);
             sources_.open(s, unit_parts);
         }
+    };
+    if (near) open(true);
     const std::size_t own = unit_parts.size();
-    for (UnitSource& s : sources_) {
-        if (s.region || !is_boxes(s)) continue;
-        taken.push_back(&s);
-        sources_.open(s, unit_parts);
-        if (unit_parts.back().head.ends) s.ended.push_back(unit_parts.back().head.records);
-    }
+    open(false);
     if (taken.empty()) return false;
     finish_write(composer_.write(unit_parts));
-    unit_parts.resize(own);
-    for (std::size_t i = 0; i < own; ++i)
-        if (UnitHead& head = unit_parts[i].head; std::exchange(head.ends, false))
-            taken[i]->ended.push_back(head.records);
-    const auto has_any = [](const UnitPart& p) { return !p.entries.empty(); };
-    if (host_.forwards() && std::any_of(unit_parts.begin(), unit_parts.end(), has_any))
-        host_.forward(unit_parts);
+    if (host_.forwards() && own > 0) host_.forward({unit_parts.data(), own});
     for (UnitSource* s : taken) take(*s);
-    return true;
-}
-
-/// Ends a step that ranks end apart from each other, once each rank has ended it or waits for the
-/// others. A node informs the others when its ranks have ended it.
-/// @return true if anything was done
-bool UnitWriter::end_apart() {
-    bool all = true, near = true, any = false;
-    UnitPart own;
-    own.head.kind = UnitKind::boxes;
-    std::int64_t records = 0;
-    for (const UnitSource& s : sources_) {
-        if (!s.ended.empty()) {
-            any = true;
-            records = std::max(records, s.ended.front());
-            own.head.ends |= s.region != nullptr;
-        } else if (sources_.next_kind(s).value_or(UnitKind::boxes) == UnitKind::boxes) {
-            all = false;
-            near &= !s.region;
-        }
-    }
-    if (!any) return false;
-    bool worked = false;
-    if (near && own.head.ends && host_.forwards() && !sent_apart_) {
-        if (!host_.may_forward()) return false;
-        own.head.records = records;
-        host_.forward({&own, 1});
-        sent_apart_ = worked = true;
-    }
-    if (!all) return worked;
-    for (UnitSource& s : sources_)
-        if (!s.ended.empty()) s.ended.pop_front();
-    sent_apart_ = false;
-    Status status = composer_.end_records(records);
-    if (status.ok()) status = storage_.end_unit(composer_.records(), false);
-    finish_write(std::move(status));
-    finish_round(false);
     return true;
 }
 

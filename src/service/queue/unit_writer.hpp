@@ -55,7 +55,6 @@ private:
     bool discard();
     void take(UnitSource& source);
     bool take_boxes();
-    bool end_apart();
     bool work_units();
     void write_units(std::span<const UnitPart> unit_parts);
     void finish_write(Status status);
@@ -71,9 +70,7 @@ private:
     FileRounds rounds_;
     WriterState state_;
     WaitingLock working_;  ///< held by the thread that works
-    /// The next unit of this node's ranks, and the end of a step that they end apart from others,
-    /// was sent to the other nodes.
-    bool sent_ = false, sent_apart_ = false;
+    bool sent_ = false;    ///< the next unit of this node's ranks was sent to the other nodes
     bool retired_ = false;
 };
 
