@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/choose_all.hpp"
 
-#include "base/reserve.hpp"
 #include "choose/explain.hpp"
 
 namespace thalweg::detail {
@@ -36,25 +35,21 @@ Choice choose_all(FileContext& file, const RankResources& resources, const FileO
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
     if (chooses_service(file)) around.room = resources.room();
-    Choice choice;
-    const auto take = [&] {
-        around.file_system = file_system_of(file.file_system.magic, file.file_system.block);
-        around.stripe_size = file.file_system.stripe_size;
-        choice = choose(file.options, file.definitions, file.format, around);
-        target.storage = make_storage(choice.storage);
-        target.order = target.storage->traits().order;
-        FileOptions& options = file.options;
-        file.figures.settings = explain(asked, file.existing.is, file.format, around, choice);
-        options.storage = choice.storage;
-        options.writers = choice.writers;
-        options.alignment = choice.alignment;
-        options.method = file.figures.method = choice.method;
-        options.service = file.figures.service = choice.service;
-        file.figures.why_service = choice.why_service;
-        file.figures.storage = target.storage->traits().name;
-        file.figures.format = name_of(file.format);
-    };
-    with_reserve(take);
+    around.file_system = file_system_of(file.file_system.magic, file.file_system.block);
+    around.stripe_size = file.file_system.stripe_size;
+    Choice choice = choose(file.options, file.definitions, file.format, around);
+    target.storage = make_storage(choice.storage);
+    target.order = target.storage->traits().order;
+    FileOptions& options = file.options;
+    file.figures.settings = explain(asked, file.existing.is, file.format, around, choice);
+    options.storage = choice.storage;
+    options.writers = choice.writers;
+    options.alignment = choice.alignment;
+    options.method = file.figures.method = choice.method;
+    options.service = file.figures.service = choice.service;
+    file.figures.why_service = choice.why_service;
+    file.figures.storage = target.storage->traits().name;
+    file.figures.format = name_of(file.format);
     if (file.team.rank() == 0) report(choice.remarks, file.path);
     return choice;
 }

@@ -1,10 +1,8 @@
 // Chooses a file's layout and writers when its definitions end.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <optional>
 
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "choose/choose_all.hpp"
 #include "decomposition/starts.hpp"
 #include "exchange/parts.hpp"
@@ -419,23 +417,17 @@ Status choose_layout(const FileContext& file, bool writers_asked, const Grid* ex
     Division d;
     // The result depends only on values that all ranks have in common, so the status is the same on
     // every rank.
-    Status status = with_reserve([&] {
-        d = {};
-        return begin_division(file, writers_asked, d, target);
-    });
+    Status status = begin_division(file, writers_asked, d, target);
     if (!status.ok() || !target.layout.gridded()) return status;
     d.starts = unite_starts(file.team.world(), d.starts, d.lengths);
-    std::optional<PartWriters> writers;
-    status = file.team.agree(alone([&]() -> Status {
-        int part = -1;
-        if (Status s = divide(file, writers_asked, existing, d, target, part); !s.ok()) return s;
-        if (!d.served && d.named.empty())
-            writers.emplace(file.team, target.layout.grid.parts(), part);
-        return {};
-    }));
-    if (!status.ok() || !writers) return status;
-    writers->agree();
-    return file.team.agree(alone([&] { target.writers = writers->choose(); }));
+    int part = -1;
+    status = divide(file, writers_asked, existing, d, target, part);
+    if (status = file.team.agree(status); !status.ok() || d.served || !d.named.empty())
+        return status;
+    PartWriters writers(file.team, target.layout.grid.parts(), part);
+    writers.agree();
+    target.writers = writers.choose();
+    return {};
 }
 
 }  // namespace thalweg::detail

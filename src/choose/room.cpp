@@ -9,14 +9,8 @@
 namespace thalweg::detail {
 
 FreeProcessors find_processors(Team& team) {
-    ProcessorMask own{};
-    std::int64_t quota = 0, neighbours = 0;
-    // A rank that has no memory for these lists reports no free processors.
-    (void)alone([&] {
-        own = own_processors();
-        quota = processor_quota();
-        neighbours = processes_of_node();
-    });
+    const ProcessorMask own = own_processors();
+    const std::int64_t quota = processor_quota(), neighbours = processes_of_node();
     const std::int64_t threads = model_threads();
     RowOfWords node;
     std::copy(own.begin(), own.end(), node.any.begin());
@@ -33,11 +27,7 @@ RankResources::RankResources(const Team& team, std::int64_t queue,
                              const FreeProcessors& processors) {
     // Asking the system takes longer than all else that a rank does here, so one rank asks for all
     // of a node.
-    std::int64_t memory = INT64_MAX;
-    if (team.topology().node_rank == 0) {
-        memory = 0;
-        (void)alone([&] { memory = free_memory().bytes; });
-    }
+    const std::int64_t memory = team.topology().node_rank == 0 ? free_memory().bytes : INT64_MAX;
     most_ = {queue * std::ssize(team.topology().members), -memory, -processors.number,
              processors.bound ? 1 : 0};
     sums_ = {queue};

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "service/batch.hpp"
 #include "service/bits.hpp"
@@ -159,10 +158,8 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
                 Agreed& agreed) {
     Stopwatch watch(file.figures.wait);
     const std::size_t n = batch.puts.size();
-    Words words = with_reserve([&] {
-        agreed.put.assign(n, 0);
-        return words_of(file, batch, call, variable);
-    });
+    agreed.put.assign(n, 0);
+    Words words = words_of(file, batch, call, variable);
     if (Status status = file.enter(call, variable, mine, {words.all}); !status.ok()) return status;
     agreed.boxed = words.rest[0] != 0;
     agreed.by_itself = (words.rest[0] & 2) != 0;

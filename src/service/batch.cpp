@@ -32,18 +32,16 @@ WaitingPart* Batch::find_put(int variable) {
 Status Batch::check_deferred(bool records) const {
     // A file that has failed reads no arrays, which may be gone.
     if (!file_.failed.ok()) return {};
-    return alone([&]() -> Status {
-        std::vector<SeenArray> all;
-        for (const auto& [key, waiting_parts] : parts)
-            for (const WaitingPart& p : waiting_parts)
-                if (p.deferred && (records || !p.by_put || !is_record(p.variable)))
-                    all.push_back({&file_.variable(p.variable).name, &p.fingerprint});
-        Status status = compare_fingerprints(std::move(all));
-        if (!status.ok())
-            reword(status, "{}: {} (rank {})", OfFile{file_.path}, status.text,
-                   OfRank{file_.team.rank()});
-        return status;
-    });
+    std::vector<SeenArray> all;
+    for (const auto& [key, waiting_parts] : parts)
+        for (const WaitingPart& p : waiting_parts)
+            if (p.deferred && (records || !p.by_put || !is_record(p.variable)))
+                all.push_back({&file_.variable(p.variable).name, &p.fingerprint});
+    Status status = compare_fingerprints(std::move(all));
+    if (!status.ok())
+        reword(status, "{}: {} (rank {})", OfFile{file_.path}, status.text,
+               OfRank{file_.team.rank()});
+    return status;
 }
 
 Status Batch::take_misfits(bool records) {
@@ -51,14 +49,12 @@ Status Batch::take_misfits(bool records) {
     for (std::size_t i = 0; i < misfits.size(); ++i) {
         const Variable& v = file_.definitions.variables[i];
         if (misfits[i] == 0 || (v.record && !records)) continue;
-        const auto told = [&] {
-            return failure(TW_ERANGE,
-                           "{}: {} values of variable '{}' do not fit type {}; fill values are "
-                           "written instead (rank {})",
-                           file_.path, misfits[i], OfVariable{v.name}, name_of(v.type),
-                           OfRank{file_.team.rank()});
-        };
-        if (status.ok()) status = alone(told);
+        if (status.ok())
+            status = failure(TW_ERANGE,
+                             "{}: {} values of variable '{}' do not fit type {}; fill values are "
+                             "written instead (rank {})",
+                             file_.path, misfits[i], OfVariable{v.name}, name_of(v.type),
+                             OfRank{file_.team.rank()});
         misfits[i] = 0;
     }
     return status;

@@ -5,7 +5,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "service/background/background.hpp"
 #include "service/inline/inline_service.hpp"
@@ -77,13 +76,7 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {
-    ServicePlan plan;
-    status = alone([&] { plan = service_plan(file, target); });
-    if (!status.ok())
-        status = failure(TW_ENOMEM,
-                         "{}: out of memory for the description of what this rank holds (rank {})",
-                         OfFile{file.path}, OfRank{file.team.rank()});
-    if (status = file.team.agree(status); !status.ok()) return nullptr;
+    ServicePlan plan = service_plan(file, target);
     std::int64_t words[] = {plan.queue.holds_step ? 0 : 1, -plan.queue.bytes};
     file.team.all_reduce(words, Reduce::max);
     const bool holds_step = words[0] == 0;
@@ -97,13 +90,9 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
                                                : publish_to_threads(file, plan, target, status);
     if (!status.ok()) return nullptr;
     file.figures.writers = publisher->writers();
-    (void)alone([&] { note_queue(file, publisher->unit_queue().memory().room()); });
-    std::unique_ptr<QueueService> service;
-    status = file.team.agree(alone([&] {
-        service = std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
-                                                 holds_step, -words[1]);
-    }));
-    return status.ok() ? std::move(service) : nullptr;
+    note_queue(file, publisher->unit_queue().memory().room());
+    return std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
+                                          holds_step, -words[1]);
 }
 
 }  // namespace
@@ -116,8 +105,7 @@ std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& 
         auto service = make_queue_service(file, target, batch, status);
         if (file.options.service != "inline") return service;
     }
-    auto service =
-        with_reserve([&] { return std::make_unique<InlineService>(file, target, batch); });
+    auto service = std::make_unique<InlineService>(file, target, batch);
     status = service->begin(std::move(mine));
     return status.ok() ? std::move(service) : nullptr;
 }

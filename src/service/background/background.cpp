@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/words.hpp"
 #include "comm/communicator.hpp"
 #include "comm/node_exchange.hpp"
@@ -90,20 +89,16 @@ public:
 
     Status begin() {
         std::vector<int> local;  // numbers of the writers on this node
-        Status status = alone([&] {
-            const Topology& topology = team_.topology();
-            for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
-                if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
-            return make_queue(local.size(), background_.doorbell(), "writers");
-        });
+        const Topology& topology = team_.topology();
+        for (std::size_t w = 0; w < writer_ranks_.size(); ++w)
+            if (topology.node_of[writer_ranks_[w]] == topology.node) local.push_back(w);
+        const Status made = make_queue(local.size(), background_.doorbell(), "writers");
         SegmentName name;
         if (unit_queue_) name = unit_queue_->memory().name();
-        std::vector<SegmentName> all;  // shared memory of all ranks of the node, for its writers
-        Status shared = together([&] { all = share_names(team_.node(), name); });
-        if (status.ok()) status = std::move(shared);
-        if (status = team_.agree(status); !status.ok()) return status;
-        status = team_.agree(alone([&] { return begin_writing(local, all); }));
-        if (!status.ok()) return status;
+        // The shared memory of all ranks of the node, for its writers.
+        const std::vector<SegmentName> all = share_names(team_.node(), name);
+        if (Status status = team_.agree(made); !status.ok()) return status;
+        if (Status status = team_.agree(begin_writing(local, all)); !status.ok()) return status;
         Placement* const mine = placement();
         std::int64_t words[] = {mine != nullptr ? 1 : 0,
                                 mine != nullptr && !mine->beside_keeper() ? 1 : 0};
@@ -113,9 +108,7 @@ public:
         // On a single node, exchange() is not called, through which writers that share no memory
         // with the keeper would get places in the file.
         if (!far_ || collective()) return {};
-        return with_reserve([&] {
-            return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
-        });
+        return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
     }
 
     bool collective() const override { return team_.topology().nodes > 1; }
@@ -124,7 +117,7 @@ public:
         // This fails only on a single node: on several nodes, the ranks agree before they publish,
         // so none is stuck.
         const bool published = unit_queue_->publish(unit_part, keep);
-        Status status = alone([&] { return storage_.catch_up(); });
+        Status status = storage_.catch_up();
         if (!status.ok() && unit_writer_) unit_writer_->state().fail_here(std::move(status));
         if (collective()) exchange(unit_part);
         return published;
@@ -142,14 +135,14 @@ public:
         // may fail after the last unit, and the system reports such an error only once.
         if (unit_writer_ && status.ok()) {
             const auto held = unit_writer_->hold();
-            status = alone([&] { return unit_writer_->state().failure(); });
+            status = unit_writer_->state().failure();
             if (status.ok() && durable) status = storage_.sync();
             records_ = unit_writer_->ended_records();
         }
         status = team_.agree(status);
         if (status.ok() && unit_writer_ && unit_writer_->rounds().counts_records()) {
-            status = alone([&] { return unit_writer_->commit_all(durable); });
-            if (status.ok()) status = alone([&] { return storage_.catch_up(); });
+            status = unit_writer_->commit_all(durable);
+            if (status.ok()) status = storage_.catch_up();
         }
         status = team_.agree(status);
         if (!status.ok()) unit_queue_->region().fail(status);
@@ -217,19 +210,14 @@ private:
     Status settle() {
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
-            Status mine;
             if (unit_writer_) {
                 const auto held = unit_writer_->hold();
-                mine = alone([&] {
-                    words[0] = unit_writer_->settle_all() ? 0 : 1;
-                    words[1] = unit_writer_->state().failure().ok() ? 0 : 1;
-                });
+                words[0] = unit_writer_->settle_all() ? 0 : 1;
+                words[1] = unit_writer_->state().failure().ok() ? 0 : 1;
             }
-            if (!mine.ok()) words[1] = 1;
             if (far_)
                 if (Status status = agree_on_places(); !status.ok()) return status;
             team_.all_reduce(words, Reduce::max);
-            if (!mine.ok()) return mine;
             waits = words[0] != 0 && words[1] == 0;
         }
         return {};
@@ -287,10 +275,8 @@ private:
     /// Stops the writers of this node from waiting for others; the ranks get the error at their
     /// next collective call.
     void no_memory_for_messages() {
-        fail_here(with_reserve([&] {
-            return failure(TW_ENOMEM, "{}: no memory for messages to other nodes",
-                           OfFile{plan_.path});
-        }));
+        fail_here(
+            failure(TW_ENOMEM, "{}: no memory for messages to other nodes", OfFile{plan_.path}));
     }
 
     void fail_here(const Status& status) {
@@ -332,12 +318,9 @@ std::unique_ptr<Publisher> make_background_file(Team& team, Background& backgrou
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
                                                 std::unique_ptr<Segment>& spare, Status& status) {
-    std::unique_ptr<BackgroundFile> file;
-    status = team.agree(alone([&] {
-        file =
-            std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
-    }));
-    if (status.ok()) status = file->begin();
+    auto file =
+        std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
+    status = file->begin();
     if (!status.ok()) return nullptr;
     return file;
 }

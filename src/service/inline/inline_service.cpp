@@ -70,8 +70,8 @@ constexpr std::int64_t records_as_before = -1;
 
 Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
     Status status = alone([&] { return storage.set_records(records, durable); });
-    if (status.ok()) status = alone([&] { return storage.catch_up(); });
-    return status.ok() && closes ? alone([&] { return storage.close_early(); }) : status;
+    if (status.ok()) status = storage.catch_up();
+    return status.ok() && closes ? storage.close_early() : status;
 }
 
 /**
@@ -96,7 +96,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         Status synced = storage.sync();
         if (mine.ok()) mine = std::move(synced);
     }
-    if (mine.ok() && closes) mine = alone([&] { return storage.close_early(); });
+    if (mine.ok() && closes) mine = storage.close_early();
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
     const auto count = [&](std::span<std::int64_t> all) {
         if (all[0] != 0) return;
@@ -214,14 +214,15 @@ Status InlineService::write_now(const Part& part) {
                 part.has_any() ? &part : nullptr);
     Status written = writer_.write(part.record, batch_.misfits);
     if (!written.ok() || !rest_) return written;
-    return alone([&] { rest_->note_written(part.variable, part.record); });
+    rest_->note_written(part.variable, part.record);
+    return {};
 }
 
 /// Writes a variable, and keeps the file's values of elements that no rank holds.
 /// @return this rank's own failure, or one that the file keeps (FileContext::keep)
 /// @note Collective
 Status InlineService::merge_now(const Part& part) {
-    if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
+    begin_rest();
     std::vector<char> values;
     std::vector<Part> parts;
     const Status packed = file_.team.agree(alone([&]() -> Status {
@@ -287,7 +288,7 @@ Status InlineService::fill(std::span<const int> variables) {
     file_.team.barrier();
     Status written;
     if (rest_) {  // after this, the writers know which variables have been filled
-        written = alone([&] { return rest_->fill(variables); });
+        written = rest_->fill(variables);
     } else {
         writer_.begin_pass(false);
         for (const int v : variables)
@@ -304,8 +305,7 @@ Status InlineService::hand_over(Agreed& agreed) {
     const bool closes = target_.storage->closes_early();
     // Usually nothing is left to write, so the agreement on the call can also say if all ranks
     // could close the file.
-    if (closes && mine.ok() && !file_.options.durable)
-        mine = alone([&] { return target_.storage->close_early(); });
+    if (closes && mine.ok() && !file_.options.durable) mine = target_.storage->close_early();
     Status status = agree(Call::close, -1, mine, agreed);
     const bool steps = batch_.step_is_open(agreed);
     if (status.ok()) status = end_open_step(*this, file_, batch_, agreed, misfit);
@@ -329,21 +329,17 @@ bool InlineService::is_complete(const Agreed& agreed) const {
 /// Writes the puts that belong to the unit (step, sync or close) that this call ends.
 /// @note Collective
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
-    bool rest = false;
-    if (Status s = together_.find(agreed, ends, boxed_, rest); !s.ok())
-        return file_.keep(std::move(s));
+    const bool rest = together_.find(agreed, ends, boxed_);
     const bool merges = rest || (rest_ && ends == Ends::file);
-    if (merges)
-        if (Status s = begin_rest(); !s.ok()) return file_.keep(std::move(s));
+    if (merges) begin_rest();
     std::int64_t records = together_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
-    if (mine.ok() && rest_)
-        mine = alone([&] {
-            for (const WholePut& p : together_.puts()) rest_->note_written(p.variable, p.record);
-            rest_->note_records(complete);
-        });
+    if (mine.ok() && rest_) {
+        for (const WholePut& p : together_.puts()) rest_->note_written(p.variable, p.record);
+        rest_->note_records(complete);
+    }
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
         mine = write_parts(ends, records);
@@ -351,18 +347,12 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     return end_write(ends, records, durable, std::move(mine));
 }
 
-/// Creates the writer for parts that are not written together.
-/// @note Collective; the status is the same on every rank
-Status InlineService::begin_rest() {
-    if (rest_) return {};
-    Status status = file_.team.agree(alone([&] {
-        rest_.emplace(file_, target_, writer_.spaces(), progress_.records, progress_.filled);
-        for (std::size_t v = 0; v < batch_.puts.size(); ++v)
-            if (batch_.is_record(v) && batch_.puts[v].written)
-                rest_->note_written(v, batch_.record);
-    }));
-    if (!status.ok()) rest_.reset();
-    return status;
+/// Creates the writer for parts that are not written together, on all ranks alike.
+void InlineService::begin_rest() {
+    if (rest_) return;
+    rest_.emplace(file_, target_, writer_.spaces(), progress_.records, progress_.filled);
+    for (std::size_t v = 0; v < batch_.puts.size(); ++v)
+        if (batch_.is_record(v) && batch_.puts[v].written) rest_->note_written(v, batch_.record);
 }
 
 /// Writes the parts that are not written together.
@@ -370,7 +360,7 @@ Status InlineService::begin_rest() {
 /// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
-    const Status packed = alone([&] { return staged_.pack_rest(together_, ends, rest, records); });
+    const Status packed = staged_.pack_rest(together_, ends, rest, records);
     // Even after a failure, all ranks count the same number of records.
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;

@@ -40,7 +40,7 @@ private:
     Status merge_now(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     bool is_complete(const Agreed& agreed) const;
-    Status begin_rest();
+    void begin_rest();
     Status write_parts(Ends ends, std::int64_t& records);
     Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);
 

@@ -131,11 +131,11 @@ std::vector<Packet> RestWriter::cut(std::vector<UnitPart::Entry> boxes) const {
 
 Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
     const std::vector<Variable>& variables = file_.definitions.variables;
-    std::vector<UnitPart::Entry> boxes;
-    Status mine = alone([&] { boxes = boxes_of(parts); });
+    std::vector<UnitPart::Entry> boxes = boxes_of(parts);
+    Status mine;
     if (file_.team.size() == 1) {  // the composer reads the parts themselves
-        if (mine.ok() && composer_) mine = alone([&] { return compose(std::move(boxes)); });
-        return mine.ok() && composer_ ? alone([&] { return end(records, last); }) : mine;
+        if (composer_) mine = compose(std::move(boxes));
+        return mine.ok() && composer_ ? end(records, last) : mine;
     }
     std::int64_t bytes = 0;
     for (const UnitPart::Entry& box : boxes) bytes += message_bytes(box, variables);
@@ -162,7 +162,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
         if (!moved.ok()) return moved;
         if (status.ok() && composer_) status = alone([&] { return merge(received); });
     }
-    return status.ok() && composer_ ? alone([&] { return end(records, last); }) : status;
+    return status.ok() && composer_ ? end(records, last) : status;
 }
 
 /// Writes this writer's share of the parts received from all ranks.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/reserve.hpp"
-
 namespace thalweg::detail {
 
 namespace {
@@ -18,14 +16,11 @@ constexpr std::size_t most_plans = 4;
 Status SpaceWriter::begin(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
-    with_reserve([&] {
-        // Without memory for the file's map, this rank still takes part, with an empty one.
-        spaces_ =
-            make_spaces(file_.definitions, mine.ok() ? target_.map : plain_map(file_.definitions));
-        layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
-                                             : make_layout(target_.layout);
-        plans_.reserve(most_plans + 1);
-    });
+    // A rank that has failed still takes part, with a map of its own.
+    spaces_ =
+        make_spaces(file_.definitions, mine.ok() ? target_.map : plain_map(file_.definitions));
+    layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
+                                         : make_layout(target_.layout);
     file_.figures.writers = target_.writers.size();
     // If no variable has a decomposition yet, the first puts will bring them.
     const bool later =
@@ -38,7 +33,6 @@ Status SpaceWriter::begin(Status mine) {
 /// @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
 Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
-    std::unique_ptr<Plan> plan;
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     const bool direct = options.method == "direct";
@@ -47,11 +41,9 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     Memory* arena = file_.session.arena(status);
     Memory nothing;  // a rank without memory takes part in the plan until all ranks know
     if (arena == nullptr) arena = &nothing;
-    std::vector<Space> both;
-    with_reserve([&] {
-        plan = change(puts);
-        both = {spaces_.fixed, spaces_.record};
-        if (!direct) return;
+    std::unique_ptr<Plan> plan = change(puts);
+    const std::vector<Space> both{spaces_.fixed, spaces_.record};
+    if (direct) {
         // Size of pieces. With plain writes, pieces are written while they are in cache. If a
         // collective call writes a variable, pieces are as large as the buffer permits. If one call
         // writes a step, the whole step is packed.
@@ -61,7 +53,7 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
                                                                : std::max(cached, options.staging);
         plan->direct =
             std::make_unique<Direct>(team, file_.packers, file_.definitions, target_.order, budget);
-    });
+    }
     plan->stream = Stream::make(
         team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, plan->holdings,
         both, target_.order,
@@ -132,10 +124,8 @@ Status SpaceWriter::choose(std::span<const WholePut> puts) {
 
 void SpaceWriter::begin_pass(bool records) {
     records_ = records;
-    with_reserve([&] {
-        actions_.assign(places().size(), Action::skip);
-        parts_.assign(places().size(), nullptr);
-    });
+    actions_.assign(places().size(), Action::skip);
+    parts_.assign(places().size(), nullptr);
 }
 
 Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) {
@@ -162,12 +152,8 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
 Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
     const Space& space = spaces_.of(records_);
     const std::int64_t base = spaces_.base(records_, record);
-    std::vector<Action> fills;
-    std::vector<const Part*> none;
-    with_reserve([&] {
-        fills.assign(actions_.size(), Action::skip);
-        none.assign(parts_.size(), nullptr);
-    });
+    std::vector<Action> fills(actions_.size(), Action::skip);
+    const std::vector<const Part*> none(parts_.size(), nullptr);
     for (std::size_t i = 0; i < actions_.size(); ++i) {
         const Holding& holding = *plan.holdings[space.places[i].variable];
         if (actions_[i] == Action::fill ||

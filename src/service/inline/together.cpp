@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/reserve.hpp"
 #include "definitions/fill.hpp"
 
 namespace thalweg::detail {
@@ -69,14 +68,13 @@ WholePut whole_put(const WaitingPart& part) {
 /**
  * Finds the records that all ranks have put as a whole, among the parts of a batch that are not
  * from tw_put.
- * @param puts  receives those records; must have room for this rank's parts and all variables
- * @param rest  receives true if some rank has other parts
- * @return the same on every rank, as are `rest` and `puts`, except for WholePut::part
+ * @param puts  receives those records, the same on every rank, except for WholePut::part
+ * @return some rank has other parts; the same on every rank
  * @note Collective
  */
-Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& agreed,
-                       std::vector<WholePut>& puts, bool& rest) {
-    rest = false;
+bool find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& agreed,
+                     std::vector<WholePut>& puts) {
+    bool rest = false;
     puts.clear();
     if (agreed.same_parts) {
         for (const auto& [key, parts] : batch.parts) {
@@ -86,11 +84,9 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
             else
                 rest = true;
         }
-        return {};
+        return rest;
     }
-    std::vector<Report> reports;
-    Status status = file.team.agree(alone([&] { reports = report_of(batch, file.team.rank()); }));
-    if (!status.ok()) return status;
+    std::vector<Report> reports = report_of(batch, file.team.rank());
     file.team.all_reduce({&reports.front().record, reports.size() * words_each}, Reduce::max);
     for (std::size_t v = 0; v < reports.size(); ++v) {
         const Report& t = reports[v];
@@ -109,22 +105,21 @@ Status find_whole_puts(const FileContext& file, const Batch& batch, const Agreed
         if (t.spread == 0) put.complete = true;
         puts.push_back(put);
     }
-    return {};
+    return rest;
 }
 
 }  // namespace
 
-Status Together::find(const Agreed& agreed, Ends ends, bool merges, bool& rest) {
-    with_reserve([&] { puts_.reserve(batch_.parts.size() + 2 * batch_.puts.size()); });
-    if (Status s = find_whole_puts(file_, batch_, agreed, puts_, rest); !s.ok()) return s;
+bool Together::find(const Agreed& agreed, Ends ends, bool merges) {
+    bool rest = find_whole_puts(file_, batch_, agreed, puts_);
     add_puts(agreed, ends);
-    if (!merges) return {};  // in this case, all puts are from tw_put, by the declared holdings
+    if (!merges) return rest;  // in this case, all puts are from tw_put, by the declared holdings
     rest |= keep_writable();
     if (!puts_.empty() && !writer_.choose(puts_).ok()) {
         rest = true;  // the remaining parts need no plan here
         puts_.clear();
     }
-    return {};
+    return rest;
 }
 
 bool Together::has(const WaitingPart& part) const {

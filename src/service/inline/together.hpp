@@ -26,11 +26,10 @@ public:
      * Finds the puts that the ranks can write together, and plans their exchange.
      * @param merges  the storage can merge: parts that leave out elements are written over the
      *                present data
-     * @param rest    receives true if there are other parts
-     * @return the same on every rank
+     * @return there are other parts; the same on every rank
      * @note Collective
      */
-    Status find(const Agreed& agreed, Ends ends, bool merges, bool& rest);
+    bool find(const Agreed& agreed, Ends ends, bool merges);
     std::span<const WholePut> puts() const { return puts_; }
     /// Tests if the put of a part is among those that the ranks write together.
     bool has(const WaitingPart& part) const;

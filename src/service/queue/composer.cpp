@@ -290,7 +290,8 @@ Status Composer::write_ranges(bool records, std::int64_t record, std::span<const
     PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
     for (Extent piece; cursor.next(piece);) {
         const std::size_t bytes = piece.size();
-        buffer_.resize(std::max(buffer_.size(), bytes));
+        if (bytes > buffer_.size())
+            if (Status s = alone([&] { buffer_.resize(bytes); }); !s.ok()) return s;
         char* const to = buffer_.data();
         std::deque<Box> boxes;
         const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/pack.hpp"
@@ -191,11 +190,8 @@ Status OpenUnit::room_for_box(int variable, std::int64_t bytes, std::int64_t des
 
 UnitPart OpenUnit::unit_part(UnitKind kind) const {
     UnitPart unit;
-    with_reserve([&] {
-        unit.whole.reserve(queued_.size());
-        for (auto* mask : {&unit.put, &unit.lacking, &unit.bare, &unit.with_halo})
-            mask->assign((queued_.size() + 63) / 64, 0);
-    });
+    for (auto* mask : {&unit.put, &unit.lacking, &unit.bare, &unit.with_halo})
+        mask->assign((queued_.size() + 63) / 64, 0);
     unit.head.kind = kind;
     unit.head.rank = file_.team.rank();
     unit.head.record = batch_.record;
@@ -283,7 +279,6 @@ void OpenUnit::publish_fill(std::span<const int> variables) {
 
 void OpenUnit::gather() {
     std::vector<Queued*> open;
-    with_reserve([&] { open.reserve(queued_.size()); });
     for (Queued& q : queued_)
         if (q.at != nullptr) open.push_back(&q);
     // Moves from low addresses to high ones, so that nothing is overwritten before it has moved.

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <string>
 
-#include "base/reserve.hpp"
 #include "base/status.hpp"
 #include "comm/segment.hpp"
 #include "comm/wait.hpp"
@@ -59,8 +58,7 @@ struct Region {
         std::uint32_t none = 0;
         if (!failed.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
         code = status.code;
-        std::string bytes;
-        (void)alone([&] { bytes = with_reserve([&] { return packed(status); }); });
+        const std::string bytes = packed(status);
         error_bytes = std::min(bytes.size(), sizeof error);
         std::memcpy(error, bytes.data(), error_bytes);
         failed.store(2, std::memory_order_release);

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 
 namespace thalweg::detail {
@@ -86,7 +85,7 @@ void UnitQueue::note_call() { region().calls.fetch_add(1, std::memory_order_rele
 
 bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     unit_part.head.unit = next_;
-    const auto descriptor = with_reserve([&] { return describe_unit_part(unit_part); });
+    const auto descriptor = describe_unit_part(unit_part);
     char* at = take(descriptor.size());
     Region& region = this->region();
     if (at == nullptr) {
@@ -106,7 +105,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     }
     region.unit_at[next_ % Region::max_units].store(memory_.position(at),
                                                     std::memory_order_relaxed);
-    with_reserve([&] { units_.push_back({next_, keep < 0 ? memory_.end() : keep}); });
+    units_.push_back({next_, keep < 0 ? memory_.end() : keep});
     unit_bytes += memory_.used();
     memory_.end_unit();
     ++next_;

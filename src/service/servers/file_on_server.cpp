@@ -45,7 +45,7 @@ Status FileOnServer::create_storage() {
                                    : storage_->create(place_.peers, plan_.data_path, definitions_,
                                                       options, true, plan_.map);
     });
-    return status.ok() ? status : with_reserve([&] { return place_.named(status); });
+    return place_.named(std::move(status));
 }
 
 /// Makes the queue that takes the units of the ranks.
@@ -80,13 +80,11 @@ Status FileOnServer::add_regions() {
 // ---- commands -----------------------------------------------------------------------------------
 
 void FileOnServer::reply(const Status& status) {
-    place_.join(serial_, with_reserve([&] {
-                    Answer own = place_.answer(status);
-                    if (unit_writer_) own.counts = unit_writer_->state().counts();
-                    if (unit_writer_) own.records = unit_writer_->rounds().records();
-                    if (place_.is_first()) own.map = plan_.map;
-                    return own;
-                }));
+    Answer own = place_.answer(status);
+    if (unit_writer_) own.counts = unit_writer_->state().counts();
+    if (unit_writer_) own.records = unit_writer_->rounds().records();
+    if (place_.is_first()) own.map = plan_.map;
+    place_.join(serial_, std::move(own));
 }
 
 void FileOnServer::handle(Message& message) {
@@ -109,9 +107,9 @@ void FileOnServer::handle(Message& message) {
             break;
         case MessageKind::room: give_room(message); break;
         case MessageKind::failed: {
-            const Status status = with_reserve([&] { return value_in<Status>(message.body); });
+            const auto status = value_in<Status>(message.body);
             spread_failure(status, message.from);
-            with_reserve([&] { unit_writer_->state().hear(status); });
+            unit_writer_->state().hear(status);
             break;
         }
         case MessageKind::call: news_.take_call(message, unit_writer_->sources()); break;
@@ -120,15 +118,11 @@ void FileOnServer::handle(Message& message) {
     }
 }
 
-void FileOnServer::attend() try {
+void FileOnServer::attend() {
     ask_for_room();
     finish();
     count();
     news_.spread_calls(unit_writer_->sources());
-} catch (const std::exception&) {
-    const Status why = exception_status();
-    unit_writer_->state().fail(failure(why.code, "{}: {} (rank {})", OfFile{path()}, why.text,
-                                       OfRank{place_.transport.address()}));
 }
 
 /// Answers a finish_file once everything published before it is written, or has failed.
@@ -165,15 +159,12 @@ void FileOnServer::close(const std::vector<char>& body) {
     WireReader in(body);
     bool good = false;
     LateAttributes late;
-    Status status = alone([&] { in(good, late); });
-    good = good && status.ok();
+    in(good, late);
     if (!good) (void)unit_writer_->count_written();
     unit_writer_->retire();
     const std::int64_t records =
         good ? unit_writer_->ended_records() : unit_writer_->rounds().records();
-    Status closed = alone([&] { return storage_->close(records, late); });
-    if (status.ok()) status = std::move(closed);
-    reply(with_reserve([&] { return place_.named(status); }));
+    reply(place_.named(storage_->close(records, late)));
 }
 
 // ---- between the servers ------------------------------------------------------------------------
@@ -207,7 +198,7 @@ void FileOnServer::between_pieces() {
 }
 
 void FileOnServer::report() {
-    const Status status = with_reserve([&] { return unit_writer_->state().failure(); });
+    const Status status = unit_writer_->state().failure();
     if (!status.ok()) spread_failure(status, -1);
     news_.report(unit_writer_->rounds(), storage_->placement());
 }
@@ -241,8 +232,7 @@ void FileOnServer::ask_for_room() {
 /// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
-    const auto bytes = with_reserve([&] { return message_of(status); });
-    place_.spread(MessageKind::failed, serial_, bytes, from);
+    place_.spread(MessageKind::failed, serial_, message_of(status), from);
 }
 
 }  // namespace thalweg::detail

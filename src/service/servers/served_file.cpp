@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 #include "service/servers/file_description.hpp"
 #include "storage/classic/header.hpp"
@@ -29,16 +28,13 @@ void Port::poll() {
                 ++box.accepted[server_roles_.number_of(message.from)];
                 break;
             case MessageKind::failed: {
-                if (box.region != nullptr)
-                    box.region->fail(with_reserve([&] { return value_in<Status>(message.body); }));
+                if (box.region != nullptr) box.region->fail(value_in<Status>(message.body));
                 break;
             }
             case MessageKind::call:
                 box.deadlock.take(WireReader(message.body).get<Deadlock>());
                 break;
-            case MessageKind::reply:
-                with_reserve([&] { box.replies.push_back(std::move(message)); });
-                break;
+            case MessageKind::reply: box.replies.push_back(std::move(message)); break;
             default: break;
         }
     }
@@ -53,7 +49,7 @@ Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
         poll();
         if (box.replies.empty()) sleep_seconds(50e-6);
     }
-    Answer answer = with_reserve([&] { return value_in<Answer>(box.replies.front().body); });
+    Answer answer = value_in<Answer>(box.replies.front().body);
     box.replies.pop_front();
     return answer;
 }
@@ -88,16 +84,15 @@ public:
             unit_queue_->watch([this] { return sent(); });
             return {};
         };
-        if (Status s = team_.agree(alone(prepare)); !s.ok()) return s;
+        if (Status s = team_.agree(prepare()); !s.ok()) return s;
         Answer answer;
-        const auto describe = [&] { return describe_file(plan_); };
-        if (Status s = ask(MessageKind::open_file, describe, answer); !s.ok()) return s;
-        Status status = together([&] { broadcast(team_.world(), answer.map, 0); });
-        if (status.ok())
-            status =
-                team_.agree(alone([&] { spaces_ = make_spaces(*plan_.definitions, answer.map); }));
-        if (!status.ok()) (void)close(false, {});
-        return status;
+        std::vector<char> description;
+        if (team_.rank() == 0) description = describe_file(plan_);
+        Status status = ask(MessageKind::open_file, std::move(description), answer);
+        if (!status.ok()) return status;
+        broadcast(team_.world(), answer.map, 0);
+        spaces_ = make_spaces(*plan_.definitions, answer.map);
+        return {};
     }
 
     bool publish(UnitPart& unit_part, std::int64_t keep) override {
@@ -120,19 +115,17 @@ public:
 
     Status known_failure() override {
         // Ranks that share memory with no server get news of the servers as messages.
-        const auto look = [&] { port_.poll(); };
-        if (Status status = lone_ ? alone(look) : Status{}; !status.ok()) return status;
+        if (lone_) port_.poll();
         return unit_queue_->region().failure();
     }
 
     void note_call() override {
         unit_queue_->note_call();
         if (!lone_) return;
-        // No server sees this rank's memory, so send a message. If there is no memory for it, only
-        // the watchdog can report that ranks are in different calls.
+        // No server sees this rank's memory, so send a message.
         const Deadlock deadlock{unit_queue_->published_by_all(),
                                 unit_queue_->region().calls.load(std::memory_order_relaxed)};
-        (void)tell(MessageKind::call, [&] { return message_of(deadlock); });
+        tell(MessageKind::call, message_of(deadlock));
     }
 
     Status finish(bool durable) override {
@@ -141,12 +134,9 @@ public:
         Answer answer;
         // Called even after an error, so that the first server learns what the other servers have
         // written.
-        const auto finish = [&] { return message_of(marks_, durable); };
-        Status finished = ask(MessageKind::finish_file, finish, answer);
+        Status finished = ask(MessageKind::finish_file, message_of(marks_, durable), answer);
         if (status.ok()) status = std::move(finished);
-        if (status.ok())
-            status = ask(
-                MessageKind::count_file, [&] { return message_of(durable); }, answer);
+        if (status.ok()) status = ask(MessageKind::count_file, message_of(durable), answer);
         if (!status.ok()) unit_queue_->region().fail(status);
         records_ = answer.records;
         return status;
@@ -154,8 +144,7 @@ public:
 
     Status close(bool good, const LateAttributes& late) override {
         Answer answer;
-        Status status = ask(
-            MessageKind::close_file, [&] { return message_of(good, late); }, answer);
+        Status status = ask(MessageKind::close_file, message_of(good, late), answer);
         counts_ = answer.counts;
         // After an error, the last answer may belong to an earlier command, so servers may still
         // read the queue.
@@ -168,32 +157,22 @@ public:
 
 private:
     /// Sends a command from rank 0 to the servers.
-    /// @param make    makes its body
     /// @param answer  receives the answer on rank 0
     /// @return its status, the same on every rank
     /// @note Collective
-    template <class Make>
-    Status ask(MessageKind kind, Make&& make, Answer& answer) {
-        const auto act = [&]() -> Status {
-            answer = port_.ask(kind, plan_.serial, make());
-            return answer.status;
-        };
-        return team_.agree(team_.rank() == 0 ? alone(act) : Status{});
+    Status ask(MessageKind kind, std::vector<char> body, Answer& answer) {
+        if (team_.rank() == 0) answer = port_.ask(kind, plan_.serial, std::move(body));
+        return team_.agree(answer.status);
     }
 
     /// Sends news of this rank to its contact, one of the servers.
-    template <class Make>
-    Status tell(MessageKind kind, Make&& make) {
+    void tell(MessageKind kind, std::vector<char> body) {
         const ServerRoles& server_roles = port_.server_roles();
         const int to = server_roles.servers()[server_roles.contact(team_.rank())];
-        return alone(
-            [&] { with_reserve([&] { port_.transport().send(to, kind, plan_.serial, make()); }); });
+        port_.transport().send(to, kind, plan_.serial, std::move(body));
     }
 
-    void tell_failure() {
-        (void)tell(MessageKind::failed,
-                   [&] { return message_of(unit_queue_->region().failure()); });
-    }
+    void tell_failure() { tell(MessageKind::failed, message_of(unit_queue_->region().failure())); }
 
     /// Sends a unit to all servers.
     Status send(const UnitPart& unit_part) {
@@ -234,10 +213,8 @@ private:
 
 std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
                                             std::unique_ptr<Segment>& spare, Status& status) {
-    std::unique_ptr<ServedFile> file;
-    status =
-        team.agree(alone([&] { file = std::make_unique<ServedFile>(team, port, plan, spare); }));
-    if (status.ok()) status = file->begin();
+    auto file = std::make_unique<ServedFile>(team, port, plan, spare);
+    status = file->begin();
     if (!status.ok()) return nullptr;
     return file;
 }

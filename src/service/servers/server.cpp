@@ -13,7 +13,6 @@ bool is_command(MessageKind kind) { return kind <= MessageKind::close_file; }
 }  // namespace
 
 bool Server::work() {
-    keep_reserve();
     bool any = take_message();
     any |= open_in_turn();
     for (auto& [serial, file] : files_) {
@@ -36,28 +35,19 @@ bool Server::take_message() {
     try {
         if (!place_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
-        fail_files(message, exception_status());  // receive() will return the message again
+        fail_files(exception_status());  // receive() will return the message again
         return true;
     }
     pass_on(message);
-    try {
-        handle(message);
-    } catch (const std::exception&) {
-        fail_files(message, exception_status());
-    }
+    handle(message);
     return true;
 }
 
-/// Stops all files with an error, as their messages may occupy the memory that is lacking. Answers
-/// the message if it is a count_file.
-void Server::fail_files(const Message& message, const Status& why) {
-    with_reserve([&] {
-        const Status status = failure(why.code, "{} on a server (rank {})", why.text,
-                                      OfRank{place_.transport.address()});
-        for (auto& [serial, file] : files_) file.fail(status);
-        if (message.kind == MessageKind::count_file)
-            place_.join(message.file, place_.answer(status));
-    });
+/// Stops all files with an error, as their messages may occupy the memory that is lacking.
+void Server::fail_files(const Status& why) {
+    const Status status =
+        failure(why.code, "{} on a server (rank {})", why.text, OfRank{place_.transport.address()});
+    for (auto& [serial, file] : files_) file.fail(status);
 }
 
 /// Passes a command on to the servers below this one, before it does anything else, as other
@@ -76,17 +66,15 @@ void Server::pass_on(const Message& message) {
 void Server::handle(Message& message) {
     switch (message.kind) {
         case MessageKind::end_session: ended_ = true; return;
-        case MessageKind::reply:
-            return place_.join(message.file,
-                               with_reserve([&] { return value_in<Answer>(message.body); }));
+        case MessageKind::reply: return place_.join(message.file, value_in<Answer>(message.body));
         case MessageKind::open_file:
             if (open_order_ == nullptr) return open(message);
-            return with_reserve([&] { opening_.push_back(std::move(message)); });
+            return opening_.push_back(std::move(message));
         case MessageKind::close_file:
             // Postpone the close of the file that this server is working on: after an error
             // elsewhere, the command to close comes before the file's queue is empty.
             if (message.file != working_) return close(message);
-            return with_reserve([&] { postponed_.push_back(std::move(message)); });
+            return postponed_.push_back(std::move(message));
         default: break;
     }
     const auto found = files_.find(message.file);
@@ -97,9 +85,7 @@ void Server::handle(Message& message) {
 
 /// Answers a command for a file that does not exist.
 void Server::refuse(std::int64_t file) {
-    with_reserve([&] {
-        place_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
-    });
+    place_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
 }
 
 /// Creates a file together with the other servers, and answers.
@@ -113,7 +99,7 @@ void Server::open(const Message& message) {
     if (status.ok()) status = file->create();
     if (status.ok()) return file->reply(status);
     files_.erase(message.file);
-    place_.join(message.file, with_reserve([&] { return place_.answer(status); }));
+    place_.join(message.file, place_.answer(status));
 }
 
 /// Opens the next file when its turn comes; for servers of several sessions.

@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "base/reserve.hpp"
 #include "base/wire.hpp"
 #include "service/servers/file_on_server.hpp"
 #include "service/servers/server_roles.hpp"
@@ -36,7 +35,7 @@ public:
         }
         for (Message message; among_.receive(message);) {
             const auto its = WireReader(message.body).get<std::int64_t>();
-            with_reserve([&] { order_.emplace_back(its, message.file); });
+            order_.emplace_back(its, message.file);
             pass_on(its, message.file);
         }
         if (order_.empty() || order_.front() != std::pair(session, file)) return false;
@@ -46,8 +45,7 @@ public:
 
 private:
     void pass_on(std::int64_t session, std::int64_t file) {
-        for (const int to : below_)
-            with_reserve([&] { among_.send(to, MessageKind::turn, file, message_of(session)); });
+        for (const int to : below_) among_.send(to, MessageKind::turn, file, message_of(session));
     }
 
     Transport& among_;
@@ -74,7 +72,6 @@ public:
 
     /// Handles a message, and works on a unit of each file.
     /// @return true if there was something to do
-    /// @throw std::bad_alloc if even the reserve is not enough to pass on a command
     bool work();
     /// Tests if the session has ended and nothing is left to do.
     bool ended() const { return ended_ && place_.transport.idle(); }
@@ -84,7 +81,7 @@ public:
 
 private:
     bool take_message();
-    void fail_files(const Message& message, const Status& why);
+    void fail_files(const Status& why);
     void pass_on(const Message& message);
     void handle(Message& message);
     void refuse(std::int64_t file);

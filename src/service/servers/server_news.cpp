@@ -29,10 +29,7 @@ void ServerNews::report(FileRounds& rounds, Placement* placement) {
     }
     if (all <= reported_ && placed_.empty()) return;
     reported_ = std::max(reported_, all);
-    with_reserve([&] {
-        place_.transport.send(place_.above, MessageKind::report, file_,
-                              message_of(reported_, placed_));
-    });
+    place_.transport.send(place_.above, MessageKind::report, file_, message_of(reported_, placed_));
     placed_.clear();
 }
 

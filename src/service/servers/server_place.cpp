@@ -28,7 +28,7 @@ ServerPlace::ServerPlace(const ServerRoles& its_server_roles, int its_writer,
 
 void ServerPlace::send_below(MessageKind kind, std::int64_t file,
                              const std::vector<char>& body) const {
-    for (const int to : below) with_reserve([&] { transport.send(to, kind, file, body); });
+    for (const int to : below) transport.send(to, kind, file, body);
 }
 
 void ServerPlace::join(std::int64_t file, Answer answer) {
@@ -37,7 +37,7 @@ void ServerPlace::join(std::int64_t file, Answer answer) {
     Pending& pending = found->second;
     pending.joined.join(std::move(answer));
     if (--pending.missing > 0) return;
-    auto bytes = with_reserve([&] { return message_of(pending.joined); });
+    std::vector<char> bytes = message_of(pending.joined);
     pending_.erase(found);
     transport.send(above, MessageKind::reply, file, std::move(bytes));
 }
@@ -45,7 +45,7 @@ void ServerPlace::join(std::int64_t file, Answer answer) {
 void ServerPlace::spread(MessageKind kind, std::int64_t file, const std::vector<char>& body,
                          int from) const {
     for (const int to : told)
-        if (to != from) with_reserve([&] { transport.send(to, kind, file, body); });
+        if (to != from) transport.send(to, kind, file, body);
 }
 
 Status ServerPlace::named(Status status) const {

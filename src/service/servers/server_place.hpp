@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "base/reserve.hpp"
 #include "service/servers/answer.hpp"
 #include "service/servers/node_table.hpp"
 #include "service/servers/server_roles.hpp"
@@ -25,8 +24,7 @@ struct ServerPlace {
     /// @note Collective over the servers
     template <class Act>
     Status all_do(Act&& act) const {
-        const Status mine = alone(act);
-        return agree(peers, with_reserve([&] { return named(mine); }));
+        return agree(peers, named(act()));
     }
     /// Returns this server's own contribution to an answer.
     Answer answer(const Status& status) const;
@@ -34,7 +32,7 @@ struct ServerPlace {
     void send_below(MessageKind kind, std::int64_t file, const std::vector<char>& body) const;
     /// Notes a command for a file. @param number  number of servers whose answers are joined
     void expect(std::int64_t file, std::size_t number) {
-        with_reserve([&] { pending_.insert_or_assign(file, Pending{{}, number}); });
+        pending_.insert_or_assign(file, Pending{{}, number});
     }
     /// Adds an answer to a command. After the last one, sends the joined answer to the server
     /// above.

@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 
-#include "base/reserve.hpp"
 #include "comm/communicator.hpp"
 
 namespace thalweg::detail {
@@ -20,9 +19,7 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
                          number, world->size());
         return nullptr;
     }
-    std::unique_ptr<Servers> s;
-    const Status room = alone([&] { s.reset(new Servers); });
-    if (!world->all_have(room.ok())) throw NoMemoryAnywhere();
+    std::unique_ptr<Servers> s(new Servers);
     s->all_ = Team::make(std::move(world), node_size, status);
     if (!status.ok()) return nullptr;
     Comm& ranks = s->all_->world();
@@ -34,16 +31,12 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
             s->writer_ = s->server_roles_.number_of(ranks.rank());
         return {};
     };
-    if (status = s->all_->agree(alone(choose)); !status.ok()) return nullptr;
+    if (status = s->all_->agree(choose()); !status.ok()) return nullptr;
     s->messages_ = ranks.split(0, ranks.rank());
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
-    const auto connect = [&] {
-        s->transport_ = make_mpi_transport(s->messages_->handle());
-        s->port_ = std::make_unique<Port>(s->server_roles_, *s->transport_, NodeTable(*s->memory_));
-    };
-    if (status = s->all_->agree(alone(connect)); status.ok()) return s;
-    s->give_up_serving();
-    return nullptr;
+    s->transport_ = make_mpi_transport(s->messages_->handle());
+    s->port_ = std::make_unique<Port>(s->server_roles_, *s->transport_, NodeTable(*s->memory_));
+    return s;
 }
 
 Servers::~Servers() {
@@ -69,7 +62,7 @@ struct Servers::Post {
             const TraceInto into(session.trace_ != nullptr ? &session.trace_->own() : nullptr);
             const bool any = server.work();
             if (!server.ended()) return any;
-            finished = with_reserve([&] { return session.transport_->begin_finish(); });
+            finished = session.transport_->begin_finish();
         }
         left = left || finished();
         done = left && (turns == nullptr || turns->comes(number, OpenOrder::end));
@@ -87,13 +80,11 @@ struct Servers::Post {
 void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
     std::vector<std::unique_ptr<Post>> posts;
     std::optional<OpenOrder> turns;
-    with_reserve([&] {
-        posts.clear();
-        for (Servers* session : sessions) posts.push_back(std::make_unique<Post>(*session));
-        if (among == nullptr) return;
+    for (Servers* session : sessions) posts.push_back(std::make_unique<Post>(*session));
+    if (among != nullptr) {
         turns.emplace(*among, sessions.front()->server_roles_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
-    });
+    }
     // Index of the session whose ranks may wake this server while there is nothing to do.
     std::size_t quiet = 0;
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
@@ -124,16 +115,13 @@ void Servers::keep_trace(Trace& trace, const std::string& path) {
     trace_ = &trace;
     trace_path_ = &path;
     const int rank = all_->rank();
-    // If there is no memory for the names, the trace lacks them.
-    (void)alone([&] {
-        const int own = server_roles_.number_of(rank);
-        if (is_server())
-            trace.describe(fmt::format("server rank {}", rank), "server");
-        else
-            trace.describe(own == rank ? fmt::format("rank {}", rank)
-                                       : fmt::format("rank {} (of the model: {})", rank, own),
-                           "model");
-    });
+    const int own = server_roles_.number_of(rank);
+    if (is_server())
+        trace.describe(fmt::format("server rank {}", rank), "server");
+    else
+        trace.describe(own == rank ? fmt::format("rank {}", rank)
+                                   : fmt::format("rank {} (of the model: {})", rank, own),
+                       "model");
 }
 
 /// Writes the trace.

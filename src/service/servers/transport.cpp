@@ -5,7 +5,6 @@
 #include <list>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 #include "comm/barrier.hpp"
 
@@ -29,9 +28,7 @@ public:
     int address() const override { return rank_; }
 
     void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) override {
-        Sent& s = with_reserve([&]() -> Sent& {
-            return sent_.emplace_back(message_head_words + (body.size() + 7) / 8);
-        });
+        Sent& s = sent_.emplace_back(message_head_words + (body.size() + 7) / 8);
         s.words[0] = static_cast<std::int64_t>(kind);
         s.words[1] = file;
         s.words[2] = body.size();
@@ -51,11 +48,9 @@ public:
         if (!arrived) return false;
         int n = 0;
         MPI_Get_count(&status, MPI_INT64_T, &n);
-        std::vector<std::int64_t> words;
-        with_reserve([&] {
-            words.resize(n);
-            message.body.reserve((words.size() - message_head_words) * sizeof words[0]);
-        });
+        // If there is not enough memory, a later call can receive the message.
+        std::vector<std::int64_t> words(n);
+        message.body.reserve((words.size() - message_head_words) * sizeof words[0]);
         MPI_Recv(words.data(), n, MPI_INT64_T, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
         message.from = status.MPI_SOURCE;
         message.kind = static_cast<MessageKind>(words[0]);
@@ -110,7 +105,7 @@ private:
 
 void Transport::finish() {
     const Waiting waiting("the servers and all ranks to finish");
-    const std::function<bool()> finished = with_reserve([&] { return begin_finish(); });
+    const std::function<bool()> finished = begin_finish();
     while (!finished()) sleep_seconds(50e-6);
 }
 

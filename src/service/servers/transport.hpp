@@ -48,8 +48,7 @@ class Transport {
 public:
     virtual ~Transport() = default;
     virtual int address() const = 0;
-    /// Sends a message. Uses reserved memory if there is no other; std::bad_alloc leaves everything
-    /// unchanged.
+    /// Sends a message. If there is no memory for it, throws std::bad_alloc, and changes nothing.
     virtual void send(int to, MessageKind kind, std::int64_t file, std::vector<char> body) = 0;
     /// Returns the next message, if one has arrived. If there is no memory for it, it is not
     /// removed.
