@@ -55,12 +55,6 @@ public:
     virtual void add_figures(FileFigures& figures) const = 0;
 };
 
-/// Makes the service that a file's options name; inline where the system cannot support it.
-/// @param status  this rank's own failure so far, with service=inline; becomes that of all ranks
-/// @note Collective
-std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
-                                      Status& status);
-
 /// Ends the step that is open when the ranks close a file, if there is one.
 /// @param misfit  receives the error for values that did not fit
 /// @return another failure, the same on every rank

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "service/local_transport.hpp"
+#include "service/make_service.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
 #include "support/decompose.hpp"

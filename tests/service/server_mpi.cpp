@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "service/local_transport.hpp"
-#include "service/queue/unit_queue.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"
 

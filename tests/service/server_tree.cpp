@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "service/local_transport.hpp"
-#include "service/queue/unit_queue.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 #include "service/servers/server.hpp"
 #include "service/setup.hpp"
 #include "support/threads.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/unit_writer.hpp"
+#include "service/queue/writer/unit_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "service/queue/unit_queue.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;

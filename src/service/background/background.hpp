@@ -9,8 +9,8 @@
 
 #include "base/thread.hpp"
 #include "base/trace.hpp"
-#include "service/queue/publisher.hpp"
-#include "service/queue/unit_writer.hpp"
+#include "service/queue/rank/publisher.hpp"
+#include "service/queue/writer/unit_writer.hpp"
 
 namespace thalweg::detail {
 

@@ -12,7 +12,7 @@
 
 #include "comm/node_exchange.hpp"
 #include "exchange/part.hpp"
-#include "service/queue/composer.hpp"
+#include "service/queue/writer/composer.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {

@@ -1,5 +1,26 @@
 // The memory in which a rank passes its unit parts of one file to the writers of its node, and in
-// which they report back.
+// which they report back. Explains who runs where, and who waits for whom.
+//
+// Folder `rank` runs in the calls of a rank that puts: OpenUnit packs the values into the queue
+// (QueueMemory), and UnitQueue publishes the unit when the step ends, in tw_sync and tw_close (a
+// mark), and in the middle of a step if boxes fill the queue. Folder `writer` runs on a thread of a
+// rank (background) or on a server: UnitWriter takes units of all ranks (UnitWriterSources) in the
+// order in which they were published, Composer writes this writer's share of them, and FileRounds
+// counts the records that all writers have written. Both sides use only the memory of this header;
+// unit parts of ranks on other nodes reach a writer as messages.
+//
+// A rank waits in UnitQueue for writers only: for room, until all writers of its node are done with
+// its oldest unit; while max_units units are published; and in tw_sync and tw_close. A writer
+// waits for nothing: UnitWriter::work() returns if there is nothing to do. It writes a unit once
+// all ranks have published their parts; one of boxes once all ranks of its node have a next unit,
+// or a rank with boxes waits for room.
+//
+// Consider the first unit that some writer has not written. A rank that has not published it has
+// room in its queue, so it is in the model, or waits for the others in a collective call. In the
+// second case the ranks are in different calls, and a rank that waits for room would wait forever.
+// Writers find this state (Deadlock) and set `stuck`; the rank then joins the call, which fails on
+// all ranks. Once all ranks have published the unit, its writers need nothing else. After a
+// failure, writers discard units, and no server makes a call that waits for a model rank.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

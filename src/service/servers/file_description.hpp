@@ -3,7 +3,7 @@
 #pragma once
 
 #include "definitions/wire.hpp"
-#include "service/queue/publisher.hpp"
+#include "service/queue/service_plan.hpp"
 
 namespace thalweg::detail {
 

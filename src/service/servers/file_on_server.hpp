@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "service/queue/unit_writer.hpp"
+#include "service/queue/writer/unit_writer.hpp"
 #include "service/servers/file_description.hpp"
 #include "service/servers/server_news.hpp"
 #include "service/servers/server_place.hpp"

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
-#include "service/queue/publisher.hpp"
-#include "service/queue/unit_sources.hpp"
+#include "service/queue/rank/publisher.hpp"
+#include "service/queue/writer/unit_sources.hpp"
 #include "service/servers/answer.hpp"
 #include "service/servers/node_table.hpp"
 #include "service/servers/server_roles.hpp"

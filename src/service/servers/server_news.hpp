@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "service/queue/file_rounds.hpp"
+#include "service/queue/writer/file_rounds.hpp"
 #include "service/servers/server_place.hpp"
 
 namespace thalweg::detail {

@@ -1,19 +1,26 @@
-// The file that a writer of a service writes, and the thread or server that its queue belongs to,
-// which receives its events and answers its questions.
+// The file that a service writes, as its writers need to know it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "layout/grid.hpp"
-#include "service/queue/composer.hpp"
-#include "service/queue/queue_memory.hpp"
+#include "service/queue/packed_boxes.hpp"
+#include "storage/storage.hpp"
 
 namespace thalweg::detail {
+
+/// The size of a queue.
+struct QueuePlan {
+    std::int64_t bytes = 0;          ///< bytes per rank
+    std::int64_t limit = INT64_MAX;  ///< bytes of published units above which a new one waits
+    bool grows = false;              ///< memory is allocated on first use
+    /// False: a step does not fit, and variables are published in parts.
+    bool holds_step = true;
+};
 
 /// The description of a file for the writers of a service. Refers to the file's definitions.
 struct ServicePlan {
@@ -34,20 +41,6 @@ struct ServicePlan {
     int rank = 0;         ///< its rank, for messages
     int agent = 0;        ///< its number among the writers of its node
     int node_agents = 1;  ///< number of writers on this node
-};
-
-class UnitWriterHost : public BetweenPieces {
-public:
-    /// Tests if this writer sends its node's data to writers of other nodes, and if it may do so
-    /// now.
-    virtual bool forwards() const { return false; }
-    virtual bool may_forward() { return true; }
-    /// Called when all ranks of the node have published a unit.
-    virtual void forward(std::span<const UnitPart> unit_parts) { (void)unit_parts; }
-    /// Called when this writer's state has changed: units done, errors.
-    virtual void report() {}
-    /// Called when a feeder's message has been used.
-    virtual void accepted(int feeder) { (void)feeder; }
 };
 
 }  // namespace thalweg::detail

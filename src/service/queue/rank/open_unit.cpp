@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/open_unit.hpp"
+#include "service/queue/rank/open_unit.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "exchange/pack.hpp"
 #include "exchange/parts.hpp"
 #include "service/bits.hpp"
-#include "service/queue/queue_plan.hpp"
+#include "service/queue/rank/queue_plan.hpp"
 
 namespace thalweg::detail {
 

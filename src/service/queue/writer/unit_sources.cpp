@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/unit_sources.hpp"
+#include "service/queue/writer/unit_sources.hpp"
 
 #include <iterator>
 #include <utility>

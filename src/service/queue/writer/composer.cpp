@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/composer.hpp"
+#include "service/queue/writer/composer.hpp"
 
 #include <algorithm>
 #include <deque>

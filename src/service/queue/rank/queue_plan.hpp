@@ -6,7 +6,8 @@
 #include <span>
 
 #include "service/file_context.hpp"
-#include "service/queue/queue_memory.hpp"
+#include "service/queue/rank/queue_memory.hpp"
+#include "service/queue/service_plan.hpp"
 
 namespace thalweg::detail {
 

@@ -4,8 +4,8 @@
 
 #include <mutex>
 
-#include "service/queue/unit_sources.hpp"
-#include "service/queue/unit_writer_host.hpp"
+#include "service/queue/writer/unit_sources.hpp"
+#include "service/queue/writer/unit_writer_host.hpp"
 
 namespace thalweg::detail {
 

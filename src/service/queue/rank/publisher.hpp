@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "comm/team.hpp"
-#include "service/queue/unit_queue.hpp"
-#include "service/queue/unit_writer_host.hpp"
+#include "service/queue/rank/unit_queue.hpp"
+#include "service/queue/service_plan.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {

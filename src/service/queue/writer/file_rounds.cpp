@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/file_rounds.hpp"
+#include "service/queue/writer/file_rounds.hpp"
 
 #include <algorithm>
 

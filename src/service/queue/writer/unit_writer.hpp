@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "base/thread.hpp"
-#include "service/queue/composer.hpp"
-#include "service/queue/file_rounds.hpp"
-#include "service/queue/writer_state.hpp"
+#include "service/queue/writer/composer.hpp"
+#include "service/queue/writer/file_rounds.hpp"
+#include "service/queue/writer/writer_state.hpp"
 
 namespace thalweg::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/queue_memory.hpp"
+#include "service/queue/rank/queue_memory.hpp"
 
 #include <cstring>
 #include <new>

@@ -9,7 +9,7 @@
 
 #include "service/batch.hpp"
 #include "service/queue/clips.hpp"
-#include "service/queue/publisher.hpp"
+#include "service/queue/rank/publisher.hpp"
 
 namespace thalweg::detail {
 

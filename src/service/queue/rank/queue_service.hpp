@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "service/queue/open_unit.hpp"
-#include "service/queue/queue_plan.hpp"
+#include "service/queue/rank/open_unit.hpp"
+#include "service/queue/rank/queue_plan.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/queue_plan.hpp"
+#include "service/queue/rank/queue_plan.hpp"
 
 #include <algorithm>
 
 #include "exchange/dense.hpp"
-#include "service/queue/unit_queue.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 
 namespace thalweg::detail {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "comm/comm.hpp"
-#include "service/queue/queue_memory.hpp"
+#include "service/queue/rank/queue_memory.hpp"
 #include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {

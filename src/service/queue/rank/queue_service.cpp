@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/queue_service.hpp"
+#include "service/queue/rank/queue_service.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "service/queue/queue_plan.hpp"
+#include "service/queue/rank/queue_plan.hpp"
 
 namespace thalweg::detail {
 

@@ -12,7 +12,7 @@
 
 #include "exchange/pieces.hpp"
 #include "service/queue/unit_part.hpp"
-#include "service/queue/written_elements.hpp"
+#include "service/queue/writer/written_elements.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/writer_state.hpp"
+#include "service/queue/writer/writer_state.hpp"
 
 namespace thalweg::detail {
 

@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <deque>
 
-#include "service/queue/unit_sources.hpp"
-#include "service/queue/unit_writer_host.hpp"
+#include "service/queue/service_plan.hpp"
+#include "service/queue/writer/unit_sources.hpp"
+#include "service/queue/writer/unit_writer_host.hpp"
 
 namespace thalweg::detail {
 

@@ -12,15 +12,6 @@
 
 namespace thalweg::detail {
 
-/// The size of a queue.
-struct QueuePlan {
-    std::int64_t bytes = 0;          ///< bytes per rank
-    std::int64_t limit = INT64_MAX;  ///< bytes of published units above which a new one waits
-    bool grows = false;              ///< memory is allocated on first use
-    /// False: a step does not fit, and variables are published in parts.
-    bool holds_step = true;
-};
-
 class QueueMemory {
 public:
     /// Makes the shared memory of a queue. It contains the holdings, for the writers.

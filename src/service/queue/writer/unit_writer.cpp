@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/unit_writer.hpp"
+#include "service/queue/writer/unit_writer.hpp"
 
 #include <algorithm>
 #include <utility>

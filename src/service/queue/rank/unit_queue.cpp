@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/unit_queue.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 
 #include <algorithm>
 #include <cstring>

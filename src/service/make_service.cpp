@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/make_service.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "service/background/background.hpp"
+#include "service/inline/inline_service.hpp"
+#include "service/queue/rank/queue_service.hpp"
+#include "service/servers/served_file.hpp"
+#include "service/servers/server_roles.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+/// Connects to the servers; returns null if that fails.
+/// @note Collective; the status is the same on every rank
+std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& plan,
+                                              Status& status) {
+    const std::size_t servers = file.session.port()->server_roles().servers().size();
+    plan.options.writers = file.options.method == "serial" ? 1 : static_cast<int>(servers);
+    plan.options.rate = 1.0 * file.options.bandwidth / plan.options.writers;
+    return make_served_file(file.team, *file.session.port(), plan, file.session.spare_queue,
+                            status);
+}
+
+/// Starts background writing; returns null if that fails. Where processes cannot share memory, the
+/// file's service becomes inline. @note Collective; the status is the same on every rank
+std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePlan& plan,
+                                              Target& target, Status& status) {
+    Background* const background = file.session.background(status);
+    if (!status.ok()) return nullptr;
+    auto publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
+                                          *target.storage, file.session.spare_queue, status);
+    if (status.code == TW_ENOMEM) {
+        if (file.team.rank() == 0)
+            log::warn("{}: service=background is not possible, using inline: {}", file.path,
+                      status.text);
+        file.figures.service = file.options.service = "inline";
+        file.figures.why_service = status.text;
+    }
+    return publisher;
+}
+
+/// Records the size of the queue for the summary.
+void note_queue(FileContext& file, std::int64_t room) {
+    const std::int64_t asked = file.options.queue;
+    file.figures.settings.push_back({"queue", asked < 0 ? "auto" : fmt::format("{}", asked),
+                                     fmt::format("{}", room),
+                                     asked < 0 ? "two steps, at most 'staging'" : ""});
+}
+
+/// Returns the description of a file for the writers.
+ServicePlan service_plan(const FileContext& file, const Target& target) {
+    ServicePlan plan;
+    plan.path = file.path;
+    plan.data_path = file.data_path;
+    plan.serial = file.serial;
+    plan.definitions = &file.definitions;
+    plan.whole = are_whole(file.holdings);
+    plan.boxes = std::make_shared<PackedBoxes>(file.holdings);
+    plan.layout = target.layout;
+    plan.storage = file.options.storage;
+    plan.queue = plan_queue(file);
+    if (file.options.piece > 0) plan.piece = file.options.piece;
+    plan.options = file.storage_options();
+    if (file.existing.is) plan.map = target.map;
+    return plan;
+}
+
+/// Makes the service background or servers. Background needs memory that processes share: if the
+/// system provides none, the file's service becomes inline, and the result is null.
+/// @note Collective; the status is the same on every rank
+std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
+                                            Status& status) {
+    ServicePlan plan = service_plan(file, target);
+    std::int64_t words[] = {plan.queue.holds_step ? 0 : 1, -plan.queue.bytes};
+    file.team.all_reduce(words, Reduce::max);
+    const bool holds_step = words[0] == 0;
+    if (!holds_step && file.team.rank() == 0)
+        log::info(
+            "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
+            "parts, and all ranks must put them in the same order",
+            file.path, plan.queue.bytes);
+    std::unique_ptr<Publisher> publisher = file.options.service == "servers"
+                                               ? publish_to_servers(file, plan, status)
+                                               : publish_to_threads(file, plan, target, status);
+    if (!status.ok()) return nullptr;
+    file.figures.writers = publisher->writers();
+    note_queue(file, publisher->unit_queue().memory().room());
+    return std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
+                                          holds_step, -words[1]);
+}
+
+}  // namespace
+
+std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
+                                      Status& status) {
+    Stopwatch watch(file.figures.plan);
+    Status mine = std::exchange(status, {});
+    if (file.options.service != "inline") {
+        auto service = make_queue_service(file, target, batch, status);
+        if (file.options.service != "inline") return service;
+    }
+    auto service = std::make_unique<InlineService>(file, target, batch);
+    status = service->begin(std::move(mine));
+    return status.ok() ? std::move(service) : nullptr;
+}
+
+}  // namespace thalweg::detail
