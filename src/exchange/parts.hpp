@@ -13,8 +13,8 @@
 
 namespace thalweg::detail {
 
-/// The action of a pass on a place of the space.
-enum class Action : char { skip, data, fill };
+/// The action of a write on a place of a space; passes do not merge.
+enum class Action : char { skip, data, fill, merge };
 
 /// Returns the range of a place's elements that a piece contains.
 inline ElementRange elements_in(const Place& place, Extent piece) {

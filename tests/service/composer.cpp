@@ -67,6 +67,7 @@ private:
 struct Writers {
     std::unique_ptr<Layout> layout;
     std::vector<std::unique_ptr<MemoryStorage>> files;
+    std::vector<std::unique_ptr<Progress>> progress;
     std::vector<std::unique_ptr<Composer>> composers;
 
     Writers(const Plan& plan, Random& random) : layout(random_layout(random, plan)) {
@@ -75,9 +76,10 @@ struct Writers {
             files.push_back(std::make_unique<MemoryStorage>());
             files.back()->definitions = &plan.definitions;
             files.back()->bytes = files.front()->bytes;
+            progress.push_back(std::make_unique<Progress>(plan.definitions, Existing{}));
             composers.push_back(std::make_unique<Composer>(plan.definitions, plan.whole,
                                                            plan.spaces, *layout, w, *files.back(),
-                                                           piece, nullptr));
+                                                           *progress.back(), piece, nullptr));
         }
     }
     template <class Do>
@@ -176,7 +178,7 @@ TEST(Composer, StepsPartsAndFixedVariables) {
             if (!variables[static_cast<std::size_t>(i)].record &&
                 !ever[static_cast<std::size_t>(i)])
                 expected.fill(i, 0);
-        for (auto& c : writers.composers) EXPECT_EQ(c->records(), record);
+        for (const auto& p : writers.progress) EXPECT_EQ(p->records(), record);
         EXPECT_FALSE(writers.composers[0]->boxed());
         ASSERT_EQ(expected.difference(writers.bytes()), "") << "seed " << seed;
     }
@@ -254,8 +256,9 @@ struct Stripes {
         }
     }
     double write() {
-        Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 1 << 20,
-                          nullptr);
+        Progress progress(plan.definitions, {});
+        Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress,
+                          1 << 20, nullptr);
         const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
         EXPECT_TRUE(composer.write(unit_parts).ok());
@@ -294,7 +297,9 @@ TEST(Composer, TellsOfFailures) {
     const auto layout = make_record_layout(1, 1);
     MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
-    Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, 16, nullptr);
+    Progress progress(plan.definitions, {});
+    Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress, 16,
+                      nullptr);
     const std::vector<Sent> sent{empty_unit_part(plan, UnitKind::step, 0)};
     EXPECT_EQ(composer.write(unit_parts_of(sent)).code, TW_EIO);
     EXPECT_EQ(file.counts().calls, 1);

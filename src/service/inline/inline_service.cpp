@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "definitions/fill.hpp"
 #include "exchange/pack.hpp"
+#include "service/classify.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
@@ -124,8 +125,8 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
     : file_(file),
       target_(target),
       batch_(batch),
-      progress_{std::vector<char>(file.definitions.variables.size(), file.existing.is),
-                batch.record},
+      progress_(file.definitions, file.existing),
+      counted_(progress_.records()),
       staged_(file, batch, target.order),
       writer_(file, target),
       together_(file, batch, writer_, progress_) {}
@@ -155,17 +156,16 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
 void InlineService::begin_records() {
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
-    progress_.records = std::max(batch_.record, file_.existing.kept);
+    progress_.keep_records();
+    counted_ = progress_.records();
 }
 
 /// Treats all variables that a rank can write by itself as written, so that nothing overwrites
 /// their elements with fill values.
 void InlineService::note_written_alone() {
     alone_ = batch_.by_itself = true;
-    for (std::size_t v = 0; v < progress_.filled.size(); ++v) {
-        if (!stays_hole(file_.variable(v)) || std::exchange(progress_.filled[v], 1)) continue;
-        if (rest_) rest_->note_written(v, 0);
-    }
+    for (int v = 0; v < std::ssize(file_.definitions.variables); ++v)
+        if (stays_hole(file_.variable(v))) progress_.add_all({v, 0});
 }
 
 // ---- puts ---------------------------------------------------------------------------------------
@@ -185,9 +185,8 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
     if (batch_.find_put(variable) != nullptr)  // the variable waits in this step as a deferred put
         batch_.parts.erase({variable, part.record});
-    const bool record = batch_.is_record(variable);
     Status written;
-    if (!boxed_ || together_.is_safe(together_.declared(variable)))
+    if (!boxed_ || !together_.merges(together_.declared(variable)))
         written = write_now(part);
     else
         written = merge_now(part);
@@ -196,7 +195,7 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
                                  records_as_before, false);
     batch_[variable].put = false;
     batch_[variable].written = true;
-    if (!record) progress_.filled[variable] = 1;
+    progress_.add_all({variable, part.record});
     return status;
 }
 
@@ -212,17 +211,14 @@ Status InlineService::write_now(const Part& part) {
     writer_.begin_pass(record);
     writer_.set(writer_.spaces().of(record).place_of(part.variable), Action::data,
                 part.has_any() ? &part : nullptr);
-    Status written = writer_.write(part.record, batch_.misfits);
-    if (!written.ok() || !rest_) return written;
-    rest_->note_written(part.variable, part.record);
-    return {};
+    return writer_.write(part.record, batch_.misfits);
 }
 
 /// Writes a variable, and keeps the file's values of elements that no rank holds.
 /// @return this rank's own failure, or one that the file keeps (FileContext::keep)
 /// @note Collective
 Status InlineService::merge_now(const Part& part) {
-    begin_rest();
+    if (!rest_) rest_.emplace(file_, target_, writer_.spaces(), progress_);
     std::vector<char> values;
     std::vector<Part> parts;
     const Status packed = file_.team.agree(alone([&]() -> Status {
@@ -234,7 +230,7 @@ Status InlineService::merge_now(const Part& part) {
         return {};
     }));
     if (!packed.ok()) return file_.keep(packed);
-    return rest_->write(parts, progress_.records, false);
+    return rest_->write(parts, progress_.records(), false);
 }
 
 Status InlineService::put_parts(const PartsToPut& put) {
@@ -287,16 +283,19 @@ Status InlineService::fill(std::span<const int> variables) {
     writer_.prepare();
     file_.team.barrier();
     Status written;
-    if (rest_) {  // after this, the writers know which variables have been filled
+    if (rest_) {
         written = rest_->fill(variables);
     } else {
         writer_.begin_pass(false);
         for (const int v : variables)
-            if (!std::exchange(progress_.filled[v], 1))
-                writer_.set(writer_.spaces().of(false).place_of(v), Action::fill);
+            writer_.set(writer_.spaces().of(false).place_of(v),
+                        classify({.has_values = progress_.has_values({v, 0}),
+                                  .ends = true,
+                                  .hole = writer_.fills(v)}));
         written = writer_.write(0, batch_.misfits);
     }
-    const std::int64_t records = boxed_ ? progress_.records : batch_.record;
+    for (const int v : variables) progress_.add_all({v, 0});
+    const std::int64_t records = boxed_ ? progress_.records() : batch_.record;
     return finish_write(file_, target_, std::move(written), {}, records, false);
 }
 
@@ -320,9 +319,11 @@ Status InlineService::hand_over(Agreed& agreed) {
 /// @return the same on every rank
 bool InlineService::is_complete(const Agreed& agreed) const {
     if (boxed_ || file_.options.durable || !target_.storage->traits().opens_alone) return false;
-    if (batch_.file_records > progress_.records) return false;
-    for (std::size_t v = 0; v < progress_.filled.size(); ++v)
-        if (agreed.put[v] || (!batch_.is_record(v) && progress_.filled[v] == 0)) return false;
+    if (batch_.file_records > progress_.records()) return false;
+    for (std::size_t v = 0; v < agreed.put.size(); ++v)
+        if (agreed.put[v] ||
+            (!batch_.is_record(v) && !progress_.has_values({static_cast<int>(v), 0})))
+            return false;
     return true;
 }
 
@@ -331,28 +332,17 @@ bool InlineService::is_complete(const Agreed& agreed) const {
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     const bool rest = together_.find(agreed, ends, boxed_);
     const bool merges = rest || (rest_ && ends == Ends::file);
-    if (merges) begin_rest();
+    if (merges && !rest_) rest_.emplace(file_, target_, writer_.spaces(), progress_);
     std::int64_t records = together_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
-    const std::int64_t complete = merges ? progress_.records : records;
+    const std::int64_t complete = merges ? progress_.records() : records;
     Status mine = together_.write(complete, !merges && ends == Ends::file);
-    if (mine.ok() && rest_) {
-        for (const WholePut& p : together_.puts()) rest_->note_written(p.variable, p.record);
-        rest_->note_records(complete);
-    }
+    progress_.note_records(complete);
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
         mine = write_parts(ends, records);
     }
     return end_write(ends, records, durable, std::move(mine));
-}
-
-/// Creates the writer for parts that are not written together, on all ranks alike.
-void InlineService::begin_rest() {
-    if (rest_) return;
-    rest_.emplace(file_, target_, writer_.spaces(), progress_.records, progress_.filled);
-    for (std::size_t v = 0; v < batch_.puts.size(); ++v)
-        if (batch_.is_record(v) && batch_.puts[v].written) rest_->note_written(v, batch_.record);
 }
 
 /// Writes the parts that are not written together.
@@ -365,7 +355,7 @@ Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = rest_->write(rest, records, ends == Ends::file);
-    std::fill(progress_.filled.begin(), progress_.filled.end(), 1);  // the merge has filled them
+    progress_.note_values();  // the merge has filled fixed-size variables
     return status;
 }
 
@@ -374,14 +364,15 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const Status misfit = batch_.first_misfit(ends == Ends::step || boxed_);
     // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
-    const bool counts = records != progress_.records || durable || whole;
+    const bool counts = records != counted_ || durable || whole;
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
                      durable, ends == Ends::file && target_.storage->closes_early());
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;
-    progress_.records = records;
+    progress_.note_records(records);
+    counted_ = records;
     batch_.note_records(records);
     if (ends == Ends::step) {
         if (!writer_.spaces().record.places.empty()) ++batch_.record;
@@ -391,7 +382,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
 }
 
 Status InlineService::close(bool, bool good) {
-    return target_.storage->close(progress_.records, good ? file_.late : LateAttributes{});
+    return target_.storage->close(counted_, good ? file_.late : LateAttributes{});
 }
 
 void InlineService::add_figures(FileFigures& f) const {

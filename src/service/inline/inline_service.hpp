@@ -40,14 +40,14 @@ private:
     Status merge_now(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     bool is_complete(const Agreed& agreed) const;
-    void begin_rest();
     Status write_parts(Ends ends, std::int64_t& records);
     Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);
 
     FileContext& file_;
     Target& target_;
     Batch& batch_;
-    Progress progress_;
+    Progress progress_;     ///< on all ranks, but only writers know incomplete variables
+    std::int64_t counted_;  ///< records that the file's header counts
     StagedParts staged_;
     SpaceWriter writer_;
     Together together_;

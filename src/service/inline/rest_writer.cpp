@@ -59,35 +59,25 @@ std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart
     return rounds;
 }
 
-RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces,
-                       std::int64_t records, std::span<const char> filled)
+RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces, Progress& progress)
     : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
     const std::vector<int>& writers = target.writers;
     const auto mine = std::find(writers.begin(), writers.end(), file.team.rank());
     if (mine == writers.end()) return;
     constexpr std::int64_t usual_piece = 2 << 20;
     composer_.emplace(file.definitions, are_whole(file.holdings), spaces, *layout_,
-                      static_cast<int>(mine - writers.begin()), *target.storage,
-                      file.options.piece > 0 ? file.options.piece : usual_piece, nullptr,
-                      file.existing);
-    composer_->go_on(records, filled);
+                      static_cast<int>(mine - writers.begin()), *target.storage, progress,
+                      file.options.piece > 0 ? file.options.piece : usual_piece, nullptr);
 }
 
 Status RestWriter::fill(std::span<const int> variables) {
     if (!composer_) return {};
     UnitPart unit;
     unit.head.kind = UnitKind::fill;
+    unit.head.boxed = true;
     unit.put.assign((file_.definitions.variables.size() + 63) / 64, 0);
     for (const int v : variables) set_bit(unit.put, v);
     return composer_->write({&unit, 1});
-}
-
-void RestWriter::note_written(int variable, std::int64_t record) {
-    if (composer_) composer_->note_written(variable, record);
-}
-
-void RestWriter::note_records(std::int64_t records) {
-    if (composer_) composer_->note_records(records);
 }
 
 /// Returns the boxes of packed parts.
@@ -182,6 +172,7 @@ Status RestWriter::merge(const std::vector<Packet>& received) {
 Status RestWriter::end(std::int64_t records, bool last) {
     UnitPart unit;
     unit.head.kind = last ? UnitKind::last : UnitKind::fixed;
+    unit.head.boxed = true;
     unit.head.records = records;
     return composer_->write({&unit, 1});
 }

@@ -28,18 +28,13 @@ std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart
 
 class RestWriter {
 public:
-    /// Continues a file with the given contents. Local.
-    /// @param spaces  the file's spaces; must outlive this object
-    /// @param filled  see Composer::go_on
-    RestWriter(FileContext& file, Target& target, const Spaces& spaces, std::int64_t records,
-               std::span<const char> filled);
+    /// Local.
+    /// @param spaces    the file's spaces
+    /// @param progress  what was written of the file
+    RestWriter(FileContext& file, Target& target, const Spaces& spaces, Progress& progress);
 
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
-    /// Notes that all of a variable (of a record) was written by other means.
-    void note_written(int variable, std::int64_t record);
-    /// Notes that all records before this one were completed by other means.
-    void note_records(std::int64_t records);
 
     /**
      * Writes parts.

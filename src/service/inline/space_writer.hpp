@@ -43,15 +43,15 @@ public:
     /// Begins a pass over one space of the file. Its places are skipped unless set() gives them
     /// another action.
     void begin_pass(bool records);
-    /// Sets the action of a place. A variable that the storage fills is skipped.
+    /// Sets the action of a place.
     /// @param action  the same on every rank
     /// @param part    null: this rank has none
     void set(std::size_t place, Action action, const Part* part = nullptr) {
-        const bool skips =
-            action == Action::fill && target_.storage->fills(places()[place].variable);
-        actions_[place] = skips ? Action::skip : action;
+        actions_[place] = action;
         parts_[place] = part;
     }
+    /// Tests if the storage fills a variable.
+    bool fills(int variable) const { return target_.storage->fills(variable); }
     /// Returns the places of the next pass.
     std::span<const Place> places() const { return spaces_.of(records_).places; }
     /**

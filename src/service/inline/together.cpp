@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "definitions/fill.hpp"
+#include "service/classify.hpp"
 
 namespace thalweg::detail {
 
@@ -129,7 +130,7 @@ bool Together::has(const WaitingPart& part) const {
 }
 
 std::int64_t Together::records_after(const Agreed& agreed, Ends ends, bool boxed) const {
-    std::int64_t records = std::max(progress_.records, batch_.file_records);
+    std::int64_t records = std::max(progress_.records(), batch_.file_records);
     for (const WholePut& p : puts_)
         if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
     // Each step is a record in a file that only tw_put writes.
@@ -153,18 +154,19 @@ void Together::add_puts(const Agreed& agreed, Ends ends) {
     }
 }
 
-bool Together::is_safe(const WholePut& put) const {
-    if (put.complete) return true;
-    return batch_.is_record(put.variable) ? put.record >= progress_.records
-                                          : progress_.filled[put.variable] == 0;
+bool Together::merges(const WholePut& put) const {
+    return classify({.put = true,
+                     .complete = put.complete,
+                     .has_values = progress_.has_values({put.variable, put.record})}) ==
+           Action::merge;
 }
 
-/// Removes puts that the ranks cannot write together: those whose fill values would overwrite data,
-/// and those that do not fit into one plan, which has one holding for each variable.
+/// Removes puts that the ranks cannot write together: those that must be merged with values of the
+/// file, and those that do not fit into one plan, which has one holding for each variable.
 /// @return true if any was removed
 bool Together::keep_writable() {
     const std::size_t all = puts_.size();
-    std::erase_if(puts_, [&](const WholePut& p) { return !is_safe(p); });
+    std::erase_if(puts_, [&](const WholePut& p) { return merges(p); });
     // Sort the puts, so that all ranks have them in the same order, whatever the order of the
     // calls.
     std::sort(puts_.begin(), puts_.end(), [](const WholePut& a, const WholePut& b) {
@@ -185,7 +187,7 @@ bool Together::keep_writable() {
 Status Together::write(std::int64_t records, bool fill_fixed) {
     Status status = write_space(false, 0, fill_fixed);
     const auto next = [&](std::int64_t after) {  // Returns the next record that has a put.
-        const std::int64_t fresh = std::max(after, progress_.records);
+        const std::int64_t fresh = std::max(after, progress_.records());
         std::int64_t first = fresh < records ? fresh : INT64_MAX;
         for (const WholePut& p : puts_)
             if (batch_.is_record(p.variable) && p.record >= after)
@@ -193,12 +195,11 @@ Status Together::write(std::int64_t records, bool fill_fixed) {
         return first;
     };
     for (std::int64_t r = next(0); r != INT64_MAX; r = next(r + 1)) {
-        Status own = write_space(true, r, r >= progress_.records && r < records);
+        Status own = write_space(true, r, r >= progress_.records() && r < records);
         if (status.ok()) status = std::move(own);
     }
-    for (const WholePut& p : puts_)
-        if (!batch_.is_record(p.variable)) progress_.filled[p.variable] = 1;
-    if (fill_fixed) std::fill(progress_.filled.begin(), progress_.filled.end(), 1);
+    for (const WholePut& p : puts_) progress_.add_all({p.variable, p.record});
+    if (fill_fixed) progress_.note_values();
     return status;
 }
 
@@ -207,11 +208,11 @@ Status Together::write(std::int64_t records, bool fill_fixed) {
 Status Together::write_space(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
     const std::span<const Place> places = writer_.places();
-    for (std::size_t i = 0; i < places.size() && fill; ++i) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
-        const bool is_there =
-            records ? batch_[v].written && record == batch_.record : progress_.filled[v] != 0;
-        if (!is_there && !stays_hole(file_.variable(v))) writer_.set(i, Action::fill);
+        writer_.set(i, classify({.has_values = progress_.has_values({v, record}),
+                                 .ends = fill,
+                                 .hole = writer_.fills(v) || stays_hole(file_.variable(v))}));
     }
     for (const WholePut& p : puts_) {
         if (p.record != record || batch_.is_record(p.variable) != records) continue;

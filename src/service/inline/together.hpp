@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "service/inline/space_writer.hpp"
+#include "service/progress.hpp"
 
 namespace thalweg::detail {
-
-/// The state of the file's contents: what has been written completely.
-struct Progress {
-    std::vector<char> filled;  ///< fixed-size variables that were written, or had values before
-    std::int64_t records = 0;
-};
 
 /// The unit of writing that a collective call ends.
 enum class Ends { step, sync, file };
@@ -35,8 +30,8 @@ public:
     bool has(const WaitingPart& part) const;
     /// Returns the put that tw_put made of a variable, with its declared holding.
     WholePut declared(int variable) const;
-    /// Tests if filling the elements that no rank holds would overwrite nothing.
-    bool is_safe(const WholePut& put) const;
+    /// Tests if a put must be merged with values of the file.
+    bool merges(const WholePut& put) const;
     /// Returns the number of records that the file has when the batch is written, as far as this
     /// rank knows. It is the same on all ranks if the whole batch is written together.
     /// @param boxed  sections or records were put, on some rank

@@ -12,6 +12,7 @@
 #include "exchange/dense.hpp"
 #include "index/runs.hpp"
 #include "service/bits.hpp"
+#include "service/classify.hpp"
 
 namespace thalweg::detail {
 
@@ -89,8 +90,8 @@ private:
 }  // namespace
 
 Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
-                   const Layout& layout, int writer, Storage& storage, std::int64_t piece,
-                   BetweenPieces* pause, Existing existing)
+                   const Layout& layout, int writer, Storage& storage, Progress& progress,
+                   std::int64_t piece, BetweenPieces* pause)
     : definitions_(definitions),
       whole_(std::move(whole)),
       spaces_(spaces),
@@ -99,7 +100,7 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
       storage_(storage),
       piece_(piece),
       pause_(pause),
-      written_(definitions, spaces, existing) {
+      progress_(progress) {
     for (const Variable& v : definitions.variables)
         fill_.push_back(v.fill_value(storage.traits().order));
 }
@@ -111,18 +112,7 @@ Composer::Composer(const Definitions& definitions, std::vector<char> whole, cons
 void Composer::begin_boxes() {
     if (std::exchange(boxed_, true)) return;
     storage_.begin_boxes();
-    written_.keep_records();
-}
-
-void Composer::go_on(std::int64_t records, std::span<const char> filled) {
-    written_.go_on(records);
-    for (const Place& p : spaces_.fixed.places)
-        if (filled[p.variable] != 0) written_.add_all({p.variable, 0});
-    begin_boxes();
-}
-
-void Composer::note_records(std::int64_t records) {
-    while (this->records() < records) written_.end_record();
+    progress_.keep_records();
 }
 
 // ---- units --------------------------------------------------------------------------------------
@@ -150,7 +140,7 @@ Composer::Groups Composer::group(std::span<const UnitPart> unit_parts) const {
     Groups groups;
     for (const UnitPart& p : unit_parts)
         for (const UnitPart::Entry& e : p.entries) {
-            const std::int64_t record = boxed_ ? e.record : records();
+            const std::int64_t record = boxed_ ? e.record : progress_.records();
             const bool has_records = definitions_.variables[e.variable].record;
             if (elements_of(e.held) > 0)
                 groups[{e.variable, has_records ? record : 0}].push_back(&e);
@@ -166,12 +156,11 @@ std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) cons
     std::vector<Action> actions;
     for (const Variable& v : definitions_.variables) {
         const bool named = has_bit(put, actions.size());
-        const bool fills =
-            !storage_.fills(static_cast<int>(actions.size())) &&
-            (v.record ||
-             (kind == UnitKind::fill ? named : kind == UnitKind::last && !stays_hole(v)));
-        const bool data = named && !boxed_ && kind != UnitKind::fill;
-        actions.push_back(data ? Action::data : fills ? Action::fill : Action::skip);
+        const bool asked = kind == UnitKind::fill && named;
+        actions.push_back(classify({.put = named && !boxed_ && kind != UnitKind::fill,
+                                    .ends = v.record || asked || kind == UnitKind::last,
+                                    .hole = storage_.fills(static_cast<int>(actions.size())) ||
+                                            (!asked && stays_hole(v))}));
     }
     return actions;
 }
@@ -180,7 +169,7 @@ std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) cons
 std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const {
     const UnitHead& first = unit_parts.front().head;
     const bool step = first.kind == UnitKind::step && !spaces_.record.places.empty();
-    if (!boxed_) return this->records() + (step ? 1 : 0);
+    if (!boxed_) return progress_.records() + (step ? 1 : 0);
     std::int64_t records = 0;
     bool given = false;
     for (const UnitPart& p : unit_parts) {
@@ -209,11 +198,11 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
     Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
     Work known = fresh;
     known.covered = covered;
-    if (written_.is_complete(group)) {
+    if (progress_.is_complete(group)) {
         known.ranges = std::move(stretches);
         return write_ranges(v.record, record, {&known, 1}, covered);
     }
-    Ranges& written = written_.elements(group);
+    Ranges& written = progress_.elements(group);
     for (const ElementRange& stretch : stretches)
         written.split(stretch.begin, stretch.end,
                       [&](std::int64_t begin, std::int64_t end, bool inside) {
@@ -232,26 +221,26 @@ Status Composer::write_boxes(const VariableRecord& group, const Boxes& boxes) {
 /// Writes a range of a variable, which replaces its data.
 Status Composer::write_range(const UnitHead& head, const Groups& groups) {
     const bool records = definitions_.variables[head.variable].record;
-    const VariableRecord group{head.variable, records ? this->records() : 0};
+    const VariableRecord group{head.variable, records ? progress_.records() : 0};
     const auto boxes = groups.find(group);
     Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
     if (boxes != groups.end()) work.boxes = boxes->second;
     work.covered = whole_[head.variable] != 0;
-    written_.elements(group).add(head.begin, head.end);
+    progress_.elements(group).add(head.begin, head.end);
     return write_ranges(records, group.record, {&work, 1}, true);
 }
 
 /// Writes the fixed-size variables, or the open record.
 Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
-    const std::int64_t record = records ? this->records() : 0;
+    const std::int64_t record = records ? progress_.records() : 0;
     const std::span<const Place> places = spaces_.of(records).places;
     std::vector<Work> work;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int variable = places[i].variable;
         const VariableRecord group{variable, record};
-        if (actions[variable] == Action::fill) work.push_back({i, written_.take_missing(group)});
+        if (actions[variable] == Action::fill) work.push_back({i, progress_.take_missing(group)});
         if (actions[variable] != Action::data) continue;
-        written_.add_all(group);
+        progress_.add_all(group);
         const std::int64_t elements = definitions_.variables[variable].elements();
         work.push_back({i, {{0, elements}}, {}, whole_[variable] != 0});
         if (const auto boxes = groups.find(group); boxes != groups.end())
@@ -262,7 +251,7 @@ Status Composer::write_space(bool records, std::span<const Action> actions, cons
 
 Status Composer::end_records(std::int64_t records, std::span<const Action> actions,
                              const Groups& groups) {
-    for (; this->records() < records; written_.end_record())
+    for (; progress_.records() < records; progress_.note_records(progress_.records() + 1))
         if (Status s = write_space(true, actions, groups); !s.ok()) return s;
     return {};
 }

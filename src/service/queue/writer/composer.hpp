@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "exchange/pieces.hpp"
+#include "service/progress.hpp"
 #include "service/queue/unit_part.hpp"
-#include "service/queue/writer/written_elements.hpp"
 #include "storage/spaces.hpp"
 
 namespace thalweg::detail {
@@ -27,27 +27,19 @@ public:
 class Composer {
 public:
     /// @param whole        for each variable: the ranks together hold every element
+    /// @param progress     what was written of the file
     /// @param pause        called between pieces; may be null
     Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
-             const Layout& layout, int writer, Storage& storage, std::int64_t piece,
-             BetweenPieces* pause, Existing existing = {});
+             const Layout& layout, int writer, Storage& storage, Progress& progress,
+             std::int64_t piece, BetweenPieces* pause);
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;
 
     /// Writes this writer's share of a unit, given the unit parts of all ranks; with kind `boxes`,
     /// of some. A unit that ends a step advances the record. Later boxes overwrite earlier ones.
     Status write(std::span<const UnitPart> unit_parts);
-    /// Continues a file by boxes that has `records` records and in which the fixed-size variables
-    /// in `filled` were written.
-    void go_on(std::int64_t records, std::span<const char> filled);
-    std::int64_t records() const { return written_.records(); }
     /// Tests if the file is written by boxes.
     bool boxed() const { return boxed_; }
-
-    /// Notes that all of a variable (of a record) was written by other means.
-    void note_written(int variable, std::int64_t record) { written_.add_all({variable, record}); }
-    /// Notes that all records before this one were completed by other means.
-    void note_records(std::int64_t records);
 
 private:
     using Boxes = std::vector<const UnitPart::Entry*>;
@@ -81,7 +73,7 @@ private:
     Storage& storage_;
     std::int64_t piece_;
     BetweenPieces* pause_;
-    WrittenElements written_;
+    Progress& progress_;
     std::vector<FillValue> fill_;  ///< fill value of each variable
     std::vector<char> buffer_;     ///< the piece that is written
     bool boxed_ = false;

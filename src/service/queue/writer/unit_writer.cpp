@@ -92,10 +92,11 @@ UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Stora
       storage_(storage),
       host_(host),
       sources_(*plan_.definitions, plan_.agent),
-      composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, plan_.piece,
-                &host, plan_.options.existing),
+      progress_(*plan_.definitions, plan_.options.existing),
+      composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, progress_,
+                plan_.piece, &host),
       rounds_(storage, plan_, sources_, host, writer == 0 || plan_.layout.grid.own_files,
-              composer_.records()),
+              progress_.records()),
       state_(plan_.rank, sources_, host) {}
 
 Status UnitWriter::add_region(const SegmentName& name) {
@@ -221,7 +222,7 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (Status status = check_units(unit_parts, plan_); !status.ok()) return state_.fail(status);
     Status status = composer_.write(unit_parts);
     const bool mark = composer_.boxed() && is_mark(unit_parts.front().head.kind);
-    if (status.ok()) status = storage_.end_unit(composer_.records(), mark);
+    if (status.ok()) status = storage_.end_unit(progress_.records(), mark);
     finish_write(std::move(status));
 }
 
@@ -235,7 +236,7 @@ void UnitWriter::finish_write(Status status) {
 
 void UnitWriter::finish_round(bool mark) {
     // After an error the round is incomplete.
-    if (state_.stopped().ok()) rounds_.add(composer_.records(), mark);
+    if (state_.stopped().ok()) rounds_.add(progress_.records(), mark);
 }
 
 /// Advances the rounds of the file. After an error, which is kept, only counts what is written.
@@ -261,7 +262,7 @@ bool UnitWriter::count_written() {
 Status UnitWriter::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = state_.failure(); !status.ok()) return status;
-    return rounds_.commit_all(composer_.records(), durable);
+    return rounds_.commit_all(progress_.records(), durable);
 }
 
 }  // namespace thalweg::detail

@@ -47,7 +47,7 @@ public:
 
     /// Returns the number of records that this writer has written, regardless of other writers. The
     /// caller must hold().
-    std::int64_t ended_records() const { return composer_.records(); }
+    std::int64_t ended_records() const { return progress_.records(); }
     const Layout& layout() const { return *layout_; }
 
 private:
@@ -66,6 +66,7 @@ private:
     Storage& storage_;
     UnitWriterHost& host_;
     UnitWriterSources sources_;
+    Progress progress_;
     Composer composer_;
     FileRounds rounds_;
     WriterState state_;

@@ -1,14 +1,16 @@
-// The elements of a file that were written or filled.
+// What has been written of a file, as the ranks that write it know it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "definitions/definitions.hpp"
 #include "index/ranges.hpp"
-#include "storage/spaces.hpp"
+#include "layout/layout.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -20,27 +22,35 @@ struct VariableRecord {
     auto operator<=>(const VariableRecord&) const = default;
 };
 
-/// The elements that were written: those of records that have not ended and, in a new file, those
-/// of fixed-size variables. Everything else is complete.
-class WrittenElements {
+/// The number of complete records, and the elements that were written of other records and, in a
+/// new file, of fixed-size variables. Everything else is complete.
+class Progress {
 public:
-    WrittenElements(const Definitions& definitions, const Spaces& spaces, Existing existing)
+    /// @param definitions  must outlive this object
+    Progress(const Definitions& definitions, Existing existing)
         : definitions_(definitions),
-          spaces_(spaces),
           existing_(existing),
-          records_(existing.first) {}
+          records_(existing.first),
+          begun_(definitions.variables.size(), existing.is ? 1 : 0) {}
 
-    /// Returns the number of records that have ended.
+    /// Returns the number of complete records.
     std::int64_t records() const { return records_; }
-    /// Continues a file with a number of complete records.
-    void go_on(std::int64_t records) { records_ = records; }
     /// Counts all records that an existing file keeps.
     void keep_records() { records_ = std::max(records_, existing_.kept); }
-    /// Ends the next record. From now on, nothing is remembered of it.
-    void end_record() {
-        for (const Place& p : spaces_.record.places) written_.erase({p.variable, records_});
-        ++records_;
+    /// Notes that all records before this one are complete. Nothing more is remembered of them.
+    void note_records(std::int64_t records) {
+        for (; records_ < records; ++records_)
+            for (int v = 0; v < std::ssize(definitions_.variables); ++v)
+                if (definitions_.variables[v].record) written_.erase({v, records_});
     }
+
+    /// Tests if there are values that must stay where no others replace them.
+    bool has_values(const VariableRecord& of) const {
+        if (!definitions_.variables[of.variable].record) return begun_[of.variable] != 0;
+        return of.record < records_ || written_.contains(of);
+    }
+    /// Notes that all fixed-size variables have values.
+    void note_values() { std::fill(begun_.begin(), begun_.end(), 1); }
 
     /// Tests if there are no elements that were never written.
     bool is_complete(const VariableRecord& of) const {
@@ -50,7 +60,9 @@ public:
     Ranges& elements(const VariableRecord& of) { return written_[of]; }
     /// Marks all elements as written.
     void add_all(const VariableRecord& of) {
-        if (!is_complete(of)) written_[of].add(0, definitions_.variables[of.variable].elements());
+        const Variable& v = definitions_.variables[of.variable];
+        if (!v.record) begun_[of.variable] = 1;
+        if (!is_complete(of)) written_[of].add(0, v.elements());
     }
     /// Returns the elements that were never written, and marks them as written.
     std::vector<ElementRange> take_missing(const VariableRecord& of) {
@@ -67,9 +79,9 @@ public:
 
 private:
     const Definitions& definitions_;
-    const Spaces& spaces_;
     Existing existing_;
     std::int64_t records_;
+    std::vector<char> begun_;  ///< fixed-size variables that have values
     std::map<VariableRecord, Ranges> written_;
 };
 
