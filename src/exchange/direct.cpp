@@ -145,11 +145,9 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
         --rounds;
     }
     for (; storage.collective() && rounds > 0; --rounds) (void)write(round, storage);
-    if (storage.collective() || team_.rank() != 0 || !round.status.ok()) return round.status;
-    return write_padding(space, base, record, actions, storage);
+    return round.status;
 }
 
-/// Writes the padding after odd-sized variables. It belongs to no box.
 Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t record,
                              std::span<const Action> actions, Storage& storage) const {
     Status status;

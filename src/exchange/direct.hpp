@@ -30,6 +30,11 @@ public:
                std::span<const Action> actions, std::span<const Part* const> parts,
                Storage& storage, std::span<std::int64_t> misfits);
 
+    /// Writes the padding after odd-sized variables whose action is Action::data. It belongs to no
+    /// box. Local.
+    Status write_padding(const Space& space, std::int64_t base, std::int64_t record,
+                         std::span<const Action> actions, Storage& storage) const;
+
     double pack_seconds() const { return pack_seconds_; }
 
 private:
@@ -42,8 +47,6 @@ private:
     void pack(Round& round, const Place& place, const Part& part, const Piece& piece,
               std::span<std::int64_t> misfits);
     Status write(Round& round, Storage& storage);
-    Status write_padding(const Space& space, std::int64_t base, std::int64_t record,
-                         std::span<const Action> actions, Storage& storage) const;
 
     Team& team_;
     Packers& packers_;

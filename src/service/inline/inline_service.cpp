@@ -8,31 +8,12 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "definitions/fill.hpp"
-#include "exchange/pack.hpp"
 #include "service/classify.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-/// Calls visit(slab) for slabs of a box with at most `limit` elements, in file order, until a call
-/// fails.
-template <class Visit>
-Status for_slabs(Box box, std::int64_t limit, Visit& visit) {
-    int d = 0;
-    while (d < box.nd && box.count[d] == 1) ++d;
-    if (box.volume() <= limit || d == box.nd) return visit(box);
-    const std::int64_t all = box.count[d], inner = box.volume() / all;
-    const std::int64_t rows = std::max<std::int64_t>(1, limit / inner);
-    for (std::int64_t done = 0; done < all; done += rows) {
-        Box slab = box;
-        slab.low[d] += done;
-        slab.count[d] = std::min(rows, all - done);
-        if (Status s = for_slabs(slab, limit, visit); !s.ok()) return s;
-    }
-    return {};
-}
 
 /// Tests if a part is one box whose place in the file is known, and if no other data or fill values
 /// are written there without a look at the file.
@@ -42,28 +23,6 @@ bool can_write_box(const FileContext& file, const Target& target, const Part& pa
            (!stored || stored->chunk.empty()) && !file.options.checksums && !file.several_files() &&
            !file.existing.is && stays_hole(file.variable(part.variable)) &&
            part.boxes().size() == 1 && part.boxes().front().list == nullptr;
-}
-
-/// Packs and writes the only box of a part, a piece that fits into the cache at a time.
-/// @param misfits  receives the number of values that do not fit the variable's type
-Status write_box(FileContext& file, Target& target, const Part& part, std::int64_t& misfits) {
-    constexpr std::int64_t piece = 1 << 20;
-    const Variable& v = file.variable(part.variable);
-    const Box& box = part.boxes().front().box;
-    const std::int64_t limit = std::max<std::int64_t>(1, piece / v.element());
-    std::vector<char> packed(std::min(limit, box.volume()) * v.element());
-    const auto write = [&](const Box& slab) -> Status {
-        misfits += pack(file.packers, v, target.order, part, 0, slab, packed.data());
-        Chunk chunk;
-        chunk.variable = part.variable;
-        chunk.elements = slab.volume();
-        chunk.offset = target.map.offset[part.variable];
-        chunk.data = packed.data();
-        chunk.bytes = slab.volume() * v.element();
-        chunk.box = &slab;
-        return target.storage->write({&chunk, 1});
-    };
-    return for_slabs(box, limit, write);
 }
 
 /// Value of `records` that leaves the record count unchanged.
@@ -255,8 +214,7 @@ Status InlineService::write_alone(const Part& part) {
             file_.path, OfVariable{file_.variable(part.variable).name}, OfRank{file_.team.rank()});
     batch_.boxed = batch_.by_itself = true;
     batch_[part.variable].boxed = true;
-    std::int64_t& misfits = batch_.misfits[part.variable];
-    if (Status s = write_box(file_, target_, part, misfits); !s.ok())
+    if (Status s = writer_.write_alone(part, batch_.misfits); !s.ok())
         return file_.keep(std::move(s));
     return batch_.keep_misfits(true);
 }

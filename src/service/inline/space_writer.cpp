@@ -11,6 +11,9 @@ namespace {
 /// decompositions.
 constexpr std::size_t most_plans = 4;
 
+/// Bytes of pieces that are written while they are in cache.
+constexpr std::int64_t cached = 1 << 20;
+
 }  // namespace
 
 Status SpaceWriter::begin(Status mine) {
@@ -47,7 +50,6 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
         // Size of pieces. With plain writes, pieces are written while they are in cache. If a
         // collective call writes a variable, pieces are as large as the buffer permits. If one call
         // writes a step, the whole step is packed.
-        constexpr std::int64_t cached = 1 << 20;
         const std::int64_t budget = !target_.storage->collective() ? cached
                                     : options.pnetcdf_blocking ? std::max(cached, options.buffer)
                                                                : std::max(cached, options.staging);
@@ -165,7 +167,18 @@ Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::i
         status = file_.team.agree(
             plan.stream->run(space, base, record, fills, none, *target_.storage, misfits));
     if (!status.ok()) return status;
-    return plan.direct->run(space, base, record, actions_, parts_, *target_.storage, misfits);
+    status = plan.direct->run(space, base, record, actions_, parts_, *target_.storage, misfits);
+    if (!status.ok() || target_.storage->collective() || file_.team.rank() != 0) return status;
+    return plan.direct->write_padding(space, base, record, actions_, *target_.storage);
+}
+
+Status SpaceWriter::write_alone(const Part& part, std::span<std::int64_t> misfits) {
+    if (!alone_)
+        alone_.emplace(file_.team, file_.packers, file_.definitions, target_.order, cached);
+    begin_pass(false);
+    set(spaces_.fixed.place_of(part.variable), Action::data, &part);
+    return alone_->run(spaces_.fixed, spaces_.base(false, 0), 0, actions_, parts_, *target_.storage,
+                       misfits);
 }
 
 void SpaceWriter::add_figures(FileFigures& f) const {

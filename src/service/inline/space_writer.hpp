@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,8 @@ public:
      * @note Collective
      */
     Status write(std::int64_t record, std::span<std::int64_t> misfits);
+    /// Writes a part of a fixed-size variable, without the other ranks. Not within a pass.
+    Status write_alone(const Part& part, std::span<std::int64_t> misfits);
 
     const Spaces& spaces() const { return spaces_; }
     void add_figures(FileFigures& figures) const;
@@ -83,6 +86,7 @@ private:
     /// Method direct: the layout of the writers that fill gaps.
     std::unique_ptr<Layout> layout_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first
+    std::optional<Direct> alone_;               ///< for write_alone()
     StreamCounts earlier_;                      ///< counts of plans that were removed
     bool used_ = false;                         ///< a pass ran since the last agreement
     /// The pass writes the record variables; otherwise the fixed-size ones.
