@@ -34,10 +34,10 @@ TEST(RestWriter, HoldAllPartsInOrder) {
         v.type = TW_INT;
         v.shape = {random.between(1, 30), random.between(1, 30), random.between(1, 30)};
         const std::span<const Variable> variables(&v, 1);
-        std::vector<UnitPart::Entry> boxes(static_cast<std::size_t>(random.below(6)));
+        std::vector<PackedValues> boxes(static_cast<std::size_t>(random.below(6)));
         std::vector<std::vector<int>> seen;
         std::int64_t all = 0;
-        for (UnitPart::Entry& entry : boxes) {
+        for (PackedValues& entry : boxes) {
             const Box box = random_box(random, v.shape);
             entry.record = &entry - boxes.data();  // a number of the box
             entry.held = held_box(box, v.shape);
@@ -51,7 +51,7 @@ TEST(RestWriter, HoldAllPartsInOrder) {
         std::int64_t last = 0;
         for (const auto& round : rounds) {
             std::int64_t bytes = 0;
-            for (const UnitPart::Entry& piece : round) {
+            for (const PackedValues& piece : round) {
                 EXPECT_GE(piece.record, last);
                 last = piece.record;
                 const Box& held = piece.held.box;

@@ -102,7 +102,7 @@ protected:
                 box.nd = 1;
                 box.low[0] = r * n;
                 box.count[0] = n;
-                UnitPart::Entry e;
+                PackedValues e;
                 e.variable = variable;
                 e.record = record;
                 e.held = held_box(

@@ -190,7 +190,7 @@ struct Sent {
                 bytes.push_back(byte_of(variable, unit, element, b));
         });
         data.push_back(std::make_shared<std::vector<char>>(std::move(bytes)));
-        UnitPart::Entry e;
+        PackedValues e;
         e.variable = variable;
         e.record = record;
         e.held = held_box(box, v.shape);

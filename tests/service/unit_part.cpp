@@ -28,7 +28,7 @@ TEST(UnitPart, IsReadAsItWasDescribed) {
             for (const auto& of :
                  random_boxes(plan.definitions.variables[i], plan.whole[i] != 0, 3, random))
                 for (const Box& box : of) {
-                    UnitPart::Entry e;
+                    PackedValues e;
                     e.variable = static_cast<int>(i);
                     e.record = random.below(9);
                     e.at = random.below(1000);
@@ -91,7 +91,7 @@ TEST(UnitPart, ClippedPartsMakeTheWhole) {
             for (std::size_t r = 0; r < sent.size(); ++r) {
                 EXPECT_EQ(unit_parts[r].head.rank, static_cast<int>(r));
                 EXPECT_EQ(unit_parts[r].put, sent[r].unit_part.put);
-                for (const UnitPart::Entry& e : unit_parts[r].entries) {
+                for (const PackedValues& e : unit_parts[r].entries) {
                     found = true;
                     const auto i = static_cast<std::size_t>(e.variable);
                     const Variable& v = variables[i];

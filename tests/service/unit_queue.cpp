@@ -154,7 +154,7 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
                 EXPECT_LE(q.unit_queue.memory().position(to) + bytes,
                           q.unit_queue.memory().capacity());
                 for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<char>(n * 7 + i);
-                UnitPart::Entry e;
+                PackedValues e;
                 Box box;
                 box.nd = 1;
                 box.count[0] = bytes;

@@ -28,21 +28,21 @@ LayoutChoice layout_of(const FileContext& file, const Target& target) {
 
 }  // namespace
 
-std::int64_t message_bytes(const UnitPart::Entry& box, std::span<const Variable> variables) {
+std::int64_t message_bytes(const PackedValues& box, std::span<const Variable> variables) {
     constexpr std::int64_t description = 256;
     const std::int64_t n = elements_of(box.held, *box.within);
     return n == 0 ? 0 : n * variables[box.variable].element() + description;
 }
 
-std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart::Entry> boxes,
-                                                        std::span<const Variable> variables,
-                                                        std::int64_t most) {
-    std::vector<std::vector<UnitPart::Entry>> rounds(1);
+std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValues> boxes,
+                                                     std::span<const Variable> variables,
+                                                     std::int64_t most) {
+    std::vector<std::vector<PackedValues>> rounds(1);
     std::int64_t room = most;
-    const auto add = [&](const auto& again, UnitPart::Entry box) -> void {
+    const auto add = [&](const auto& again, PackedValues box) -> void {
         const std::int64_t bytes = message_bytes(box, variables);
         if (bytes > room && bytes > most / 4 && box.within->volume() > 1) {
-            UnitPart::Entry second = box;
+            PackedValues second = box;
             second.within = halve(*box.within);
             again(again, std::move(box));
             return again(again, std::move(second));
@@ -55,7 +55,7 @@ std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart
         rounds.back().push_back(std::move(box));
         room -= bytes;
     };
-    for (const UnitPart::Entry& box : boxes) add(add, box);
+    for (const PackedValues& box : boxes) add(add, box);
     return rounds;
 }
 
@@ -81,8 +81,8 @@ Status RestWriter::fill(std::span<const int> variables) {
 }
 
 /// Returns the boxes of packed parts.
-std::vector<UnitPart::Entry> RestWriter::boxes_of(std::span<const Part> parts) const {
-    std::vector<UnitPart::Entry> boxes;
+std::vector<PackedValues> RestWriter::boxes_of(std::span<const Part> parts) const {
+    std::vector<PackedValues> boxes;
     for (const Part& part : parts)
         for (std::size_t at = 0; at < part.boxes().size(); ++at) {
             const HeldBox& held = part.boxes()[at];
@@ -94,17 +94,17 @@ std::vector<UnitPart::Entry> RestWriter::boxes_of(std::span<const Part> parts) c
 }
 
 /// Writes this rank's own boxes, without a message.
-Status RestWriter::compose(std::vector<UnitPart::Entry> boxes) {
+Status RestWriter::compose(std::vector<PackedValues> boxes) {
     UnitPart unit;
     unit.head.kind = UnitKind::boxes;
     unit.head.rank = file_.team.rank();
     unit.entries = std::move(boxes);
-    for (UnitPart::Entry& box : unit.entries) box.within.reset();
+    for (PackedValues& box : unit.entries) box.within.reset();
     return composer_->write({&unit, 1});
 }
 
 /// Makes a message to each writer whose share has some of the boxes.
-std::vector<Packet> RestWriter::cut(std::vector<UnitPart::Entry> boxes) const {
+std::vector<Packet> RestWriter::cut(std::vector<PackedValues> boxes) const {
     UnitPart unit_part;
     unit_part.head.kind = UnitKind::boxes;
     unit_part.head.rank = file_.team.rank();
@@ -121,20 +121,20 @@ std::vector<Packet> RestWriter::cut(std::vector<UnitPart::Entry> boxes) const {
 
 Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
     const std::vector<Variable>& variables = file_.definitions.variables;
-    std::vector<UnitPart::Entry> boxes = boxes_of(parts);
+    std::vector<PackedValues> boxes = boxes_of(parts);
     Status mine;
     if (file_.team.size() == 1) {  // the composer reads the parts themselves
         if (composer_) mine = compose(std::move(boxes));
         return mine.ok() && composer_ ? end(records, last) : mine;
     }
     std::int64_t bytes = 0;
-    for (const UnitPart::Entry& box : boxes) bytes += message_bytes(box, variables);
+    for (const PackedValues& box : boxes) bytes += message_bytes(box, variables);
     std::int64_t all = bytes;
     file_.team.all_reduce({&all, 1}, Reduce::sum);
     // In each round, every rank sends the same fraction of its parts.
     const std::int64_t wanted = all / std::max<std::int64_t>(1, file_.options.staging) + 1;
     const std::int64_t most = wanted == 1 ? bytes : std::max(least_round, bytes / wanted);
-    std::vector<std::vector<UnitPart::Entry>> rounds;
+    std::vector<std::vector<PackedValues>> rounds;
     Status status;
     std::size_t round = 0;
     for (bool more = true; more; ++round) {

@@ -18,13 +18,13 @@
 namespace thalweg::detail {
 
 /// Returns the bytes of a packed box in a message, with its description.
-std::int64_t message_bytes(const UnitPart::Entry& box, std::span<const Variable> variables);
+std::int64_t message_bytes(const PackedValues& box, std::span<const Variable> variables);
 
 /// Cuts packed boxes to rounds of at most `most` bytes, in their order, so that no writer receives
 /// more at a time than it has memory for.
-std::vector<std::vector<UnitPart::Entry>> cut_to_rounds(std::span<const UnitPart::Entry> boxes,
-                                                        std::span<const Variable> variables,
-                                                        std::int64_t most);
+std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValues> boxes,
+                                                     std::span<const Variable> variables,
+                                                     std::int64_t most);
 
 class RestWriter {
 public:
@@ -47,9 +47,9 @@ public:
     Status write(std::span<const Part> parts, std::int64_t records, bool last);
 
 private:
-    std::vector<UnitPart::Entry> boxes_of(std::span<const Part> parts) const;
-    std::vector<Packet> cut(std::vector<UnitPart::Entry> boxes) const;
-    Status compose(std::vector<UnitPart::Entry> boxes);
+    std::vector<PackedValues> boxes_of(std::span<const Part> parts) const;
+    std::vector<Packet> cut(std::vector<PackedValues> boxes) const;
+    Status compose(std::vector<PackedValues> boxes);
     Status merge(const std::vector<Packet>& received);
     Status end(std::int64_t records, bool last);
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "exchange/progress.hpp"
 #include "service/inline/space_writer.hpp"
-#include "service/progress.hpp"
 
 namespace thalweg::detail {
 

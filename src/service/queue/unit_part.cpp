@@ -24,7 +24,7 @@ void carry(Wire& wire, Carried<Wire, UnitPart::Whole> whole) {
 }
 
 template <class Wire>
-void carry(Wire& wire, Carried<Wire, UnitPart::Entry> entry) {
+void carry(Wire& wire, Carried<Wire, PackedValues> entry) {
     auto& box = entry.held.box;
     wire(entry.variable, entry.record, entry.at, box.nd);
     for (int d = 0; d < box.nd; ++d) wire(box.low[d], box.count[d]);
@@ -53,7 +53,7 @@ std::vector<char> describe_unit_part(const UnitPart& unit_part) {
     std::vector<const Listing*> lists;
     std::vector<int> list_of;
     std::vector<std::int64_t> words;
-    for (const UnitPart::Entry& e : unit_part.entries) {
+    for (const PackedValues& e : unit_part.entries) {
         const auto known = std::find(lists.begin(), lists.end(), e.held.list.get());
         list_of.push_back(e.held.list ? static_cast<int>(known - lists.begin()) + 1 : 0);
         if (!e.held.list || known != lists.end()) continue;
@@ -82,7 +82,7 @@ UnitPart parse_unit_part(const char* descriptor, const char* base,
     std::vector<std::shared_ptr<const Listing>> lists{nullptr};
     const std::int64_t* at = words.data();
     for (std::size_t i = 0; i < p.entries.size(); ++i) {
-        UnitPart::Entry& e = p.entries[i];
+        PackedValues& e = p.entries[i];
         const std::vector<std::int64_t>& shape = variables[e.variable].shape;
         const std::size_t list = list_of[i];
         if (list == lists.size()) lists.push_back(parse_listing(at, shape));
@@ -109,7 +109,7 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
             for (const HeldBox& held : all) add(held);
     }
     p.whole.clear();
-    for (UnitPart::Entry& e : p.entries) e.data = base + e.at;
+    for (PackedValues& e : p.entries) e.data = base + e.at;
     return p;
 }
 
@@ -124,12 +124,12 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
     clipped.with_halo = unit_part.with_halo;
     std::vector<char> data;
     std::int64_t most = 0;
-    for (const UnitPart::Entry& e : unit_part.entries)
+    for (const PackedValues& e : unit_part.entries)
         most += rounded(elements_of(e.held, e.within.value_or(e.held.box)) *
                         variables[e.variable].element());
     data.reserve(most);
     Clips clips;
-    for (const UnitPart::Entry& e : unit_part.entries) {
+    for (const PackedValues& e : unit_part.entries) {
         const Variable& v = variables[e.variable];
         const Space& space = spaces.of(v.record);
         const std::int64_t base = spaces.base(v.record, e.record);
@@ -145,8 +145,8 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
             for_frames(share, place, range, {&e.held, 1}, [&](const HeldBox& held, Box box) {
                 if (e.within && !intersect(Box(box), *e.within, box)) return;
                 if (!has_any(held, box)) return;
-                UnitPart::Entry entry{e.variable, e.record, held_box(box, v.shape),
-                                      rounded(data.size())};
+                PackedValues entry{e.variable, e.record, held_box(box, v.shape),
+                                   rounded(data.size())};
                 if (held.list) entry.held.list = clips.of(held.list, box);
                 data.resize(entry.at + elements_of(entry.held) * size);
                 const Index stride = dense_strides(entry.held, size);

@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "decomposition/decomposition.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/held_words.hpp"
+#include "exchange/packed_values.hpp"
 #include "layout/layout.hpp"
 #include "service/queue/packed_boxes.hpp"
 #include "storage/spaces.hpp"
@@ -53,14 +53,6 @@ struct UnitHead {
 };
 
 struct UnitPart {
-    struct Entry {
-        int variable = 0;
-        std::int64_t record = 0;  ///< record of a record variable
-        HeldBox held;
-        std::int64_t at = 0;             ///< offset of the data, in bytes from the base
-        const char* data = nullptr;      ///< set when the descriptor is parsed
-        std::optional<Box> within = {};  ///< the part of `held` that was put; otherwise all of it
-    };
     /// A variable of which the unit part has all elements that its rank holds (in the unit's range,
     /// if it has one), in the order of the holding.
     struct Whole {
@@ -73,7 +65,7 @@ struct UnitPart {
     /// array with one.
     Mask put, lacking, bare, with_halo;
     std::vector<Whole> whole;
-    std::vector<Entry> entries;
+    std::vector<PackedValues> entries;  ///< their data are set when the descriptor is parsed
 };
 
 /// Returns the bits that are set in a mask of any unit part.

@@ -77,7 +77,7 @@ private:
     std::function<Status(int)> mismatch_;
     Clips clips_;
     std::vector<Queued> queued_;  ///< queued data of each variable, for tw_put
-    std::vector<UnitPart::Entry> boxes_;
+    std::vector<PackedValues> boxes_;
     std::int64_t box_bytes_ = 0;    ///< bytes of the boxes and their descriptions
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
     std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (QueueMemory::mark)

@@ -1,5 +1,4 @@
-// A writer's work on units: decides which elements of its share are written, filled or kept. Knows
-// neither threads nor messages.
+// A writer's work on units: decides which variables of a unit are written, filled or merged.
 //
 // At first, each step replaces the variables that were put, and fills the others. Once a file is
 // written by boxes (see unit_part.hpp), data stay wherever no box covers them.
@@ -10,19 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "exchange/pieces.hpp"
-#include "service/progress.hpp"
+#include "exchange/parts.hpp"
+#include "exchange/share_writer.hpp"
 #include "service/queue/unit_part.hpp"
-#include "storage/spaces.hpp"
 
 namespace thalweg::detail {
-
-/// A callback that writers call between two pieces.
-class BetweenPieces {
-public:
-    virtual ~BetweenPieces() = default;
-    virtual void between_pieces() {}
-};
 
 class Composer {
 public:
@@ -42,40 +33,22 @@ public:
     bool boxed() const { return boxed_; }
 
 private:
-    using Boxes = std::vector<const UnitPart::Entry*>;
-    using Groups = std::map<VariableRecord, Boxes>;
-    /// The part of the work that concerns one place of a space.
-    struct Work {
-        std::size_t place = 0;
-        std::vector<ElementRange> ranges;                    ///< elements to write, ascending
-        std::span<const UnitPart::Entry* const> boxes = {};  ///< data, in the order of the puts
-        bool covered = false;                                ///< the boxes cover all elements
-    };
+    using Groups = std::map<VariableRecord, std::vector<const PackedValues*>>;
 
     void begin_boxes();
     Groups group(std::span<const UnitPart> unit_parts) const;
     std::vector<Action> actions(std::span<const UnitPart> unit_parts) const;
     std::int64_t records_after(std::span<const UnitPart> unit_parts) const;
-    Status write_boxes(const VariableRecord& group, const Boxes& boxes);
     Status write_range(const UnitHead& head, const Groups& groups);
     Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
     Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
-    Status write_ranges(bool records, std::int64_t record, std::span<const Work> work, bool fresh);
-    Status read_before(std::span<const Chunk> chunks);
-    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-              const UnitPart::Entry& entry);
 
     const Definitions& definitions_;
     std::vector<char> whole_;
     const Spaces& spaces_;
-    const Layout& layout_;
-    int writer_;
     Storage& storage_;
-    std::int64_t piece_;
-    BetweenPieces* pause_;
     Progress& progress_;
-    std::vector<FillValue> fill_;  ///< fill value of each variable
-    std::vector<char> buffer_;     ///< the piece that is written
+    ShareWriter writer_;
     bool boxed_ = false;
 };
 
