@@ -3,48 +3,11 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
+
+#include "base/wire.hpp"
 
 namespace thalweg::cfio {
 namespace {
-
-// Packs numbers, and texts with their lengths, into bytes.
-class Packer {
-public:
-    void number(std::int64_t value) {
-        bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    void size(std::size_t value) { number(static_cast<std::int64_t>(value)); }
-    void text(const std::string& value) {
-        size(value.size());
-        bytes_ += value;
-    }
-    std::string take() { return std::move(bytes_); }
-
-private:
-    std::string bytes_;
-};
-
-class Unpacker {
-public:
-    explicit Unpacker(const std::string& bytes) : bytes_(bytes) {}
-    std::int64_t number() {
-        std::int64_t value = 0;
-        std::memcpy(&value, bytes_.data() + at_, sizeof value);
-        at_ += sizeof value;
-        return value;
-    }
-    std::size_t size() { return static_cast<std::size_t>(number()); }
-    std::string text() {
-        const std::size_t length = size();
-        at_ += length;
-        return bytes_.substr(at_ - length, length);
-    }
-
-private:
-    const std::string& bytes_;
-    std::size_t at_ = 0;
-};
 
 template <class T>
 bool covers(const List<T>& all, const List<T>& mine) {
@@ -75,58 +38,35 @@ std::string broadcast(std::string text, int from, MPI_Comm comm) {
 
 }  // namespace
 
-std::string pack(const Definitions& definitions) {
-    Packer to;
-    to.size(definitions.dims.size());
-    for (const Dimension& dim : definitions.dims) {
-        to.text(dim.name);
-        to.number(dim.length);
-    }
-    to.size(definitions.vars.size());
-    for (const Variable& var : definitions.vars) {
-        to.text(var.name);
-        to.number(var.type);
-        to.size(var.dims.size());
-        for (const std::string& dim : var.dims) to.text(dim);
-    }
-    to.size(definitions.atts.size());
-    for (const Attribute& att : definitions.atts) {
-        to.text(att.variable);
-        to.text(att.name);
-        to.number(att.type);
-        to.number(att.count);
-        to.text(att.bytes);
-    }
-    return to.take();
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Dimension> dim) {
+    wire(dim.name, dim.length);
+}
+
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Variable> var) {
+    wire(var.name, var.type, var.dims);
+}
+
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Attribute> att) {
+    wire(att.variable, att.name, att.type, att.count, att.bytes);
+}
+
+std::string pack(const Definitions& all) {
+    const auto bytes = detail::message_of(std::vector(all.dims.begin(), all.dims.end()),
+                                          std::vector(all.vars.begin(), all.vars.end()),
+                                          std::vector(all.atts.begin(), all.atts.end()));
+    return {bytes.begin(), bytes.end()};
 }
 
 Definitions unpack(const std::string& bytes) {
-    Unpacker from(bytes);
-    Definitions result;
-    for (std::size_t n = from.size(); n > 0; --n) {
-        Dimension dim;
-        dim.name = from.text();
-        dim.length = from.number();
-        result.dims.push_back(std::move(dim));
-    }
-    for (std::size_t n = from.size(); n > 0; --n) {
-        Variable var;
-        var.name = from.text();
-        var.type = static_cast<int>(from.number());
-        var.dims.resize(from.size());
-        for (std::string& dim : var.dims) dim = from.text();
-        result.vars.push_back(std::move(var));
-    }
-    for (std::size_t n = from.size(); n > 0; --n) {
-        Attribute att;
-        att.variable = from.text();
-        att.name = from.text();
-        att.type = static_cast<int>(from.number());
-        att.count = from.number();
-        att.bytes = from.text();
-        result.atts.push_back(std::move(att));
-    }
-    return result;
+    std::vector<Dimension> dims;
+    std::vector<Variable> vars;
+    std::vector<Attribute> atts;
+    detail::WireReader in(bytes);
+    in(dims, vars, atts);
+    return {std::move(dims), std::move(vars), std::move(atts)};
 }
 
 Definitions unite(Definitions mine, MPI_Comm clients, std::string& conflict) {
