@@ -6,27 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "table.hpp"
+#include "changes.hpp"
 #include "work_file.hpp"
 
 namespace thalweg::nc {
-
-// A change of the definitions in a file.
-struct Edit {
-    enum class Kind {
-        dimension,
-        variable,
-        attribute,
-        delete_attribute,
-        rename_attribute,
-        rename_variable,
-        rename_dimension
-    };
-    Kind kind;
-    int id = 0;  // number of the dimension or variable; NC_GLOBAL: the file
-    std::string name, new_name;
-    Attribute attribute{};
-};
 
 // Changes the definitions in a file. If the process is killed meanwhile, either the old or the new
 // file remains, and perhaps a copy, NAME.new, which the next change replaces. Called on one rank.

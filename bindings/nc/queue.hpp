@@ -17,6 +17,12 @@
 
 namespace thalweg::nc {
 
+// A section of a variable. An empty stride means 1 along all dimensions.
+struct Section {
+    Shape start, count, stride;
+    const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
+};
+
 // The boxes of a put that consists of several. They leave out the record dimension; their values
 // follow one another.
 struct Pieces {

@@ -13,7 +13,6 @@
 
 #include "api/system_error.h"
 #include "base/arithmetic.hpp"
-#include "grid.hpp"
 
 namespace thalweg::nc {
 

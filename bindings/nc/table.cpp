@@ -46,6 +46,12 @@ int Table::unlimited() const {
 
 Index Table::length(int dimid) const { return dimensions[static_cast<std::size_t>(dimid)].length; }
 
+Index Table::records() const { return unlimited() < 0 ? 0 : length(unlimited()); }
+
+void Table::set_records(Index records) {
+    if (unlimited() >= 0) dimension(unlimited()).length = records;
+}
+
 void Table::grow(const Variable& variable, const Index* start, const Index* count,
                  const Index* stride) {
     for (std::size_t d = 0; d < variable.dims.size(); d++) {

@@ -80,6 +80,7 @@ struct Table {
     // For attributes, varid may be NC_GLOBAL.
     Dimension& dimension(int dimid);
     Variable& variable(int varid);
+    const Variable& variable(int varid) const { return const_cast<Table*>(this)->variable(varid); }
     detail::NamedList<Attribute>& attributes_of(int varid);
     Attribute& attribute(int varid, const std::string& name);
 
@@ -87,6 +88,8 @@ struct Table {
     int find_variable(const std::string& name) const;
     int unlimited() const;  // number of the record dimension; -1 if there is none
     Index length(int dimid) const;
+    Index records() const;  // length of the record dimension; 0 if there is none
+    void set_records(Index records);
 
     // Lengthens unlimited dimensions so that they contain a section.
     // @param stride  may be NULL

@@ -64,6 +64,47 @@ bool is_byte(nc_type type) { return type == NC_BYTE || type == NC_UBYTE; }
 
 }  // namespace
 
+namespace {
+
+struct FormatName {
+    Format format;
+    const char* name;
+    int number;
+};
+
+constexpr FormatName formats[] = {
+    {Format::cdf1, "cdf1", NC_FORMAT_CLASSIC},
+    {Format::cdf2, "cdf2", NC_FORMAT_64BIT_OFFSET},
+    {Format::cdf5, "cdf5", NC_FORMAT_64BIT_DATA},
+    {Format::netcdf4, "netcdf4", NC_FORMAT_NETCDF4},
+    {Format::netcdf4_classic, "netcdf4-classic", NC_FORMAT_NETCDF4_CLASSIC}};
+
+}  // namespace
+
+const char* name_of(Format format) { return formats[static_cast<int>(format)].name; }
+
+int number_of(Format format) { return formats[static_cast<int>(format)].number; }
+
+Format format_named(const std::string& name) {
+    for (const FormatName& f : formats)
+        if (name == f.name) return f.format;
+    return Format::netcdf4;
+}
+
+Format format_numbered(int number) {
+    for (const FormatName& f : formats)
+        if (number == f.number) return f.format;
+    return Format::cdf1;
+}
+
+bool is_netcdf4(Format format) {
+    return format == Format::netcdf4 || format == Format::netcdf4_classic;
+}
+
+bool has_classic_types(Format format) {
+    return format != Format::cdf5 && format != Format::netcdf4;
+}
+
 std::size_t size_of(nc_type type) {
     if (type == NC_CHAR) return 1;
     std::size_t size = 0;

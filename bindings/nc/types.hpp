@@ -34,6 +34,16 @@ static_assert(sizeof(long) == sizeof(long long), "long is NC_INT64");
 
 namespace thalweg::nc {
 
+enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
+const char* name_of(Format format);  // name in the setting `format`
+Format format_named(const std::string& name);
+int number_of(Format format);  // a value of NC_FORMAT_...
+Format format_numbered(int number);
+bool is_netcdf4(Format format);
+// Tests if a format has only the types of netCDF's classic data model, in which signed and unsigned
+// bytes are not distinguished.
+bool has_classic_types(Format format);
+
 // Returns the size in bytes of a value; 0 if values of this type cannot be read or written.
 std::size_t size_of(nc_type type);
 

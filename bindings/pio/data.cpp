@@ -15,7 +15,7 @@ namespace {
 
 // Tests if bytes may be signed or unsigned, as in CDF-1 and CDF-2, which have one type for both.
 bool bytes_of_any_sign(const File& file) {
-    const int format = file.format();
+    const int format = number_of(file.definitions.format);
     return format == NC_FORMAT_CLASSIC || format == NC_FORMAT_64BIT_OFFSET;
 }
 
@@ -26,7 +26,7 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         if (len > 0) need(values, "the array");
         if (size_of(xtype) == 0)
             throw Error{NC_EBADTYPE, "there is no type " + std::to_string(xtype)};
-        const int format = file.format();
+        const int format = number_of(file.definitions.format);
         if (xtype > NC_DOUBLE && format != NC_FORMAT_64BIT_DATA && format != NC_FORMAT_NETCDF4)
             throw Error{NC_EBADTYPE, std::string("attribute ") + name +
                                          ": the format has no type " + std::to_string(xtype)};
@@ -38,7 +38,7 @@ int put_attribute(const char* call, int ncid, int varid, const char* name, nc_ty
         if (code != NC_NOERR && code != NC_ERANGE)
             throw Error{code, std::string("attribute ") + name +
                                   ": text cannot be converted to numbers, nor numbers to text"};
-        file.put_att(varid, std::move(a));
+        file.definitions.put_att(varid, std::move(a));
         if (code != NC_NOERR)
             throw Error{code, std::string("attribute ") + name + ": a value does not fit its type"};
     });
@@ -98,12 +98,12 @@ Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets
     Section result;
     on_all(file.comm(), [&] {
         file.table().variable(varid);
-        if (rank_in(file.comm()) != file.root()) return;
+        if (rank_in(file.comm()) != file.state.root) return;
         result = section(file, varid, kind, start, count, stride);
         const bool empty = std::count(result.count.begin(), result.count.end(), 0) > 0;
         if (data == nullptr && !empty)
             throw Error{NC_EINVAL, "variable " + file.table().variable(varid).name +
-                                       ": the array of rank " + std::to_string(file.root()) +
+                                       ": the array of rank " + std::to_string(file.state.root) +
                                        " is missing or too short"};
     });
     if (kind == Kind::whole) return section(file, varid, kind, start, count, stride);
@@ -115,7 +115,7 @@ Section section_of_root(File& file, int varid, Kind kind, Offsets start, Offsets
         all.insert(all.end(), numbers->begin(), numbers->end());
     }
     all.push_back(strided ? 1 : 0);
-    MPI_Bcast(all.data(), static_cast<int>(all.size()), MPI_INT64_T, file.root(), file.comm());
+    MPI_Bcast(all.data(), static_cast<int>(all.size()), MPI_INT64_T, file.state.root, file.comm());
     const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i * n); };
     result.start.assign(at(0), at(1));
     result.count.assign(at(1), at(2));
@@ -128,7 +128,7 @@ int put(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets
         Offsets stride, nc_type type, const void* data) {
     return on_file(call, ncid, [&](File& file) {
         const Section s = section_of_root(file, varid, kind, start, count, stride, data);
-        file.put_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
+        file.arrays.put_section(varid, s.start.data(), s.count.data(), s.steps(), type, data);
     });
 }
 
@@ -142,7 +142,8 @@ int get(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets
         } catch (const Error& wrong) {
             error = wrong;
         }
-        file.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data, error);
+        file.arrays.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data,
+                                error);
     });
 }
 
@@ -207,14 +208,18 @@ int PIOc_rename_att(int ncid, int varid, const char* name, const char* newname) 
     return on_file("PIOc_rename_att", ncid, [&](File& file) {
         need_name(name, "name");
         need_name(newname, "newname");
-        file.rename_att(varid, name, newname);
+        file.definitions.need_define();
+        file.agree_attributes();
+        file.definitions.rename_att(varid, name, newname);
     });
 }
 
 int PIOc_del_att(int ncid, int varid, const char* name) {
     return on_file("PIOc_del_att", ncid, [&](File& file) {
         need_name(name, "name");
-        file.del_att(varid, name);
+        file.definitions.need_define();
+        file.agree_attributes();
+        file.definitions.del_att(varid, name);
     });
 }
 

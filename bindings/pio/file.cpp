@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.hpp"
 
+#include <utility>
+
 #include "pio.h"
 
 namespace thalweg::nc {
@@ -22,14 +24,28 @@ Format format_of(int iotype, int mode) {
     return (mode & NC_64BIT_OFFSET) != 0 ? Format::cdf2 : Format::cdf1;
 }
 
+std::string settings_of(const Writers& writers) {
+    if (writers.number <= 0) return "";
+    std::string text =
+        "; writers=" + std::to_string(writers.number) + ":" + std::to_string(writers.first);
+    if (writers.number > 1) text += ":" + std::to_string(writers.stride);
+    return text;
+}
+
 }  // namespace
+
+File::File(Session& session, const Writers& writers, std::string path)
+    : definitions(std::move(path), Definitions::Attributes::of_root),
+      state(session, definitions, writers.first, settings_of(writers), State::Existing::by_one_rank,
+            &arrays) {}
 
 std::unique_ptr<File> File::create(Session& session, const Writers& writers,
                                    const std::string& name, int iotype, int mode) {
     if (iotype < PIO_IOTYPE_PNETCDF || iotype > PIO_IOTYPE_NETCDF4P)
         throw Error{-500, name + ": there is no I/O type " + std::to_string(iotype)};
     std::unique_ptr<File> file(new File(session, writers, name));
-    file->Dataset::create(format_of(iotype, mode), (mode & NC_NOCLOBBER) == 0);
+    file->definitions.format = format_of(iotype, mode);
+    file->state.create((mode & NC_NOCLOBBER) == 0);
     return file;
 }
 
@@ -37,7 +53,7 @@ std::unique_ptr<File> File::open(Session& session, const Writers& writers, const
                                  int mode) {
     const std::string path = broadcast(session.comm(), writers.first, name);
     std::unique_ptr<File> file(new File(session, writers, path));
-    file->Dataset::open((mode & NC_WRITE) != 0);
+    file->state.open((mode & NC_WRITE) != 0);
     return file;
 }
 

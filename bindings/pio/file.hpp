@@ -1,21 +1,21 @@
-// An open file of PIO's interface: distributed arrays, and sections that the root puts.
+// An open file of PIO's interface.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "dataset.hpp"
+#include "arrays.hpp"
 
 namespace thalweg::pio {
 
-using namespace nc;
+// The ranks that write, as settings of a file.
+struct Writers {
+    int number = 0, first = 0, stride = 1;  // if number is 0, the library chooses the writers
+};
 
-class File : public Dataset {
+class File {
 public:
     // @param mode netCDF's flags
     // @note create() and open() are collective
@@ -24,65 +24,19 @@ public:
     static std::unique_ptr<File> open(Session& session, const Writers& writers,
                                       const std::string& path, int mode);
 
-    void redef() {
-        begun_.clear();  // names of dimensions may change
-        Dataset::redef();
-    }
-    // @note The following functions are collective; begin_arrays and write_darray only at the first
-    //   call and when buffers are full
-    // @param type   NC_NAT: that of the variable
-    // @param frame  none: the frame of the variable (PIOc_setframe)
-    void begin_arrays(Grid& grid);
-    void write_darray(int varid, Grid& grid, nc_type type, const void* data, Index n,
-                      std::optional<int> frame);
-    void read_darray(int varid, Grid& grid, nc_type type, void* data, Index n,
-                     std::optional<int> frame);
-    void put_section(int varid, const Index* start, const Index* count, const Index* stride,
-                     nc_type type, const void* data);
+    Definitions definitions;
+    Arrays arrays{definitions, state};
+    State state;
 
-    static void set_buffer_limit(Index bytes);
+    const std::string& path() const { return definitions.path; }
+    Table& table() { return definitions.table; }
+    MPI_Comm comm() const { return state.session.comm(); }
+    // Makes the attributes on all ranks equal to those of the root.
+    // @note Collective, if attributes were put since the last call
+    void agree_attributes() { nc::agree_attributes(definitions, comm(), state.root); }
 
 private:
-    using Dataset::Dataset;
-
-    // A part of a put or get: a record, and the grid over the variable's other dimensions.
-    struct Place {
-        std::shared_ptr<Grid> owner;  // owner of the grid if it was made for this variable
-        Grid* grid;
-        Index record;
-        Shape index;  // indices along the variable's leading dimensions that the grid lacks
-    };
-    // Puts of a variable since the last step: either sections, or records by a decomposition.
-    struct Put {
-        bool section = false;
-        std::map<Index, Index> records;  // Grid::serial() of each record
-    };
-    std::map<int, Put> puts_;
-    // Number of variables for which a grid has been prepared, by Grid::serial().
-    std::map<Index, std::size_t> begun_;
-
-    void step_ended() override { puts_.clear(); }
-    void note(Index bytes);  // Prepares for a put of a number of bytes on any rank.
-    // Keeps the order of puts. If two ranks put the same element in one step, either value may
-    // remain. So before a put of elements that another rank may have put, the step is ended.
-    // @param grid  NULL for a section, which the root puts
-    void order(int varid, Index record, const Grid* grid);
-    // Returns lengths and names of a variable's dimensions without the record dimension.
-    Shape shape_of(const Variable& v);
-    std::vector<std::string> names_of(const Variable& v);
-    // How the arrays of a grid lie in a variable: as each record, as several records, as a record
-    // that has other dimensions of length 1, or as a part of the first dimension.
-    enum class Fit { none, same, records, reshaped, inner };
-    Fit fit(const Variable& v, const Grid& grid);
-    void check_place(const Variable& v, const Grid& grid, int frame, bool reading);
-    std::vector<Place> places(const Variable& v, Grid& grid, int frame);
-    std::string short_array(const Variable& v, const Grid& grid, Index n) const;
-    tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
-                                      tw_decomposition* made);
-    Error put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
-                   const void* data);
-    Error put_place(int varid, const Place& place, nc_type type, const void* data);
-    Error put_serial(int varid, const Place& place, nc_type type, const void* data);
+    File(Session& session, const Writers& writers, std::string path);
 };
 
 }  // namespace thalweg::pio

@@ -55,7 +55,7 @@ int PIOc_closefile(int ncid) {
     });
     if (found != PIO_NOERR) return found;
     return attempt("PIOc_closefile", system, file->path(), [&] {
-        file->close();
+        file->state.close();
         system->repeats = true;
     });
 }
@@ -72,19 +72,22 @@ int PIOc_deletefile(int iosysid, const char* filename) {
 }
 
 int PIOc_redef(int ncid) {
-    return on_file("PIOc_redef", ncid, [](File& file) { file.redef(); });
+    return on_file("PIOc_redef", ncid, [](File& file) {
+        file.arrays.forget_names();
+        file.definitions.begin();
+    });
 }
 
 int PIOc_enddef(int ncid) {
-    return on_file_of_all("PIOc_enddef", ncid, [](File& file) { file.enddef(); });
+    return on_file_of_all("PIOc_enddef", ncid, [](File& file) { file.state.enddef(); });
 }
 
 int PIOc_sync(int ncid) {
-    return on_file_of_all("PIOc_sync", ncid, [](File& file) { file.sync(); });
+    return on_file_of_all("PIOc_sync", ncid, [](File& file) { file.state.sync(); });
 }
 
 int PIOc_flush(int ncid) {
-    return on_file("PIOc_flush", ncid, [](File& file) { file.flush(); });
+    return on_file("PIOc_flush", ncid, [](File& file) { file.state.flush(); });
 }
 
 int PIOc_File_is_Open(int ncid) { return is_open(ncid) ? 1 : 0; }
@@ -106,7 +109,8 @@ int PIOc_inq_natts(int ncid, int* p) { return PIOc_inq(ncid, nullptr, nullptr, p
 int PIOc_inq_unlimdim(int ncid, int* p) { return PIOc_inq(ncid, nullptr, nullptr, nullptr, p); }
 
 int PIOc_inq_format(int ncid, int* formatp) {
-    return on_file("PIOc_inq_format", ncid, [&](File& file) { set(formatp, file.format()); });
+    return on_file("PIOc_inq_format", ncid,
+                   [&](File& file) { set(formatp, number_of(file.definitions.format)); });
 }
 
 int PIOc_inq_unlimdims(int ncid, int* nunlimdimsp, int* unlimdimidsp) {
@@ -135,7 +139,7 @@ int PIOc_inq_type(int ncid, nc_type xtype, char* name, PIO_Offset* sizep) {
 
 int PIOc_set_fill(int ncid, int fillmode, int* old_modep) {
     return on_file("PIOc_set_fill", ncid,
-                   [&](File& file) { set(old_modep, file.set_fill(fillmode)); });
+                   [&](File& file) { set(old_modep, set_fill(file.definitions, fillmode)); });
 }
 
 // ---- dimensions ---------------------------------------------------------------------------------
@@ -143,7 +147,7 @@ int PIOc_set_fill(int ncid, int fillmode, int* old_modep) {
 int PIOc_def_dim(int ncid, const char* name, PIO_Offset len, int* idp) {
     return on_file("PIOc_def_dim", ncid, [&](File& file) {
         need_name(name, "name");
-        set(idp, file.def_dim(name, len));
+        set(idp, file.definitions.def_dim(name, len));
     });
 }
 
@@ -174,7 +178,8 @@ int PIOc_inq_dimid(int ncid, const char* name, int* idp) {
 int PIOc_rename_dim(int ncid, int dimid, const char* name) {
     return on_file("PIOc_rename_dim", ncid, [&](File& file) {
         need_name(name, "name");
-        file.rename_dim(dimid, name);
+        file.definitions.need_define();
+        file.definitions.rename_dim(dimid, name);
     });
 }
 
@@ -188,7 +193,8 @@ int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int
             throw Error{NC_EINVAL,
                         std::string(name) + ": has " + std::to_string(ndims) + " dimensions"};
         if (ndims > 0) need(dimidsp, "dimids");
-        set(varidp, file.def_var(name, xtype, std::vector<int>(dimidsp, dimidsp + ndims)));
+        set(varidp,
+            file.definitions.def_var(name, xtype, std::vector<int>(dimidsp, dimidsp + ndims)));
     });
 }
 
@@ -243,18 +249,20 @@ int PIOc_inq_varnatts(int ncid, int varid, int* nattsp) {
 int PIOc_rename_var(int ncid, int varid, const char* name) {
     return on_file("PIOc_rename_var", ncid, [&](File& file) {
         need_name(name, "name");
-        file.rename_var(varid, name);
+        file.definitions.need_define();
+        file.definitions.rename_var(varid, name);
     });
 }
 
 int PIOc_def_var_fill(int ncid, int varid, int no_fill, const void* fill_value) {
     return on_file("PIOc_def_var_fill", ncid, [&](File& file) {
         if (varid == NC_GLOBAL) throw Error{NC_EGLOBAL, "PIO_GLOBAL has no fill value"};
-        file.storage(varid).no_fill = no_fill != 0;
+        file.definitions.storage(varid).no_fill = no_fill != 0;
         const Variable& v = file.table().variable(varid);
         if (fill_value == nullptr || no_fill != 0) return;
-        file.put_att(varid, {fill_attribute, v.type, 1,
-                             std::string(static_cast<const char*>(fill_value), size_of(v.type))});
+        file.definitions.put_att(
+            varid, {fill_attribute, v.type, 1,
+                    std::string(static_cast<const char*>(fill_value), size_of(v.type))});
     });
 }
 

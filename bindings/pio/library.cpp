@@ -94,7 +94,7 @@ void remove_iosystem(int id) {
         const std::unique_ptr<File> file = std::move(it->second.file);
         it = ids().files.erase(it);
         try {
-            file->close();
+            file->state.close();
         } catch (const Error& error) {
             if (first.code == 0) first = error;
         }

@@ -15,14 +15,15 @@ using namespace thalweg::pio;
 namespace {
 
 void need_netcdf4(const File& file) {
-    if (!file.is_netcdf4()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+    if (!file.definitions.is_netcdf4())
+        throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
 }
 
 template <class Action>
 int define_storage(const char* call, int ncid, int varid, Action action) {
     return on_file(call, ncid, [&](File& file) {
         need_netcdf4(file);
-        action(file.storage(varid), file.table().variable(varid), file);
+        action(file.definitions.storage(varid), file.table().variable(varid), file);
     });
 }
 
@@ -30,7 +31,7 @@ template <class Action>
 int inquire_storage(const char* call, int ncid, int varid, Action action) {
     return on_file(call, ncid, [&](File& file) {
         need_netcdf4(file);
-        const Storage storage = file.inquire_storage(varid);
+        const Storage storage = thalweg::nc::inquire_storage(file.definitions, file.state, varid);
         action(storage, file.table().variable(varid));
     });
 }
@@ -38,7 +39,7 @@ int inquire_storage(const char* call, int ncid, int varid, Action action) {
 // Throws NC_ENOFILTER on all ranks if HDF5 on the root cannot apply a filter when it writes.
 // @note Collective
 void need_filter(File& file, const std::string& user, unsigned id) {
-    on_rank(file.comm(), file.root(), [&] {
+    on_rank(file.comm(), file.state.root, [&] {
         if (!has_filter(id))
             throw Error{NC_ENOFILTER, user + ": HDF5 has no filter " + std::to_string(id) +
                                           " to write with; it finds plugins by HDF5_PLUGIN_PATH"};

@@ -153,7 +153,7 @@ PIO_Offset PIOc_set_buffer_size_limit(PIO_Offset limit) {
     const PIO_Offset old = now;
     if (limit > 0) {
         now = limit;
-        File::set_buffer_limit(limit);
+        Arrays::set_buffer_limit(limit);
     }
     return old;
 }
@@ -335,8 +335,8 @@ int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offs
                            const void* array, const void*) {
     return on_file_of_all("PIOc_write_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
-                          arraylen, {});
+        file.arrays.write_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
+                                 arraylen, {});
     });
 }
 
@@ -344,7 +344,7 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
                             void* array, const int* frame, void**, bool flushtodisk) {
     return on_file_of_all("PIOc_write_darray_multi", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.begin_arrays(d.described->grid());
+        file.arrays.begin_arrays(d.described->grid());
         need(varids, "varids");
         if (nvars < 1) throw Error{NC_EINVAL, std::to_string(nvars) + " variables to write"};
         const bool record = file.table().is_record(file.table().variable(varids[0]));
@@ -357,14 +357,14 @@ int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PI
         for (int v = 0; v < nvars; v++) {
             const std::size_t bytes = static_cast<std::size_t>(v * arraylen) * size_of(d.type);
             const Error error = error_of([&] {
-                file.write_darray(varids[v], d.described->grid(), d.type,
-                                  array == nullptr ? nullptr : static_cast<char*>(array) + bytes,
-                                  arraylen,
-                                  frame != nullptr ? std::optional<int>(frame[v]) : std::nullopt);
+                file.arrays.write_darray(
+                    varids[v], d.described->grid(), d.type,
+                    array == nullptr ? nullptr : static_cast<char*>(array) + bytes, arraylen,
+                    frame != nullptr ? std::optional<int>(frame[v]) : std::nullopt);
             });
             if (first.code == 0) first = error;
         }
-        if (flushtodisk) file.sync();
+        if (flushtodisk) file.state.sync();
         if (first.code != 0) throw first;
     });
 }
@@ -377,8 +377,8 @@ int PIOc_read_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offse
                           void* array) {
     return on_file_of_all("PIOc_read_darray", ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
-                         arraylen, {});
+        file.arrays.read_darray(varid, d.described->grid(), type == NC_NAT ? d.type : type, array,
+                                arraylen, {});
     });
 }
 
@@ -390,8 +390,8 @@ int put_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                const void* data) {
     return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.write_darray(varid, d.described->grid(), type, data, d.described->size(),
-                          static_cast<int>(record));
+        file.arrays.write_darray(varid, d.described->grid(), type, data, d.described->size(),
+                                 static_cast<int>(record));
     });
 }
 
@@ -399,8 +399,8 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
                void* data) {
     return on_file_of_all(call, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
-        file.read_darray(varid, d.described->grid(), type, data, d.described->size(),
-                         static_cast<int>(record));
+        file.arrays.read_darray(varid, d.described->grid(), type, data, d.described->size(),
+                                static_cast<int>(record));
     });
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "front/table.hpp"
-#include "queued.hpp"
+#include "puts.hpp"
 
 namespace thalweg::netcdf::engine {
 
@@ -24,22 +24,24 @@ struct Request {
     int type;  // type of the values in memory; NC_NAT: that of the variable
 };
 
-class File : public QueuedFile {
+class File {
 public:
     // @note create() and open() are collective over the communicator of the call
     static std::unique_ptr<File> create(Call& call, MPI_Comm comm);
     static std::unique_ptr<File> open(Call& call, MPI_Comm comm);
 
-    Call& call() { return call_; }
-    bool is_classic() const { return !is_netcdf4(); }
-    bool is_first() const { return session_.rank() == 0; }
-    int fill_mode() const { return fill_mode_; }
-    bool is_set_collective(int varid) const;  // the program has chosen collective access
-    std::recursive_mutex& mutex() { return session_.mutex; }
-    bool ends_with_mpi() const { return session_.ends_with_mpi(); }
-    std::string place() const;  // path of the data while the file is being written
-
+    Definitions definitions;
+    State state;
+    Puts puts{definitions, state};
     long opened = 0;  // position among all files that the process has opened
+
+    Call& call() { return call_; }
+    const std::string& path() const { return definitions.path; }
+    nc::Table& table() { return definitions.table; }
+    bool is_netcdf4() const { return definitions.is_netcdf4(); }
+    std::recursive_mutex& mutex() { return state.session.mutex; }
+    bool is_set_collective(int varid) const;  // the program has chosen collective access
+    std::string place() const;                // path of the data while the file is being written
 
     // Functions for definitions, with the meaning that they have in netCDF.
     void enddef();
@@ -48,12 +50,10 @@ public:
     // @return NC_ERANGE if values do not fit; they are stored as fill values; otherwise 0
     int put_att(int varid, const std::string& name, int type, std::size_t n, const void* values,
                 int memory_type);
-    int get_att(int varid, const std::string& name, void* values, int memory_type);
     Index length_of(int dimid);
     // Returns the storage of a variable, so that it can be changed.
     Storage& storage_to_change(int varid);
     Storage storage_of(int varid);
-    int set_fill(int mode);
     void set_access(int varid, int access);
 
     // Functions for data. They throw errors.
@@ -65,7 +65,7 @@ public:
     void close_and_wait();  // closes the file, and waits until it is complete
 
 private:
-    using QueuedFile::QueuedFile;
+    File(Session& session, std::string path);
 
     Call call_;
     // For each variable, whether its access is collective. In a classic file all variables have the
@@ -75,10 +75,8 @@ private:
     std::size_t ended_ = 0;    // the same by a call of the program; a put ends them, too
 
     bool is_collective(int varid) const;
-    static std::string place_to_read(Session& session, const Call& call, const std::string& path);
     void need_data_mode();
     Variable& variable_for_data(int varid);
-    Section section_of(const Variable& v, const Request& request) const;
     void settle();
 };
 

@@ -42,7 +42,8 @@ std::unique_ptr<File>& slot(int ncid) {
 std::vector<std::unique_ptr<File>> take_files(bool with_mpi) {
     std::vector<std::unique_ptr<File>> open;
     for (std::unique_ptr<File>& file : files())
-        if (file != nullptr && file->ends_with_mpi() == with_mpi) open.push_back(std::move(file));
+        if (file != nullptr && file->state.session.ends_with_mpi() == with_mpi)
+            open.push_back(std::move(file));
     std::sort(open.begin(), open.end(),
               [](const auto& a, const auto& b) { return a->opened < b->opened; });
     return open;
@@ -57,9 +58,10 @@ bool mpi_runs() {
 
 void close_unclosed(std::unique_ptr<File> file) {
     const std::string path = file->path();
-    const bool tell = file->is_first();
+    const bool tell = file->state.session.rank() == 0;
     if (tell) std::fprintf(stderr, "thalweg: %s was not closed by the program\n", path.c_str());
-    const Error error = error_of([&] { end_file(std::move(file), [](File& f) { f.close(); }); });
+    const Error error =
+        error_of([&] { end_file(std::move(file), [](File& f) { close(f.puts); }); });
     if (tell && error.code != 0)
         std::fprintf(stderr, "thalweg: %s: %s (%d)\n", path.c_str(), error.text.c_str(),
                      error.code);
@@ -94,7 +96,7 @@ File* find_written(const std::string& path) {
     };
     if (process != getpid()) return nullptr;
     for (const std::unique_ptr<File>& file : files())
-        if (file != nullptr && file->is_writable() && full(file->path()) == full(path))
+        if (file != nullptr && file->definitions.is_writable() && full(file->path()) == full(path))
             return file.get();
     return nullptr;
 }
@@ -102,7 +104,7 @@ File* find_written(const std::string& path) {
 bool is_redirected(File& file, int mode) {
     if ((mode & NC_WRITE) != 0 || file.place() != file.path()) return true;
     const std::lock_guard lock(file.mutex());
-    if (file.comm() == MPI_COMM_NULL) (void)error_of([&] { file.sync(); });
+    if (file.state.session.comm() == MPI_COMM_NULL) (void)error_of([&] { file.sync(); });
     return false;
 }
 

@@ -60,7 +60,7 @@ template <class Action>
 void end_file(std::unique_ptr<File> file, Action action) {
     const std::lock_guard lock(file->mutex());
     const Error error = error_of([&] { action(*file); });
-    if (file->is_mixed())
+    if (file->puts.is_mixed())
         (void)file.release();  // do not destroy it: that is collective
     else
         file.reset();

@@ -18,7 +18,7 @@ namespace {
 
 int inq_ncid(int ncid, const char*, int* group) {
     return on_file(ncid, [&](File& file) {
-        if (!file.is_classic()) return NC_ENOGRP;
+        if (file.is_netcdf4()) return NC_ENOGRP;
         set(group, ncid);
         return 0;
     });
@@ -45,7 +45,7 @@ int inq_grp_parent(int ncid, int*) {
 
 int inq_grp_full_ncid(int ncid, const char* name, int* group) {
     return on_file(ncid, [&](File& file) {
-        if (!file.is_classic() && name != nullptr && std::string(name) != "/") return NC_ENOGRP;
+        if (file.is_netcdf4() && name != nullptr && std::string(name) != "/") return NC_ENOGRP;
         set(group, ncid);
         return 0;
     });
@@ -73,14 +73,14 @@ int inq_type_equal(int ncid, int type, int, int other_type, int* equal) {
 }
 
 int inq_user_type(int ncid, int, char*, std::size_t*, int*, std::size_t*, int*) {
-    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE; });
+    return on_file(ncid, [](File& file) { return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4; });
 }
 
 int inq_typeid(int ncid, const char* name, int* type) {
     return on_file(ncid, [&](File& file) {
         for (int t = NC_BYTE; t <= NC_UINT64; t++)
             if (name != nullptr && name == std::string(name_of_type(t))) return set(type, t), 0;
-        return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE;
+        return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4;
     });
 }
 
@@ -95,7 +95,7 @@ int def_grp(int ncid, const char* name, int* group) {
 }
 
 int rename_grp(int ncid, const char*) {
-    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADGRPID; });
+    return on_file(ncid, [](File& file) { return file.is_netcdf4() ? NC_EBADGRPID : NC_ENOTNC4; });
 }
 
 std::string type_named(const char* name) { return named("type", name); }
@@ -119,7 +119,7 @@ int def_opaque(int ncid, std::size_t size, const char* name, int* type) {
 // Answers calls about types that the file does not have.
 template <class... Arguments>
 int no_type(int ncid, Arguments...) {
-    return on_file(ncid, [](File& file) { return file.is_classic() ? NC_ENOTNC4 : NC_EBADTYPE; });
+    return on_file(ncid, [](File& file) { return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4; });
 }
 
 }  // namespace

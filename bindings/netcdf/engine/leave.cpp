@@ -81,7 +81,7 @@ int repeat(int ncid, const nc::Table& definitions) {
 void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
     const Table& real = file_table();
     int old = 0;
-    real.set_fill(ncid, file.fill_mode(), &old);
+    real.set_fill(ncid, file.definitions.fill_mode, &old);
     int varid = 0;
     for (const Variable& v : definitions.variables) {
         if (file.is_set_collective(varid)) real.var_par_access(ncid, varid, 1);  // NC_COLLECTIVE
@@ -109,7 +109,7 @@ bool has_same_ids(int ncid, const nc::Table& definitions) {
 // copies a box of limited size at a time.
 // @note Collective
 void copy_values(File& from, int ncid) {
-    const MPI_Comm comm = from.comm();
+    const MPI_Comm comm = from.state.session.comm();
     const nc::Table& table = from.table();
     std::vector<std::size_t> start, count;
     std::string values;
@@ -141,7 +141,7 @@ void copy_values(File& from, int ncid) {
 // it has created.
 // @note Collective
 void make_anew(int ncid, const nc::Table& definitions, File& file, const std::string& reason) {
-    const MPI_Comm comm = file.comm();
+    const MPI_Comm comm = file.state.session.comm();
     Call call = file.call();
     call.mode = NC_NOWRITE;
     const std::unique_ptr<File> old = File::open(call, comm);
@@ -177,7 +177,7 @@ void make_anew(int ncid, const nc::Table& definitions, File& file, const std::st
         (void)forward(ncid, path, NC_NOWRITE, false, "");
         throw;
     }
-    old->close();
+    close(old->puts);
 }
 
 }  // namespace
@@ -185,19 +185,20 @@ void make_anew(int ncid, const nc::Table& definitions, File& file, const std::st
 int leave(int ncid, const std::string& reason) {
     File& own = file_of(ncid);
     const std::lock_guard lock(own.mutex());
-    if (own.is_classic()) return NC_ENOTNC4;
-    if (own.format() != NC_FORMAT_NETCDF4) return NC_ESTRICTNC3;
-    if (!own.is_writable()) return NC_EPERM;
-    own.write_puts();
-    const bool empty = own.is_new();
+    if (!own.is_netcdf4()) return NC_ENOTNC4;
+    if (own.definitions.format != Format::netcdf4) return NC_ESTRICTNC3;
+    if (!own.definitions.is_writable()) return NC_EPERM;
+    own.puts.join(Reason::leave);
+    const bool empty = own.definitions.is_new();
     if (!own.call().create)  // the program has not chosen the storage
         for (std::size_t v = 0; v < own.table().variables.size(); v++)
-            own.table().variables[v].storage = own.inquire_storage(static_cast<int>(v));
+            own.table().variables[v].storage =
+                nc::inquire_storage(own.definitions, own.state, static_cast<int>(v));
     const nc::Table definitions = own.table();
-    const bool defining = own.in_define_mode();
+    const bool defining = own.definitions.in_define_mode();
     const std::unique_ptr<File> file = remove_file(ncid);
     if (empty)
-        file->discard();
+        discard(file->puts);
     else
         file->close_and_wait();
     if (!empty && file->call().parallel) {

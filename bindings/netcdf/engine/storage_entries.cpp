@@ -18,7 +18,7 @@ namespace thalweg::netcdf::engine {
 namespace {
 
 void need_netcdf4(File& file) {
-    if (file.is_classic()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
+    if (!file.is_netcdf4()) throw Error{NC_ENOTNC4, file.path() + " is not a netCDF-4 file"};
 }
 
 template <class Change>
@@ -50,7 +50,7 @@ int def_var_fletcher32(int ncid, int varid, int fletcher32) {
 int def_var_chunking(int ncid, int varid, int layout, const std::size_t* lengths) {
     bool compact = false;
     const int code = change_storage(ncid, varid, [&](Storage& s, const Variable& v, File& file) {
-        compact = layout == NC_COMPACT && file.format() == NC_FORMAT_NETCDF4;
+        compact = layout == NC_COMPACT && file.definitions.format == Format::netcdf4;
         std::vector<Index> all;
         for (std::size_t d = 0; lengths != nullptr && d < v.dims.size(); d++)
             all.push_back(static_cast<Index>(std::min<std::size_t>(lengths[d], NC_MAX_INT64)));
@@ -100,7 +100,7 @@ int def_var_fill(int ncid, int varid, int no_fill, const void* value) {
         const Variable& v = file.table().variable(varid);
         const bool replaces = file.is_netcdf4() && (value != nullptr || no_fill != 0);
         if (replaces && v.attributes.get(fill_attribute) != nullptr)
-            file.del_att(varid, fill_attribute);
+            file.definitions.del_att(varid, fill_attribute);
         if (value != nullptr && no_fill == 0)
             file.put_att(varid, fill_attribute, v.type, 1, value, v.type);
     });
@@ -109,7 +109,7 @@ int def_var_fill(int ncid, int varid, int no_fill, const void* value) {
 int inq_var_filter_ids(int ncid, int varid, std::size_t* n, unsigned* ids) {
     return on_file(ncid, [&](File& file) {
         std::vector<Filter> all;
-        if (!file.is_classic()) all = filters_of(file.storage_of(varid));
+        if (file.is_netcdf4()) all = filters_of(file.storage_of(varid));
         for (std::size_t i = 0; ids != nullptr && i < all.size(); i++) ids[i] = all[i].id;
         set(n, all.size());
     });
@@ -118,7 +118,7 @@ int inq_var_filter_ids(int ncid, int varid, std::size_t* n, unsigned* ids) {
 int inq_var_filter_info(int ncid, int varid, unsigned id, std::size_t* n, unsigned* values) {
     return on_file(ncid, [&](File& file) {
         std::vector<Filter> all;
-        if (!file.is_classic()) all = filters_of(file.storage_of(varid));
+        if (file.is_netcdf4()) all = filters_of(file.storage_of(varid));
         for (const Filter& f : all) {
             if (f.id != id) continue;
             set(n, f.parameters.size());

@@ -37,20 +37,20 @@ int open(const char*, int, int, std::size_t*, void* parameters, const Table*, in
 }
 
 int redef(int ncid) {
-    return on_file(ncid, [](File& file) { file.redef(); });
+    return on_file(ncid, [](File& file) { file.definitions.begin(); });
 }
 
 int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size_t fixed_free,
            std::size_t record_align) {
     return on_file(ncid, [&](File& file) {
         for (const std::size_t n : {header_free, fixed_align, fixed_free, record_align})
-            if (file.is_classic() && static_cast<std::ptrdiff_t>(n) < 0)
+            if (!file.is_netcdf4() && static_cast<std::ptrdiff_t>(n) < 0)
                 throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
-        if (file.is_classic() &&
+        if (!file.is_netcdf4() &&
             (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1)) {
             const auto words = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-            file.set_spacing(
-                {words(header_free), words(fixed_align), words(fixed_free), words(record_align)});
+            file.definitions.spacing = {words(header_free), words(fixed_align), words(fixed_free),
+                                        words(record_align)};
         }
         file.enddef();
     });
@@ -61,30 +61,35 @@ int sync(int ncid) {
 }
 
 int abort(int ncid) {
-    return attempt([&] { end_file(remove_file(ncid), [](File& file) { file.abort(); }); });
+    return attempt([&] { end_file(remove_file(ncid), [](File& file) { abort(file.puts); }); });
 }
 
 int close(int ncid, void*) {
-    return attempt([&] { end_file(remove_file(ncid), [](File& file) { file.close(); }); });
+    return attempt([&] { end_file(remove_file(ncid), [](File& file) { close(file.puts); }); });
 }
 
 int set_fill(int ncid, int mode, int* old) {
-    return on_file(ncid, [&](File& file) { set(old, file.set_fill(mode)); });
+    return on_file(ncid, [&](File& file) {
+        set(old, nc::set_fill(file.definitions, mode));
+        if (file.is_netcdf4()) return;
+        for (Variable& v : file.table().variables) v.storage.no_fill = mode == NC_NOFILL;
+    });
 }
 
 int inq_format(int ncid, int* format) {
-    return on_file(ncid, [&](File& file) { set(format, file.format()); });
+    return on_file(ncid, [&](File& file) { set(format, number_of(file.definitions.format)); });
 }
 
 int inq_format_extended(int ncid, int* format, int* mode) {
     return on_file(ncid, [&](File& file) {
         const Call& call = file.call();
-        if (file.is_classic()) {
+        if (!file.is_netcdf4()) {
             set(format, call.parallel ? NC_FORMATX_PNETCDF : NC_FORMATX_NC3);
             set(mode, call.mode & (NC_64BIT_OFFSET | NC_64BIT_DATA));
         } else {
             set(format, NC_FORMATX_NC_HDF5);
-            set(mode, NC_NETCDF4 | (file.format() == NC_FORMAT_NETCDF4 ? 0 : NC_CLASSIC_MODEL));
+            set(mode,
+                NC_NETCDF4 | (file.definitions.format == Format::netcdf4 ? 0 : NC_CLASSIC_MODEL));
         }
     });
 }
@@ -113,7 +118,7 @@ int inq_type(int ncid, int type, char* name, std::size_t* size) {
 int def_dim(int ncid, const char* name, std::size_t length, int* id) {
     bool second = false;
     const int code = on_file(ncid, [&](File& file) {
-        second = length == NC_UNLIMITED && file.format() == NC_FORMAT_NETCDF4 &&
+        second = length == NC_UNLIMITED && file.definitions.format == Format::netcdf4 &&
                  file.table().unlimited() >= 0;
         if (!second) set(id, file.def_dim(name, length));
     });
@@ -155,7 +160,7 @@ int inq_unlimdims(int ncid, int* n, int* ids) {
 }
 
 int rename_dim(int ncid, int dimid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.rename_dim(dimid, name); });
+    return on_file(ncid, [&](File& file) { file.definitions.rename_dim(dimid, name); });
 }
 
 // ---- attributes ---------------------------------------------------------------------------------
@@ -185,16 +190,19 @@ int inq_attname(int ncid, int varid, int number, char* name) {
 }
 
 int rename_att(int ncid, int varid, const char* name, const char* new_name) {
-    return on_file(ncid, [&](File& file) { file.rename_att(varid, name, new_name); });
+    return on_file(ncid, [&](File& file) { file.definitions.rename_att(varid, name, new_name); });
 }
 
 int del_att(int ncid, int varid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.del_att(varid, name); });
+    return on_file(ncid, [&](File& file) { file.definitions.del_att(varid, name); });
 }
 
 int get_att(int ncid, int varid, const char* name, void* values, int memory_type) {
-    return on_file(ncid,
-                   [&](File& file) { return file.get_att(varid, name, values, memory_type); });
+    return on_file(ncid, [&](File& file) {
+        const Attribute& a = file.table().attribute(varid, name);
+        return convert(a.type, a.bytes.data(), memory_type == NC_NAT ? a.type : memory_type, values,
+                       a.n, "", has_classic_types(file.definitions.format));
+    });
 }
 
 int put_att(int ncid, int varid, const char* name, int type, std::size_t n, const void* values,
@@ -203,7 +211,7 @@ int put_att(int ncid, int varid, const char* name, int type, std::size_t n, cons
     const int known = on_file(ncid, [&](File& file) {
         if (type > NC_STRING && file.is_netcdf4())
             throw Error{NC_EBADTYPID, "there is no type " + std::to_string(type)};
-        strings = type == NC_STRING && file.format() == NC_FORMAT_NETCDF4;
+        strings = type == NC_STRING && file.definitions.format == Format::netcdf4;
     });
     if (known != 0) return known;
     if (strings) {
@@ -220,7 +228,7 @@ int put_att(int ncid, int varid, const char* name, int type, std::size_t n, cons
 
 // Returns the reason why the engine cannot write a variable with these properties; empty if it can.
 std::string beyond(File& file, const char* name, int type, int n, const int* dims) {
-    if (file.format() != NC_FORMAT_NETCDF4) return "";
+    if (file.definitions.format != Format::netcdf4) return "";
     const std::string variable = std::string("variable '") + name + "'";
     if (type == NC_STRING) return variable + " has strings";
     int unlimited = 0;
@@ -256,7 +264,7 @@ int inq_varid(int ncid, const char* name, int* id) {
 }
 
 int rename_var(int ncid, int varid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.rename_var(varid, name); });
+    return on_file(ncid, [&](File& file) { file.definitions.rename_var(varid, name); });
 }
 
 bool has_checksums(const Storage& s) {
@@ -290,7 +298,7 @@ int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, i
         if (!asked) return 0;
         Storage s;
         s.layout = NC_CONTIGUOUS;
-        if (!file.is_classic()) s = file.storage_of(varid);
+        if (file.is_netcdf4()) s = file.storage_of(varid);
         set(shuffle, s.shuffle);
         set(deflate, s.deflate);
         set(level, s.level);
@@ -298,7 +306,7 @@ int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, i
         set(contiguous, s.layout == NC_CONTIGUOUS ? 1 : 0);
         if (chunks != nullptr && s.layout == NC_CHUNKED)
             std::copy(s.chunks.begin(), s.chunks.end(), chunks);
-        if (file.is_classic() && (endian != nullptr || filter != nullptr)) return NC_ENOTNC4;
+        if (!file.is_netcdf4() && (endian != nullptr || filter != nullptr)) return NC_ENOTNC4;
         set(endian, s.endian);
         const std::vector<Filter> filters = filters_of(s);
         const Filter first = filters.empty() ? Filter{} : filters.front();

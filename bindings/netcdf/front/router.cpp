@@ -77,9 +77,9 @@ struct Special<library, entry, function> {
 /// Returns the format that a mode selects: NC_FORMAT_*.
 int format_of(int mode, const Real& real) {
     enum { classic = 1, cdf2, netcdf4, netcdf4_classic, cdf5 };
-    if (mode & 0x1000) return mode & 0x100 ? netcdf4_classic : netcdf4;
-    if (mode & 0x200) return cdf2;
-    if (mode & 0x20) return cdf5;
+    if (mode & thalweg_netcdf4) return mode & thalweg_classic_model ? netcdf4_classic : netcdf4;
+    if (mode & thalweg_cdf2) return cdf2;
+    if (mode & thalweg_cdf5) return cdf5;
     if (real.get_default_format != nullptr) return real.get_default_format();
     int format = classic;
     if (real.set_default_format != nullptr && real.set_default_format(classic, &format) == 0)

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shim/shim.h"
+
 namespace thalweg::netcdf {
 
 /// A slot for a user-defined format.
@@ -16,6 +18,11 @@ struct Slot {
 inline constexpr Slot slots[] = {{0x2000000, 18}, {0x80, 9},      {0x1000000, 17},
                                  {0x800000, 16},  {0x400000, 15}, {0x200000, 14},
                                  {0x100000, 13},  {0x80000, 12},  {0x10000, 11}};
+static_assert([] {
+    for (const Slot& slot : slots)
+        if ((slot.mode & ~thalweg_user_formats) != 0) return false;
+    return true;
+}());
 
 /// The result of registering a table.
 struct Registered {

@@ -24,10 +24,6 @@ void decline(const struct thalweg_call* call);
  * opens: nonzero if the call creates or opens a file, so that MPI must have been initialized. */
 const struct thalweg_front* front_for_pnetcdf(int opens);
 
-/* Returns a function of the program's PnetCDF; null if there is none, or if this library
- * replaces it. Defined in names_pnetcdf.c. */
-void* real_pnetcdf(const char* name);
-
 /* Notes that the program has registered its own table.
  * @param mode  contains the bits of its slot */
 void detach(struct library* library, int mode);

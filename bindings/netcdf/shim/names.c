@@ -9,7 +9,10 @@
 #define CALLER __builtin_return_address(0)
 
 /* Mode bits that choose a format. They conflict with the bit of the slot. */
-enum { format_bits = 0x1000 | 0x100 | 0x200 | 0x20 | 0x2000 };
+enum {
+    format_bits =
+        thalweg_netcdf4 | thalweg_classic_model | thalweg_cdf2 | thalweg_cdf5 | thalweg_mpi_io
+};
 enum { use_create, use_open, use_remove };
 
 int offer(struct library* library, struct thalweg_call call, const char* path, int* id, int* code) {

@@ -9,18 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "front.h"
-
-/* Mode bits of netCDF. */
-enum {
-    diskless = 0x8,
-    mapped = 0x10,
-    cdf5 = 0x20,
-    cdf2 = 0x200,
-    shared = 0x800,
-    netcdf4 = 0x1000,
-    in_memory = 0x8000
-};
+#include "real.h"
 
 static const char* setting(const char* name) {
     const char* const value = getenv(name);
@@ -112,7 +101,8 @@ static int ordinary(const char* path) {
 }
 
 static int formats(int mode) {
-    return ((mode & cdf5) != 0) + ((mode & cdf2) != 0) + ((mode & netcdf4) != 0);
+    return ((mode & thalweg_cdf5) != 0) + ((mode & thalweg_cdf2) != 0) +
+           ((mode & thalweg_netcdf4) != 0);
 }
 
 int takes(const struct thalweg_call* call, const char* path) {
@@ -120,8 +110,8 @@ int takes(const struct thalweg_call* call, const char* path) {
     const int serial = call->kind == thalweg_no_comm;
     if (choice == netcdf_off || (serial && choice == netcdf_parallel)) return 0;
     if (serial && !call->create && choice != netcdf_forward) return 0;
-    if (call->mode & (diskless | mapped | thalweg_user_formats | in_memory)) return 0;
-    if (serial && (call->mode & shared)) return 0;
+    if (call->mode & thalweg_elsewhere) return 0;
+    if (serial && (call->mode & thalweg_share)) return 0;
     /* Pass the call on, because netCDF must see that it asks for two formats at once, and refuse
      * it. */
     if (formats(call->mode) > 1) return 0;
@@ -144,6 +134,6 @@ int takes_pnetcdf(const char* path, int mode) {
     const char* const safe = getenv("PNETCDF_SAFE_MODE"); /* PnetCDF compares ranks' arguments */
     const int leave = (safe != NULL && *safe != '0') || path == NULL || !chosen(path);
     if (leave && has_pnetcdf()) return 0;
-    if (mode & (diskless | mapped | thalweg_user_formats | netcdf4 | in_memory)) return 0;
+    if (mode & (thalweg_elsewhere | thalweg_netcdf4)) return 0;
     return formats(mode) <= 1 && path != NULL && is_plain(path) && ordinary(path);
 }

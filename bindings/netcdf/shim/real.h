@@ -69,6 +69,10 @@ void set_front(const void* address);
 /* Returns the function that a caller would have reached without the shim; null if there is none. */
 void* real_function(const void* caller, const char* name);
 
+/* Returns a function of the program's PnetCDF; null if there is none, or if this library
+ * replaces it. Defined in names_pnetcdf.c. */
+void* real_pnetcdf(const char* name);
+
 /* Returns the loaded object that defines a name; null if none does. */
 struct link_map* definer_of(const char* name);
 

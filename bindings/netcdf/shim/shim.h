@@ -18,6 +18,21 @@ enum { thalweg_shim_interface = 3 };
  * UDF0 to UDF9, or, with bit 0x40, a number that begins at bit 19. */
 enum { thalweg_user_formats = 0x40 | 0x80 | 0x10000 | 0x3f80000 };
 
+/* Other bits of netCDF's modes. */
+enum {
+    thalweg_diskless = 0x8,
+    thalweg_mapped = 0x10,
+    thalweg_cdf5 = 0x20,
+    thalweg_classic_model = 0x100,
+    thalweg_cdf2 = 0x200,
+    thalweg_share = 0x800,
+    thalweg_netcdf4 = 0x1000,
+    thalweg_mpi_io = 0x2000,
+    thalweg_in_memory = 0x8000,
+    /* Data that are not in a file, or in a file of another program's format. */
+    thalweg_elsewhere = thalweg_diskless | thalweg_mapped | thalweg_user_formats | thalweg_in_memory
+};
+
 /* Largest number of netCDF libraries in one process that the shim serves. */
 enum { thalweg_most_libraries = 4 };
 

@@ -10,49 +10,52 @@
 
 namespace thalweg::pnetcdf::engine {
 
-int File::put_att(int varid, const char* name, int type, Index n, const void* values, int memory) {
-    need_write();
-    table_.attributes_of(varid);
-    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, path_ + ": a name is empty"};
+namespace {
+
+// @param memory  type of the values; NC_NAT: that of the attribute
+// @return NC_ERANGE if values do not fit, otherwise 0; fill values are stored for those that do
+//     not fit
+int put_attribute(File& file, int varid, const char* name, int type, Index n, const void* values,
+                  int memory) {
+    file.handle().need_write();
+    file.table().attributes_of(varid);
+    if (name == nullptr || *name == '\0')
+        throw Error{NC_EBADNAME, file.path() + ": a name is empty"};
     const auto refuse = [&](int code, const char* what) {
-        throw Error{code, path_ + ": attribute " + name + ": " + what};
+        throw Error{code, file.path() + ": attribute " + name + ": " + what};
     };
     if (std::strlen(name) > NC_MAX_NAME) refuse(NC_EMAXNAME, "the name is too long");
     std::string checked = name;
     check_name(checked);
     if (size_of(type) == 0) refuse(NC_EBADTYPE, "there is no such type");
-    if (type > NC_DOUBLE && format_ != Format::cdf5)
+    if (type > NC_DOUBLE && file.definitions.format != Format::cdf5)
         refuse(strict_cdf2, "the format lacks the type");
     if (memory == NC_NAT) memory = type;
     if ((memory == NC_CHAR) != (type == NC_CHAR)) refuse(NC_ECHAR, "text is no number");
     if (n > 0 && values == nullptr) refuse(NC_EINVAL, "there are no values");
     if (n < 0) refuse(NC_EINVAL, "a negative number of values");
     Attribute a{name, type, n, std::string(static_cast<std::size_t>(n) * size_of(type), '\0')};
-    const int code = convert(memory, values, type, a.bytes.data(), n, "", any_sign());
-    Dataset::put_att(varid, std::move(a));
+    const int code = convert(memory, values, type, a.bytes.data(), n, "",
+                             has_classic_types(file.definitions.format));
+    file.definitions.put_att(varid, std::move(a));
     return code;
 }
 
-int File::get_att(int varid, const char* name, void* values, int memory) {
-    table_.attributes_of(varid);
-    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, path_ + ": a name is empty"};
-    const Attribute& a = table_.attribute(varid, name);
+int get_attribute(File& file, int varid, const char* name, void* values, int memory) {
+    file.table().attributes_of(varid);
+    if (name == nullptr || *name == '\0')
+        throw Error{NC_EBADNAME, file.path() + ": a name is empty"};
+    const Attribute& a = file.table().attribute(varid, name);
     if (memory == NC_NAT) memory = a.type;
     if (a.n == 0) return NC_NOERR;
     if ((memory == NC_CHAR) != (a.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": attribute " + name + ": text is no number"};
-    if (values == nullptr) throw Error{NC_EINVAL, path_ + ": there is no array"};
-    return convert(a.type, a.bytes.data(), memory, values, a.n, "", any_sign());
+        throw Error{NC_ECHAR, file.path() + ": attribute " + name + ": text is no number"};
+    if (values == nullptr) throw Error{NC_EINVAL, file.path() + ": there is no array"};
+    return convert(a.type, a.bytes.data(), memory, values, a.n, "",
+                   has_classic_types(file.definitions.format));
 }
 
-void File::del_att(int varid, const std::string& name) {
-    need_define();
-    Dataset::del_att(varid, name);
-}
-
-namespace calls {
-
-namespace {
+}  // namespace
 
 const char* checked(const char* name) {
     if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, "a name is empty"};
@@ -60,51 +63,42 @@ const char* checked(const char* name) {
     return name;
 }
 
-}  // namespace
-
-namespace {
-
-// @param memory  type of the values; NC_NAT: that of the attribute
-int put_attribute(File& file, int varid, const char* name, nc_type type, MPI_Offset n,
-                  const void* values, int memory) {
-    return on(file, [&] { return file.put_att(varid, name, type, n, values, memory); });
-}
-
-}  // namespace
+namespace calls {
 
 #define X(suffix, in_memory, number)                                                               \
     int ncmpi_put_att##suffix(File& file, int varid, const char* name, nc_type type, MPI_Offset n, \
                               const in_memory* values) {                                           \
-        return put_attribute(file, varid, name, type, n, values, number);                          \
+        return on(file,                                                                            \
+                  [&] { return put_attribute(file, varid, name, type, n, values, number); });      \
     }                                                                                              \
     int ncmpi_get_att##suffix(File& file, int varid, const char* name, in_memory* values) {        \
-        return on(file, [&] { return file.get_att(varid, name, values, number); });                \
+        return on(file, [&] { return get_attribute(file, varid, name, values, number); });         \
     }
 THALWEG_NC_NUMBER_TYPES(X)
 X(, void, NC_NAT)
 #undef X
 
 int ncmpi_put_att_text(File& file, int varid, const char* name, MPI_Offset n, const char* values) {
-    return put_attribute(file, varid, name, NC_CHAR, n, values, NC_CHAR);
+    return on(file, [&] { return put_attribute(file, varid, name, NC_CHAR, n, values, NC_CHAR); });
 }
 
 int ncmpi_get_att_text(File& file, int varid, const char* name, char* values) {
-    return on(file, [&] { return file.get_att(varid, name, values, NC_CHAR); });
+    return on(file, [&] { return get_attribute(file, varid, name, values, NC_CHAR); });
 }
 
 int ncmpi_del_att(File& file, int varid, const char* name) {
     return on(file, [&] {
-        file.need_define();
+        file.handle().need_define();
         file.table().attributes_of(varid);
-        file.del_att(varid, checked(name));
+        file.definitions.del_att(varid, checked(name));
     });
 }
 
 int ncmpi_rename_att(File& file, int varid, const char* name, const char* new_name) {
     return on(file, [&] {
-        file.need_write();
+        file.handle().need_write();
         file.table().attributes_of(varid);
-        file.rename_att(varid, checked(name), checked(new_name));
+        file.definitions.rename_att(varid, checked(name), checked(new_name));
     });
 }
 

@@ -24,12 +24,6 @@ void set_text(char* to, const std::string& text) {
     if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
-const char* checked(const char* name) {
-    if (name == nullptr || *name == '\0') throw Error{NC_EBADNAME, "a name is empty"};
-    if (std::strlen(name) > NC_MAX_NAME) throw Error{NC_EMAXNAME, "a name is too long"};
-    return name;
-}
-
 int variables(File& file, bool records) {
     const nc::Table& t = file.table();
     return static_cast<int>(
@@ -40,12 +34,12 @@ int variables(File& file, bool records) {
 }  // namespace
 
 int ncmpi_inq_format(File& file, int* format) {
-    return on(file, [&] { set(format, file.format()); });
+    return on(file, [&] { set(format, number_of(file.definitions.format)); });
 }
 
 int ncmpi_inq_version(File& file, int* mode) {
     return on(file, [&] {
-        const int format = file.format();
+        const int format = number_of(file.definitions.format);
         set(mode, format == NC_FORMAT_64BIT_DATA     ? NC_64BIT_DATA
                   : format == NC_FORMAT_64BIT_OFFSET ? NC_64BIT_OFFSET
                                                      : NC_CLASSIC_MODEL);
@@ -122,7 +116,7 @@ int ncmpi_inq_varid(File& file, const char* name, int* id) {
 int ncmpi_inq_var(File& file, int id, char* name, nc_type* type, int* n, int* dims,
                   int* attributes) {
     return on(file, [&] {
-        const Variable& v = file.variable_of(id);
+        const Variable& v = variable_of(file.definitions, id);
         set_text(name, v.name);
         set(type, v.type);
         set(n, v.dims.size());
@@ -153,7 +147,7 @@ int ncmpi_inq_varnatts(File& file, int id, int* n) {
 
 int ncmpi_inq_var_fill(File& file, int id, int* no_fill, void* value) {
     return on(file, [&] {
-        const Variable& v = file.variable_of(id);
+        const Variable& v = variable_of(file.definitions, id);
         set(no_fill, v.storage.no_fill ? 1 : 0);
         const std::string fill = nc::Table::fill_of(v);
         if (value != nullptr) std::memcpy(value, fill.data(), fill.size());
@@ -164,29 +158,31 @@ int ncmpi_inq_var_fill(File& file, int id, int* no_fill, void* value) {
 
 int ncmpi_inq_varoffset(File& file, int id, MPI_Offset* offset) {
     return on(file, [&] {
-        file.variable_of(id);
-        if (offset != nullptr) *offset = file.places().begin.at(static_cast<std::size_t>(id));
+        variable_of(file.definitions, id);
+        if (offset != nullptr)
+            *offset = file.layout.places().begin.at(static_cast<std::size_t>(id));
     });
 }
 
 int ncmpi_inq_header_size(File& file, MPI_Offset* size) {
-    return on(file, [&] { set(size, file.header_size()); });
+    return on(file, [&] { set(size, file.layout.header_size()); });
 }
 
 int ncmpi_inq_header_extent(File& file, MPI_Offset* size) {
-    return on(file, [&] { set(size, file.places().extent); });
+    return on(file, [&] { set(size, file.layout.places().extent); });
 }
 
 int ncmpi_inq_recsize(File& file, MPI_Offset* size) {
-    return on(file, [&] { set(size, file.places().record_bytes); });
+    return on(file, [&] { set(size, file.layout.places().record_bytes); });
 }
 
 // Returns the bytes that this rank has put. On the first rank, which writes the header, this
 // includes the header.
 int ncmpi_inq_put_size(File& file, MPI_Offset* size) {
     return on(file, [&] {
-        const bool header = file.is_first() && file.is_writable() && !file.in_define_mode();
-        set(size, file.handle().put + (header ? file.header_size() : 0));
+        const bool header =
+            file.state.session.rank() == 0 && file.handle().writable && !file.handle().defines;
+        set(size, file.handle().put + (header ? file.layout.header_size() : 0));
     });
 }
 
@@ -202,15 +198,15 @@ int ncmpi_inq_striping(File& file, int* size, int* count) {
 }
 
 int ncmpi_inq_nreqs(File& file, int* n) {
-    return on(file, [&] { set(n, file.pending()); });
+    return on(file, [&] { set(n, file.handle().requests.size()); });
 }
 
 int ncmpi_inq_buffer_size(File& file, MPI_Offset* bytes) {
-    return on(file, [&] { set(bytes, file.buffer_size()); });
+    return on(file, [&] { set(bytes, file.handle().buffer_size()); });
 }
 
 int ncmpi_inq_buffer_usage(File& file, MPI_Offset* bytes) {
-    return on(file, [&] { set(bytes, file.buffer_usage()); });
+    return on(file, [&] { set(bytes, file.handle().buffer_usage()); });
 }
 
 // Returns the program's hints, and PnetCDF's hints with the values in use.
@@ -223,10 +219,10 @@ int ncmpi_inq_file_info(File& file, MPI_Info* used) {
         else
             MPI_Info_create(used);
         // Alignments are chosen when the definitions of a new file end.
-        const detail::HeaderPadding spacing = file.spacing();
+        const detail::HeaderPadding spacing = file.definitions.spacing.value_or(detail::HeaderPadding{});
         const auto padded = [](Index n) { return std::to_string((n + 3) / 4 * 4); };
-        const Index own = file.hint("nc_var_align_size"),
-                    own_header = file.hint("nc_header_align_size");
+        const Index own = file.handle().hint("nc_var_align_size"),
+                    own_header = file.handle().hint("nc_header_align_size");
         const std::string header = padded(own_header > 0 ? own_header : spacing.var_align),
                           vars = padded(own > 0 ? own : 4),
                           records = padded(std::max<Index>(spacing.record_align, 4));

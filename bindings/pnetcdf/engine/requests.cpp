@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pnetcdf/engine/file.hpp"
+#include "pnetcdf/engine/transfers.hpp"
 #include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
@@ -25,20 +25,21 @@ constexpr Index small = 4096;
 // Posts a request, which a later wait carries out.
 // @param small_too  copy small arrays, too
 // @return NC_ERANGE if values do not fit, otherwise 0
-int File::post(const DataCall& call, bool small_too) {
-    const Variable& v = variable_of(call.varid);
+int Transfers::post(const DataCall& call, bool small_too) {
+    const Variable& v = variable_of(definitions_, call.varid);
     if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
-    if (call.verb == Verb::bput) buffer_size();  // throws if no buffer is attached
+        throw Error{NC_ECHAR, definitions_.path + ": variable " + v.name +
+                                  ": text and numbers do not convert"};
+    if (call.verb == Verb::bput) handle_->buffer_size();  // throws if no buffer is attached
     Request r;
     r.puts = call.puts();
-    r.selection = select(call);
+    r.selection = selector_.select(call);
     const Selection& s = r.selection;
     const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
     if (s.elements == 0) return NC_NOERR;
     if (call.verb == Verb::bput) {
-        if (handle_->buffer - buffer_usage() < bytes)
-            throw Error{buffer_too_small, path_ + ": the attached buffer is too small"};
+        if (handle_->buffer - handle_->buffer_usage() < bytes)
+            throw Error{buffer_too_small, definitions_.path + ": the attached buffer is too small"};
         r.buffered = bytes;
     }
     int code = NC_NOERR;
@@ -49,7 +50,8 @@ int File::post(const DataCall& call, bool small_too) {
             r.own.reset(new char[static_cast<std::size_t>(bytes)]);
             code = convert_to(s, r.own.get());
             if (code != NC_NOERR && code != NC_ERANGE)
-                throw Error{code, path_ + ": variable " + v.name + ": types do not convert"};
+                throw Error{code,
+                            definitions_.path + ": variable " + v.name + ": types do not convert"};
             r.values = r.own.get();
         }
     }
@@ -64,8 +66,8 @@ int File::post(const DataCall& call, bool small_too) {
 
 // Removes the requests of a call from the list of open requests.
 // @param numbers  receives each request's position in the call's list
-std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
-                                std::vector<int>& numbers) {
+std::vector<Request> Transfers::take(int n, int* ids, int* statuses, int& code,
+                                     std::vector<int>& numbers) {
     std::vector<Request> chosen;
     // For each request, its position in the list; -1: it is not chosen; -2: it is chosen although
     // the list does not name it, as n stands for all requests, all puts or all gets.
@@ -101,11 +103,10 @@ std::vector<Request> File::take(int n, int* ids, int* statuses, int& code,
 }
 
 // Carries out requests: puts before gets.
-int File::finish(std::vector<Request>& chosen, bool together, const std::vector<int>& numbers,
-                 int* statuses) {
+int Transfers::finish(std::vector<Request>& chosen, bool together, const std::vector<int>& numbers,
+                      int* statuses) {
     const auto bytes_of = [&](const Request& r) {
-        return r.selection.elements *
-               static_cast<Index>(size_of(variable_of(r.selection.varid).type));
+        return r.selection.elements * size_of_element(r.selection.varid);
     };
     std::vector<std::unique_ptr<char[]>> read(chosen.size());
     std::vector<Reading> readings;
@@ -116,18 +117,14 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
                 for (Entry& part : r.selection.parts) part.borrowed = true;
                 push(r.selection, r.values, false);
             } else if (r.puts) {
-                const std::size_t alignment = size_of(variable_of(r.selection.varid).type);
-                char* const own = QueuedFile::take(bytes_of(r), alignment);
+                const std::size_t alignment = size_of(variable(r.selection.varid).type);
+                char* const own = puts_.take(bytes_of(r), alignment);
                 std::memcpy(own, r.values, static_cast<std::size_t>(bytes_of(r)));
                 push(r.selection, own, false);
             } else {
                 read[i].reset(new char[static_cast<std::size_t>(bytes_of(r))]);
-                char* to = read[i].get();
-                for (const Entry& part : r.selection.parts) {
-                    readings.push_back({&part, to});
-                    to +=
-                        part.elements() * static_cast<Index>(size_of(variable_of(part.varid).type));
-                }
+                const auto more = readings_of(r.selection, read[i].get());
+                readings.insert(readings.end(), more.begin(), more.end());
             }
         }
     });
@@ -138,14 +135,14 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
     if (together) {
         // A rank without memory for all its requests takes part with those that it could prepare.
         int reads = error.code == 0 && !readings.empty() ? 1 : 0;
-        if (writable_) {
-            attempt_all([&] { write_requests(reads != 0); });
-            reads = some_reads() ? 1 : 0;
+        if (definitions_.is_writable()) {
+            attempt_all([&] { puts_.write_requests(reads != 0); });
+            reads = puts_.some_reads() ? 1 : 0;
         } else {
-            MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, session_.comm());
+            MPI_Allreduce(MPI_IN_PLACE, &reads, 1, MPI_INT, MPI_MAX, state_.session.comm());
         }
         if (reads != 0) {
-            attempt_all([&] { begin_get(-1); });
+            attempt_all([&] { puts_.begin_get(-1); });
             attempt_all([&] { read_together(std::move(readings)); });
         }
     } else {
@@ -163,13 +160,9 @@ int File::finish(std::vector<Request>& chosen, bool together, const std::vector<
     return code;
 }
 
-int File::wait(bool together, int n, int* ids, int* statuses) {
-    if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (together && handle_->independent)
-        throw Error{is_independent, path_ + " is in independent data mode"};
-    if (!together && !handle_->independent)
-        throw Error{not_independent, path_ + " is in collective data mode"};
-    if (n < all_puts) throw Error{NC_EINVAL, path_ + ": a negative number of requests"};
+int Transfers::wait(bool together, int n, int* ids, int* statuses) {
+    handle_->need_mode(together);
+    if (n < all_puts) throw Error{NC_EINVAL, definitions_.path + ": a negative number of requests"};
     int code = NC_NOERR;
     std::vector<int> numbers;
     std::vector<Request> chosen = take(n, ids, n < 0 ? nullptr : statuses, code, numbers);
@@ -177,38 +170,12 @@ int File::wait(bool together, int n, int* ids, int* statuses) {
     return code != NC_NOERR ? code : ended;
 }
 
-int File::cancel(int n, int* ids, int* statuses) {
-    if (n < all_puts) throw Error{NC_EINVAL, path_ + ": a negative number of requests"};
+int Transfers::cancel(int n, int* ids, int* statuses) {
+    if (n < all_puts) throw Error{NC_EINVAL, definitions_.path + ": a negative number of requests"};
     int code = NC_NOERR;
     std::vector<int> numbers;
     take(n, ids, n < 0 ? nullptr : statuses, code, numbers);
     return code;
-}
-
-// ---- the attached buffer, of which only the use is counted
-// ---------------------------------------
-
-void File::attach(Index bytes) {
-    if (bytes <= 0) throw Error{no_buffer_size, path_ + ": a buffer without bytes"};
-    if (handle_->buffer >= 0) throw Error{buffer_attached, path_ + " has a buffer"};
-    handle_->buffer = bytes;
-}
-
-void File::detach() {
-    if (buffer_usage() > 0) throw Error{buffer_in_use, path_ + ": the buffer is in use"};
-    handle_->buffer = -1;
-}
-
-Index File::buffer_size() const {
-    if (handle_->buffer < 0) throw Error{no_buffer, path_ + " has no buffer"};
-    return handle_->buffer;
-}
-
-Index File::buffer_usage() const {
-    buffer_size();
-    Index used = 0;
-    for (const Request& r : handle_->requests) used += r.buffered;
-    return used;
 }
 
 }  // namespace thalweg::pnetcdf::engine

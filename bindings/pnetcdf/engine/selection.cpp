@@ -1,14 +1,15 @@
-// The section that a call selects: PnetCDF's checks in its order, and the boxes of varn.
-//
 // SPDX-License-Identifier: Apache-2.0
+#include "pnetcdf/engine/selection.hpp"
+
 #include <netcdf.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include "pnetcdf/engine/file.hpp"
+#include "pnetcdf/engine/codes.hpp"
 #include "pnetcdf/engine/file_types.hpp"
 #include "types.hpp"
 
@@ -29,22 +30,34 @@ bool ends_beyond(Index start, Index count, const MPI_Offset* stride, Index lengt
 
 }  // namespace
 
+bool Selector::is_strict() {
+    const char* const relax = std::getenv("PNETCDF_RELAX_COORD_BOUND");
+    return relax != nullptr && *relax == '0';
+}
+
+Variable& variable_of(Definitions& definitions, int varid) {
+    if (varid == NC_GLOBAL)
+        throw Error{NC_EGLOBAL, definitions.path + ": NC_GLOBAL is no variable"};
+    return definitions.table.variable(varid);
+}
+
 // Returns the lengths of a variable; to read it, with the records that all ranks have put.
-Shape File::lengths_for(const Variable& v, bool reading) {
+Shape Selector::lengths_for(const Variable& v, bool reading) {
     Shape lengths = table_.lengths(v);
-    if (reading && table_.is_record(v)) lengths[0] = records();
+    if (reading && table_.is_record(v)) lengths[0] = puts_.records();
     return lengths;
 }
 
-void File::check_bounds(const Variable& v, const Shape& lengths, bool reading, bool whole,
-                        const MPI_Offset* start, const MPI_Offset* count,
-                        const MPI_Offset* stride) const {
+void Selector::check_bounds(const Variable& v, const Shape& lengths, bool reading, bool whole,
+                            const MPI_Offset* start, const MPI_Offset* count,
+                            const MPI_Offset* stride) const {
     const auto refuse = [&](int code, const char* what) {
-        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+        throw Error{code, definitions_.path + ": variable " + v.name + ": " + what};
     };
     if (start == nullptr || start[0] < 0) refuse(NC_EINVALCOORDS, "there is no start");
     const bool record = table_.is_record(v);
-    if (record && any_sign() && start[0] > std::numeric_limits<std::uint32_t>::max())
+    if (record && has_classic_types(definitions_.format) &&
+        start[0] > std::numeric_limits<std::uint32_t>::max())
         refuse(NC_EINVALCOORDS, "a record that the format cannot have");
     const auto is_free = [&](std::size_t d) { return d == 0 && record && !reading; };
     for (std::size_t d = 0; d < v.dims.size(); d++) {
@@ -68,24 +81,14 @@ void File::check_bounds(const Variable& v, const Shape& lengths, bool reading, b
             if (stride[d] <= 0) refuse(NC_ESTRIDE, "a stride below 1");
 }
 
-void File::check_mode(const DataCall& call) const {
-    if (call.puts()) need_write();
-    if (!call.waits()) return;
-    if (define_) throw Error{NC_EINDEFINE, path_ + " is in define mode"};
-    if (call.together && handle_->independent)
-        throw Error{is_independent, path_ + " is in independent data mode"};
-    if (!call.together && !handle_->independent)
-        throw Error{not_independent, path_ + " is in collective data mode"};
-}
-
-void File::add_section(const Variable& v, const DataCall& call, Selection& s) {
+void Selector::add_section(const Variable& v, const DataCall& call, Selection& s) {
     Entry part;
     part.varid = call.varid;
     const std::size_t dims = v.dims.size();
     if (call.kind == Kind::var) {
         part.start.assign(dims, 0);
         part.count = table_.lengths(v);
-        if (table_.is_record(v)) part.count[0] = records();
+        if (table_.is_record(v)) part.count[0] = puts_.records();
     } else if (dims > 0) {
         const bool whole = call.kind != Kind::var1;
         check_bounds(v, lengths_for(v, !call.puts()), !call.puts(), whole, call.start, call.count,
@@ -178,7 +181,8 @@ private:
 // for many variables and in each record. Those of a record variable must be in one record.
 // @param key  receives the key of the boxes; 0: they cannot be found again
 // @return false if they are new
-bool File::find_pieces(const Variable& v, const DataCall& call, Session::Key& key, Selection& s) {
+bool Selector::find_pieces(const Variable& v, const DataCall& call, Session::Key& key,
+                           Selection& s) {
     const std::size_t dims = v.dims.size(), outer = table_.is_record(v) ? 1 : 0;
     if (call.pieces < 2 || dims == outer || call.starts == nullptr) return false;
     numbers_.resize(static_cast<std::size_t>(2 * call.pieces + 1) * (dims - outer));
@@ -213,7 +217,7 @@ bool File::find_pieces(const Variable& v, const DataCall& call, Session::Key& ke
     return false;
 }
 
-void File::keep_pieces(const Variable& v, const Session::Key& key, const Selection& s) {
+void Selector::keep_pieces(const Variable& v, const Session::Key& key, const Selection& s) {
     constexpr std::size_t most = 8;
     if (key == Session::Key{} || s.parts.size() != 1 || s.parts.front().pieces == nullptr) return;
     if (known_pieces_.size() == most) known_pieces_.clear();
@@ -225,7 +229,7 @@ void File::keep_pieces(const Variable& v, const Session::Key& key, const Selecti
     known_pieces_.push_back({key, std::move(part)});
 }
 
-void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
+void Selector::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
     Session::Key key{};
     if (!find_pieces(v, call, key, s)) {
         add_new_pieces(v, call, s);
@@ -234,10 +238,10 @@ void File::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
     s.array = Array(call, v.type, {}, s.elements);
 }
 
-void File::add_new_pieces(const Variable& v, const DataCall& call, Selection& s) {
+void Selector::add_new_pieces(const Variable& v, const DataCall& call, Selection& s) {
     const std::size_t dims = v.dims.size();
     const auto refuse = [&](int code, const char* what) {
-        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+        throw Error{code, definitions_.path + ": variable " + v.name + ": " + what};
     };
     if (dims == 0 && call.pieces > 1) refuse(NC_EINVAL, "a scalar has one piece");
     if (dims > 0 && call.pieces > 0 && call.starts == nullptr) refuse(no_start, "no starts");
@@ -281,16 +285,16 @@ std::pair<Shape, Shape> first_box(const Shape& shape, Index element, Index n) {
 
 // Adds the elements to which the filetype of a vard call points. They may belong to other variables
 // of the same type, too.
-void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
+void Selector::add_places(const Variable& v, const DataCall& call, Selection& s) {
     if (call.filetype == MPI_DATATYPE_NULL ||
         (call.bufcount == 0 && call.buftype != MPI_DATATYPE_NULL))
         return;
     const auto refuse = [&](int code, const char* what) {
-        throw Error{code, path_ + ": variable " + v.name + ": " + what};
+        throw Error{code, definitions_.path + ": variable " + v.name + ": " + what};
     };
     if (element_of(call.filetype) != v.type) refuse(other_file_type, "a datatype of another type");
     const auto size = static_cast<Index>(size_of(v.type));
-    const Places p = places();
+    const Places p = layout_.places();
     const auto find = [&](Index offset, Entry& box, Index& within, Shape& shape) {
         for (std::size_t i = 0; i < p.begin.size(); i++) {
             const Variable& other = table_.variables[i];
@@ -304,7 +308,7 @@ void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
             if (record) at %= p.record_bytes;
             if (at >= bytes || at % static_cast<Index>(size_of(other.type)) != 0) continue;
             if (other.type != v.type) refuse(not_supported, "places of a variable of another type");
-            if (record && !call.puts() && number >= records())
+            if (record && !call.puts() && number >= puts_.records())
                 refuse(NC_EINVALCOORDS, "a record that is not there");
             box.varid = static_cast<int>(i);
             box.start.assign(record ? 1 : 0, number);
@@ -342,12 +346,13 @@ void File::add_places(const Variable& v, const DataCall& call, Selection& s) {
     s.array = Array(call, v.type, {}, s.elements);
 }
 
-Selection File::select(const DataCall& call) {
+Selection Selector::select(const DataCall& call) {
     Selection s;
     s.varid = call.varid;
-    const Variable& v = variable_of(call.varid);
+    const Variable& v = variable_of(definitions_, call.varid);
     if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, path_ + ": variable " + v.name + ": text and numbers do not convert"};
+        throw Error{NC_ECHAR, definitions_.path + ": variable " + v.name +
+                                  ": text and numbers do not convert"};
     if (call.kind == Kind::vard)
         add_places(v, call, s);
     else if (call.kind == Kind::varn)

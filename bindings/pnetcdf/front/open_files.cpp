@@ -63,7 +63,7 @@ std::shared_ptr<engine::File> find_if(MPI_Comm comm, Test test) {
     for (const auto& open : slots().files) {
         if (open == nullptr || open->file == nullptr) continue;
         int same = MPI_UNEQUAL;
-        MPI_Comm_compare(comm, open->file->comm(), &same);
+        MPI_Comm_compare(comm, open->file->state.session.comm(), &same);
         const bool ranks = same == MPI_IDENT || same == MPI_CONGRUENT;
         if (ranks && test(*open->file)) return open->file;
     }
@@ -80,13 +80,13 @@ std::filesystem::path real_path(const std::string& path) {
 long find_open(const std::string& path, MPI_Comm comm, bool writing) {
     const std::filesystem::path wanted = real_path(path);
     const auto found = find_if(comm, [&](const engine::File& file) {
-        return (file.is_written() || !writing) && real_path(file.path()) == wanted;
+        return (file.definitions.is_writable() || !writing) && real_path(file.path()) == wanted;
     });
-    return found == nullptr ? -1 : found->number();
+    return found == nullptr ? -1 : found->puts.number();
 }
 
 std::shared_ptr<engine::File> open_file(long number, MPI_Comm comm) {
-    return find_if(comm, [&](const engine::File& file) { return file.number() == number; });
+    return find_if(comm, [&](const engine::File& file) { return file.puts.number() == number; });
 }
 
 }  // namespace thalweg::pnetcdf

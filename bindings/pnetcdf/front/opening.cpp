@@ -16,10 +16,10 @@
 
 #include "front/account.hpp"
 #include "front/router.hpp"
-#include "pnetcdf/engine/calls.hpp"
+#include "pnetcdf/engine/file.hpp"
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
-#include "pnetcdf/front/table.hpp"
+#include "pnetcdf/front/real.hpp"
 #include "session.hpp"
 #include "shim/pnetcdf_numbers.h"
 
@@ -138,7 +138,7 @@ void close_open_files(bool with_mpi) {
     const Depth deeper(the_shim());
     for (OpenFile& open : take_files()) {
         const std::string path = open.file->path();
-        const bool tell = open.file->is_first() && open.file.use_count() == 1;
+        const bool tell = open.file->state.session.rank() == 0 && open.file.use_count() == 1;
         if (tell) std::fprintf(stderr, "thalweg: %s was not closed by the program\n", path.c_str());
         const int code = engine::end(open.file, *open.handle, false);
         if (tell && code != 0)

@@ -4,7 +4,6 @@
 #include <netcdf.h>
 #include <pnetcdf.h>
 
-#include <atomic>
 #include <mutex>
 
 #include "front/router.hpp"
@@ -13,20 +12,12 @@
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/opening.hpp"
+#include "pnetcdf/front/real.hpp"
 #include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf {
 
 namespace {
-
-const thalweg_shim* shim;
-
-constexpr const char* texts[] = {
-#define NAME(name, ...) #name,
-#include "pnetcdf_names.inc"
-};
-
-std::atomic<void*> reals[number_of_names];
 
 /// A PnetCDF function whose first argument is a file's id. It calls the engine or the real
 /// function.
@@ -40,10 +31,10 @@ struct Routed<int(int, A...), engine, number> {
             auto* const real = reinterpret_cast<int (*)(int, A...)>(real_function(number));
             return real != nullptr ? real(inner, arguments...) : NC_ENOTBUILT;
         };
-        if (*shim->depth() > 0) return forward(id);
+        if (*the_shim()->depth() > 0) return forward(id);
         const OpenFile* const open = find_file(id);
         if (open == nullptr) return NC_EBADID;
-        const Depth deeper(shim);
+        const Depth deeper(the_shim());
         if (open->file == nullptr) return forward(open->inner);
         if (netcdf::in_child()) return NC_EBADID;
         const std::lock_guard lock(open->file->mutex());
@@ -83,23 +74,10 @@ void* const functions[number_of_names] = {
 
 }  // namespace
 
-const thalweg_shim* the_shim() { return shim; }
-
-void* function_of(int number) { return functions[number]; }
-
-void* real_function(int number) {
-    void* found = reals[number].load(std::memory_order_acquire);
-    if (found == nullptr) {
-        found = shim->real_pnetcdf(texts[number]);
-        reals[number].store(found, std::memory_order_release);
-    }
-    return found;
-}
-
 void finish() { opening::tell_unclosed_files(); }
 
-void* const* begin(const thalweg_shim* given, int* count) {
-    shim = given;
+void* const* begin(const thalweg_shim* shim, int* count) {
+    set_functions(shim, functions);
     *count = number_of_names;
     opening::adopt_open_files();
     return functions;

@@ -16,14 +16,4 @@ void* const* begin(const thalweg_shim* shim, int* count);
 /// Must be called when the process exits.
 void finish();
 
-/// Returns a function of the real PnetCDF; null if the program has none.
-/// @param number  number of its name in the list of names
-void* real_function(int number);
-
-/// Returns the function that the program calls by a name.
-void* function_of(int number);
-
-/// Returns the shim that begin() has set.
-const thalweg_shim* the_shim();
-
 }  // namespace thalweg::pnetcdf

@@ -21,12 +21,12 @@ namespace thalweg::nc {
 
 // A netCDF-4 file that one rank writes by netCDF-C. It is a work file, which gets the name of the
 // file when it is closed.
-class Serial {
+class Fallback {
 public:
-    Serial(MPI_Comm comm, int root) : comm_(comm), root_(root) {}
-    ~Serial();
-    Serial(const Serial&) = delete;
-    Serial& operator=(const Serial&) = delete;
+    Fallback(MPI_Comm comm, int root) : comm_(comm), root_(root) {}
+    ~Fallback();
+    Fallback(const Fallback&) = delete;
+    Fallback& operator=(const Fallback&) = delete;
 
     // @note The following functions are collective.
     void create(const std::string& path, const Table& table, int mode);

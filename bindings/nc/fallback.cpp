@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serial.hpp"
+#include "fallback.hpp"
 
 #include <netcdf.h>
 #include <netcdf_filter.h>
@@ -24,28 +24,28 @@ std::vector<std::size_t> sizes(const std::vector<Index>& values) {
 
 }  // namespace
 
-Serial::~Serial() {
+Fallback::~Fallback() {
     const Quiet quiet;
     if (ncid_ >= 0) nc_close(ncid_);
 }
 
-void Serial::on_root(const std::function<void()>& action) const {
+void Fallback::on_root(const std::function<void()>& action) const {
     on_rank(comm_, root_, [&] {
         const Quiet quiet;
         action();
     });
 }
 
-void Serial::check(int code) const { check_code(code, path_, "netCDF"); }
+void Fallback::check(int code) const { check_code(code, path_, "netCDF"); }
 
 // Handles the code of a write: after an error of the system or of HDF5, the contents of the file
 // are unknown, so it is closed.
-void Serial::check_write(int code) {
+void Fallback::check_write(int code) {
     failed_ |= code > 0 || code == NC_EHDFERR || code == NC_ENOMEM;
     check(code);
 }
 
-void Serial::begin(const std::string& path, WorkFile::Begin begin) {
+void Fallback::begin(const std::string& path, WorkFile::Begin begin) {
     path_ = path;
     on_rank(comm_, root_, [&] {
         const char* const publish = std::getenv("THALWEG_PUBLISH");
@@ -56,7 +56,7 @@ void Serial::begin(const std::string& path, WorkFile::Begin begin) {
     work_path_ = broadcast(comm_, root_, work_path_);
 }
 
-void Serial::create(const std::string& path, const Table& table, int mode) {
+void Fallback::create(const std::string& path, const Table& table, int mode) {
     begin(path, WorkFile::Begin::empty);
     on_root([&] {
         failed_ = true;
@@ -66,7 +66,7 @@ void Serial::create(const std::string& path, const Table& table, int mode) {
     });
 }
 
-void Serial::open(const std::string& path, const Table& table) {
+void Fallback::open(const std::string& path, const Table& table) {
     begin(path, WorkFile::Begin::copy);
     resume();
     // Check that netCDF-C has the same ids of dimensions and variables as the table.
@@ -85,22 +85,22 @@ void Serial::open(const std::string& path, const Table& table) {
     });
 }
 
-void Serial::sync() {
+void Fallback::sync() {
     on_root([&] { check_write(nc_sync(ncid_)); });
 }
 
-void Serial::pause() {
+void Fallback::pause() {
     on_root([&] {
         if (ncid_ >= 0) check_write(nc_close(std::exchange(ncid_, -1)));
     });
 }
 
-void Serial::resume() {
+void Fallback::resume() {
     on_root([&] { check_write(nc_open(work_path_.c_str(), NC_WRITE, &ncid_)); });
 }
 
 // Edits a copy, so that the original is safe if netCDF-C fails.
-void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
+void Fallback::edit(const std::vector<Edit>& edits, const Table& table) {
     on_root([&] {
         if (has_renames(edits) || work_->in_place()) {
             WorkFile copy(work_path_, WorkFile::Begin::copy, WorkFile::Lock::held);
@@ -114,7 +114,7 @@ void Serial::edit(const std::vector<Edit>& edits, const Table& table) {
     });
 }
 
-void Serial::close() {
+void Fallback::close() {
     on_root([&] {
         const std::unique_ptr<WorkFile> work = std::move(work_);
         if (!work) return;
@@ -129,7 +129,7 @@ void Serial::close() {
 }
 
 // Tests if the file contains the record.
-bool Serial::exists(int varid, const std::vector<Index>& start) const {
+bool Fallback::exists(int varid, const std::vector<Index>& start) const {
     int dims[NC_MAX_VAR_DIMS] = {0};
     check(nc_inq_vardimid(ncid_, varid, dims));
     for (std::size_t d = 0; d < start.size(); d++) {
@@ -140,7 +140,7 @@ bool Serial::exists(int varid, const std::vector<Index>& start) const {
     return true;
 }
 
-void Serial::check_filters(int varid) const {
+void Fallback::check_filters(int varid) const {
     std::size_t n = 0;
     check(nc_inq_var_filter_ids(ncid_, varid, &n, nullptr));
     std::vector<unsigned> ids(n + 1);
@@ -154,8 +154,9 @@ void Serial::check_filters(int varid) const {
 // Writes values on the root. netCDF-C 4.9.0 does not swap bytes when it writes to a variable of
 // another byte order in an existing file. So the values are read again, and swapped here if
 // necessary.
-void Serial::put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-                        const std::vector<Index>& stride, std::string& values) {
+void Fallback::put_values(int varid, const std::vector<Index>& start,
+                          const std::vector<Index>& count, const std::vector<Index>& stride,
+                          std::string& values) {
     const std::vector<std::size_t> first = sizes(start), n = sizes(count);
     const std::vector<std::ptrdiff_t> steps(stride.begin(), stride.end());
     const auto put = [&](const std::string& of) {
@@ -186,8 +187,8 @@ constexpr Index most_sent = 1 << 26;  // largest number of elements in a message
 
 // Receives the parts of a rank. If there is no memory for them, the messages are received
 // nevertheless and dropped.
-void Serial::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
-                     std::size_t bytes) const {
+void Fallback::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
+                       std::size_t bytes) const {
     Index theirs = 0;
     MPI_Recv(&theirs, 1, MPI_INT64_T, rank, 2, comm_, MPI_STATUS_IGNORE);
     std::vector<Index> at;
@@ -212,9 +213,9 @@ void Serial::receive(int rank, const std::function<void(const Index*, const char
     }
 }
 
-void Serial::write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-                   const std::vector<Index>& dofs, const std::string& values,
-                   const std::string& fill, bool whole) {
+void Fallback::write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
+                     const std::vector<Index>& dofs, const std::string& values,
+                     const std::string& fill, bool whole) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &ranks);
@@ -260,9 +261,9 @@ void Serial::write(int varid, const std::vector<Index>& start, const std::vector
     });
 }
 
-void Serial::put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
-                 const std::vector<Index>& stride, nc_type type, const void* values,
-                 const std::string& fill) {
+void Fallback::put(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
+                   const std::vector<Index>& stride, nc_type type, const void* values,
+                   const std::string& fill) {
     on_root([&] {
         nc_type own = NC_NAT;
         check(nc_inq_vartype(ncid_, varid, &own));
