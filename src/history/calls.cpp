@@ -131,13 +131,6 @@ Status named(const char* call, const char* name, Status status) {
     return status;
 }
 
-/// Returns the strides of a dense array in bytes.
-history::Integers dense_strides(const std::vector<std::int64_t>& extent, std::int64_t size) {
-    history::Integers stride(extent.size());
-    for (std::size_t d = extent.size(); d-- > 0; size *= extent[d]) stride[d] = size;
-    return stride;
-}
-
 /// Checks this rank's array, and finds its boxes.
 Status find_boxes(const Decomposition& d, const tw_array& array,
                   std::vector<history::SentBox>& boxes) {
@@ -148,9 +141,9 @@ Status find_boxes(const Decomposition& d, const tw_array& array,
     const std::int64_t size = size_of(array.type);
     if (d.listed || d.replicated) {
         const auto extent = d.listed ? d.listed_extent() : d.shape;
-        history::Integers stride = dense_strides(extent, size);
+        history::Integers stride = history::dense_steps(extent, size);
         if (!view.dense) std::copy_n(view.stride.begin(), stride.size(), stride.begin());
-        boxes.push_back({0, {view.data, std::move(stride)}});
+        boxes.push_back({0, view.data, std::move(stride)});
         return {};
     }
     std::vector<int> order(d.nd());
@@ -159,7 +152,7 @@ Status find_boxes(const Decomposition& d, const tw_array& array,
         HeldBox held;
         held.block = static_cast<int>(b);
         const Strided at = locate(d, order, held, view);
-        boxes.push_back({held.block, {at.base, {at.stride.begin(), at.stride.begin() + d.nd()}}});
+        boxes.push_back({held.block, at.base, {at.stride.begin(), at.stride.begin() + d.nd()}});
     }
     return {};
 }
@@ -179,8 +172,8 @@ Status find_block(const Decomposition& d, int block, tw_type type, const void* d
         return failure(TW_ESHAPE, "the array has {} elements, but box {} has {}", n, block,
                        volume(extent));
     if (n > 0 && data == nullptr) return failure(TW_EARG, "the array is missing (null pointer)");
-    box = {block, {static_cast<const char*>(data), dense_strides(extent, size_of(type))}};
-    for (int i = 0; i < d.nd(); ++i) box.block.base += d.halo_low[i] * box.block.stride[i];
+    box = {block, static_cast<const char*>(data), history::dense_steps(extent, size_of(type))};
+    for (int i = 0; i < d.nd(); ++i) box.base += d.halo_low[i] * box.stride[i];
     return {};
 }
 
@@ -300,7 +293,7 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
     std::string text;
     const tw_status agreed = guarded(session, [&]() -> Status {
         const std::int64_t hash = arguments.hash();
-        const Status mine = alone([&] { return arguments.check(session, handle); });
+        const Status mine = arguments.check(session, handle);
         Status status = enter(session, Call::history_open, "", mine, hash);
         return status.ok() ? read_configuration(session, arguments, text) : status;
     });

@@ -174,9 +174,9 @@ Status History::end_step() {
         return broken_;
     }
     if (!step_.open) {
-        keep_first(step_.lost, failure(TW_ESTATE,
-                                       "history: tw_history_end_step was called before "
-                                       "tw_history_time"));
+        keep_first(
+            step_.lost,
+            failure(TW_ESTATE, "history: tw_history_end_step was called before tw_history_time"));
         return declared_.ended() ? end_lost_step() : std::exchange(step_.lost, Status{});
     }
     const std::vector<Due> due = find_due(streams_);

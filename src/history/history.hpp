@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "history/region_picks.hpp"
-#include "history/saved_state.hpp"
+#include "history/files/saved_state.hpp"
+#include "history/selection/region_picks.hpp"
 
 namespace thalweg::history {
 

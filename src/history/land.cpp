@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "history/history.hpp"
-#include "history/places.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -19,55 +18,19 @@ bool History::waits(Stream& stream) const {
 }
 
 /// Finds the elements that are missing in what was sent of a field, at all levels.
-static std::set<std::int64_t> find_missing(const RegionPicks& picks,
-                                           const std::map<std::string, std::int64_t>& lengths,
-                                           const RegionPick& pick, const Field& field) {
-    if (!field.examined || field.examined->values.empty()) return {};
-    const Part& all = field.examined->all.part;
+/// @param steps  distances by which the dimensions of the field number the elements
+static std::set<std::int64_t> find_missing(const Integers& steps, const Field& field) {
+    if (!field.examined) return {};
+    const auto& [all, values] = *field.examined;
     const tw_type type = field.declared.type;
-    const std::int64_t size = detail::size_of(type);
-    const auto boxes = dense_boxes(all, field.examined->values.data(), size);
-    const double mark =
-        number_of(type, reinterpret_cast<const char*>(field.declared.missing_value.data()));
+    const double mark = number_of(type, field.declared.missing_value);
     std::unordered_map<std::int64_t, bool> valid;
-    Integers places;  // of the elements of a level
-    std::vector<char> some, data;
-    const auto note = [&] {
-        for (std::size_t i = 0; i < places.size(); ++i) valid[places[i]] |= some[i] != 0;
-    };
-    std::vector<std::string> across;
-    std::int64_t levels = 1;
-    for (const std::string& dim : all.dims)
-        if (std::ranges::find(pick.pick.dims, dim) == pick.pick.dims.end()) {
-            across.push_back(dim);
-            levels *= lengths.at(dim);
-        }
-    Part part;
-    for (std::int64_t level = 0; level < levels; ++level) {
-        Choice choice;
-        std::int64_t rest = level;
-        for (const std::string& dim : across) {
-            choice.along[dim] = {rest % lengths.at(dim)};
-            rest /= lengths.at(dim);
-        }
-        const Chosen chosen = choose(all, choice);
-        if (!same_part(chosen.part, part)) {
-            note();
-            places.clear();
-            for_elements(chosen.part, [&](std::int64_t, const auto& at) {
-                places.push_back(picks.index(pick, at));
-            });
-            some.assign(places.size(), 0);
-            part = chosen.part;
-        }
-        data.resize(chosen.elements * size);
-        for (const SentBox& box : boxes) copy_elements(chosen, box, size, data.data());
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            const double x = number_of(type, data.data() + static_cast<std::int64_t>(i) * size);
-            if (x != mark && !(std::isnan(x) && std::isnan(mark))) some[i] = 1;
-        }
-    }
-    note();
+    if (!values.empty())
+        for_elements(all.part, [&](std::int64_t i, const Integers& at) {
+            const double x = number_of(type, values.data() + i * detail::size_of(type));
+            const bool is_missing = x == mark || (std::isnan(x) && std::isnan(mark));
+            valid[dot(at, steps)] |= !is_missing;
+        });
     std::set<std::int64_t> missing;
     for (const auto& [place, is] : valid)
         if (!is) missing.insert(place);
@@ -92,10 +55,11 @@ std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& 
                 if (one.stream == stream && shows)
                     group.is_due |= !variable->samples().record(one.number()).wanted;
         }
-        for (auto& [dims, group] : own)
+        for (auto& [dims, group] : own) {
             if (group.shows.empty())
                 group.is_due = std::ranges::find(due, stream, &Due::stream) != due.end();
-        for (auto& [dims, group] : own) groups.push_back(std::move(group));
+            groups.push_back(std::move(group));
+        }
     }
     return groups;
 }
@@ -163,16 +127,17 @@ Status History::settle_land(const std::vector<Due>& due) {
             if (!settles(g)) continue;
             std::set<std::int64_t> missing;
             for (const Field* field : groups[g].shows)
-                missing.merge(
-                    find_missing(picks_, declared_.lengths(), **groups[g].picks.begin(), *field));
+                missing.merge(find_missing(
+                    picks_.steps(**groups[g].picks.begin(), field->part.dims), *field));
             for (const RegionPick* pick : groups[g].picks) land[pick] = missing;
         }
         return {};
     });
     for (Field& field : declared_.fields()) field.examined.reset();
-    std::set<const RegionPick*> found;
-    Status status = picks_.skip_land(mine, land, found);
+    Status status = picks_.skip_land(mine, land);
     if (!status.ok()) return status;
+    std::set<const RegionPick*> found;
+    for (const auto& [pick, missing] : land) found.insert(pick);
     mine = detail::alone([&] { return make_again(found); });
     status = ranks_.agree(mine, 0, {});
     if (status.ok()) status = choices_.declare(ranks_);

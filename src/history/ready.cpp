@@ -85,19 +85,17 @@ Status History::make_variable(Stream& stream, const StreamField& about) {
         if (Status s = choices_.find(stream.table(), weights.field->declared.dims, pick, own);
             !s.ok())
             return s;
-        weights.chosen = choices_.take(weights.field->serial, weights.field->part, own).chosen;
+        weights.chosen = &choices_.take(weights.field->serial, weights.field->part, own).chosen;
     }
-    Taken& t = choices_.take(field.serial, field.part, choice);
+    const Taken& t = choices_.take(field.serial, field.part, choice);
     if (weights.field != nullptr)
-        if (Status s = match_weights(*t.chosen, weights); !s.ok()) return s;
+        if (Status s = match_weights(t.chosen, weights); !s.ok()) return s;
     WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
     set_splits(stream.table(), {&about, 1}, rules);
-    auto made = std::make_unique<Variable>(about, field, weights, rules, t.chosen);
+    const Value fill =
+        about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
+    auto made = std::make_unique<Variable>(SampledField{about, field, rules, t, fill}, weights);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
-    const tw_type type = about.type;
-    made->set_fill(about.keys.fill ? value_of(type, *about.keys.fill) : fill_of(type));
-    choices_.assign(*made, t);
-    made->set_target(&t.target);
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
     Choice written;
     if (Status s = choices_.find(stream.table(), field.declared.dims, stations, written); !s.ok())
@@ -146,13 +144,9 @@ static Status agree_on_open_files(Ranks& ranks, std::int64_t asked, std::int64_t
 }
 
 Status History::ready() {
-    Status mine = detail::alone([&]() -> Status {
-        if (declared_.ended()) return failure(TW_ESTATE, "tw_history_ready has been called before");
-        if (Status status = resolve_all(declared_, table_, ranks_.rank() == 0, resolved_);
-            !status.ok())
-            return status;
-        return picks_.list(resolved_);
-    });
+    Status mine = declared_.ended() ? failure(TW_ESTATE, "tw_history_ready has been called before")
+                                    : resolve_all(declared_, table_, ranks_.rank() == 0, resolved_);
+    if (mine.ok()) mine = picks_.list(resolved_);
     mine = agree_on_declarations(ranks_, mine, declared_.hash(), context_.stamp);
     if (mine.ok()) mine = agree_on_open_files(ranks_, table_.max_open, context_.max_open);
     if (!mine.ok()) return mine;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fuzz/inputs.hpp"
-#include "history/path.hpp"
-#include "history/resolve.hpp"
+#include "history/configuration/path.hpp"
+#include "history/configuration/resolve.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/accumulator.hpp"
+#include "history/statistics/accumulator.hpp"
 
 #include <gtest/gtest.h>
 

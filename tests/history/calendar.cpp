@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/calendar.hpp"
+#include "history/calendar/calendar.hpp"
 
 #include <gtest/gtest.h>
 

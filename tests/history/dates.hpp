@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "history/calendar.hpp"
+#include "history/calendar/calendar.hpp"
 
 namespace thalweg::history {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/table.hpp"
+#include "history/configuration/table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "history/path.hpp"
-#include "history/resolve.hpp"
+#include "history/configuration/path.hpp"
+#include "history/configuration/resolve.hpp"
 #include "session/settings.hpp"
 
 namespace thalweg::history {

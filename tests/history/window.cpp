@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/window.hpp"
+#include "history/calendar/window.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "history/operation.hpp"
+#include "history/statistics/operation.hpp"
 #include "streams/convert.hpp"
 
 namespace thalweg::app {

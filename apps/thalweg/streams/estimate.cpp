@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "history/path.hpp"
+#include "history/configuration/path.hpp"
+#include "history/statistics/accumulator.hpp"
 
 namespace thalweg::app {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "history/resolve.hpp"
+#include "history/configuration/resolve.hpp"
 #include "streams/run.hpp"
 
 namespace thalweg::app {

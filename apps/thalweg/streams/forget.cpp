@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <map>
 
-#include "history/saved_state.hpp"
+#include "history/files/saved_state.hpp"
 #include "in_session.hpp"
 #include "streams/command.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "history/table.hpp"
+#include "history/configuration/table.hpp"
 
 namespace thalweg::app {
 

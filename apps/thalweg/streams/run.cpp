@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "history/keys.hpp"
+#include "history/configuration/keys.hpp"
 
 namespace thalweg::app {
 

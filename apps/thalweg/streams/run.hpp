@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "history/resolve.hpp"
+#include "history/configuration/resolve.hpp"
 
 namespace thalweg::app {
 

@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "history/accumulator.hpp"
-#include "history/values.hpp"
+#include "history/statistics/accumulator.hpp"
 
 using namespace thalweg::history;
 

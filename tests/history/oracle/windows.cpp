@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "history/window.hpp"
+#include "history/calendar/window.hpp"
 
 using namespace thalweg::history;
 

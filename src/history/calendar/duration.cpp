@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/calendar/duration.hpp"
+
+#include <array>
+#include <charconv>
+#include <numeric>
+
+namespace thalweg::history {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> unit_names{"step", "second", "minute", "hour",
+                                                     "day",  "week",   "month",  "year"};
+
+/// Returns the length of a unit; 0: it depends on the calendar or the model.
+Time unit_length(Unit unit) {
+    switch (unit) {
+        case Unit::second: return one_second;
+        case Unit::minute: return 60 * one_second;
+        case Unit::hour: return one_hour;
+        case Unit::day: return one_day;
+        case Unit::week: return 7 * one_day;
+        default: return 0;
+    }
+}
+
+bool parse_count(std::string_view text, std::int64_t& count) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    return error == std::errc() && end == text.data() + text.size() && count >= 1;
+}
+
+bool parse_unit(std::string_view text, Unit& unit) {
+    for (std::size_t i = 0; i < unit_names.size(); ++i)
+        if (text == unit_names[i] ||
+            (text.ends_with('s') && text.substr(0, text.size() - 1) == unit_names[i])) {
+            unit = static_cast<Unit>(i);
+            return true;
+        }
+    return false;
+}
+
+/// Reads P1M, P1Y, P5D, P1W, PT6H, PT30M, PT10S.
+bool parse_iso(std::string_view text, Duration& duration) {
+    if (text.size() < 3 || text.front() != 'P') return false;
+    const bool clock = text[1] == 'T';
+    const std::string_view letters = clock ? "SMH" : "DWMY";
+    constexpr std::array<Unit, 3> clock_units{Unit::second, Unit::minute, Unit::hour};
+    constexpr std::array<Unit, 4> date_units{Unit::day, Unit::week, Unit::month, Unit::year};
+    const auto found = letters.find(text.back());
+    if (found == std::string_view::npos) return false;
+    duration.unit = clock ? clock_units[found] : date_units[found];
+    const std::size_t begin = clock ? 2 : 1;
+    return parse_count(text.substr(begin, text.size() - begin - 1), duration.count);
+}
+
+/// Limit of durations.
+constexpr Time longest_duration = most_years * 365 * one_day;
+
+bool is_short(const Duration& duration) {
+    const Time length = duration.unit == Unit::month  ? 30 * one_day
+                        : duration.unit == Unit::year ? 365 * one_day
+                                                      : unit_length(duration.unit);
+    return length == 0 ? duration.count <= INT32_MAX : duration.count <= longest_duration / length;
+}
+
+}  // namespace
+
+Status parse_duration(std::string_view text, Duration& duration) {
+    const auto space = text.find(' ');
+    duration.count = 1;
+    const bool good =
+        parse_iso(text, duration) ||
+        (space == std::string_view::npos ? parse_unit(text, duration.unit)
+                                         : parse_count(text.substr(0, space), duration.count) &&
+                                               parse_unit(text.substr(space + 1), duration.unit));
+    if (!good || !is_short(duration))
+        return detail::failure(
+            TW_EARG,
+            "'{}' is not a duration such as \"1 month\", \"6 hours\" or \"P1M\"; the units are "
+            "seconds, minutes, hours, days, weeks, months, years and steps",
+            text);
+    return {};
+}
+
+std::string duration_text(const Duration& duration) {
+    return fmt::format("{} {}{}", duration.count,
+                       unit_names[static_cast<std::size_t>(duration.unit)],
+                       duration.count == 1 ? "" : "s");
+}
+
+namespace {
+
+/// Finds the date from which windows are counted so that they fit the calendar, such as midnight or
+/// January 1.
+/// @return false if there is none
+bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time start,
+                     Date& origin) {
+    const Date begin = date_of(calendar, start);
+    origin = {};
+    switch (every.unit) {
+        case Unit::step: origin = begin; return true;
+        case Unit::day:
+        case Unit::week:
+            if (every.unit == Unit::week || every.count > 1)
+                origin = {begin.year, begin.month, begin.day, 0};
+            return true;
+        case Unit::month: return 12 % every.count == 0;
+        case Unit::year:
+            if (every.count > 1) origin.year = begin.year;
+            return true;
+        default: return one_day % length == 0;
+    }
+}
+
+}  // namespace
+
+Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
+                        Time step, Boundaries& made) {
+    if (every.unit == Unit::step && step <= 0)
+        return detail::failure(TW_ESETTING,
+                               "'{}' needs the length of the model's step, which is not given",
+                               duration_text(every));
+    if (every.unit == Unit::step && every.count > longest_duration / step)
+        return detail::failure(TW_ESETTING, "'{}' is longer than {} years", duration_text(every),
+                               most_years);
+    made = {};
+    made.calendar_ = calendar;
+    if (every.unit == Unit::month || every.unit == Unit::year) {
+        made.months_ = every.count * (every.unit == Unit::year ? 12 : 1);
+        // In some calendars, all months or all years have the same length.
+        made.length_ = calendar == Calendar::days_360 ? made.months_ * 30 * one_day
+                       : made.months_ % 12 == 0 && calendar == Calendar::noleap
+                           ? made.months_ / 12 * 365 * one_day
+                       : made.months_ % 12 == 0 && calendar == Calendar::all_leap
+                           ? made.months_ / 12 * 366 * one_day
+                           : 0;
+    } else {
+        made.length_ = every.count * (every.unit == Unit::step ? step : unit_length(every.unit));
+    }
+    if (anchor.kind == Anchor::Kind::date)
+        made.date_ = anchor.date;
+    else if (anchor.kind == Anchor::Kind::start)
+        made.date_ = date_of(calendar, start);
+    else if (!calendar_origin(calendar, every, made.length_, start, made.date_))
+        return detail::failure(TW_ESETTING,
+                               "'{}' does not divide the {} evenly: give an anchor, \"start\" or a "
+                               "date, from which it is counted",
+                               duration_text(every), every.unit == Unit::month ? "year" : "day");
+    made.origin_ = time_of(calendar, made.date_);
+    return {};
+}
+
+Time Boundaries::at(std::int64_t k) const {
+    if (length_ > 0) return origin_ + k * length_;
+    return time_of(calendar_, add_months(calendar_, date_, k * months_));
+}
+
+std::int64_t Boundaries::window(Time time, Edge edge) const {
+    // Times are integers, so [a, b) contains t if and only if (a, b] contains t + 1.
+    if (edge == Edge::begin) ++time;
+    if (length_ > 0) return floor_div(time - 1 - origin_, length_) + 1;
+    const Date date = date_of(calendar_, time);
+    std::int64_t k = floor_div((date.year - date_.year) * 12 + date.month - date_.month, months_);
+    while (at(k) < time) ++k;
+    while (at(k - 1) >= time) --k;
+    return k;
+}
+
+Time Boundaries::daily() const { return length_ > 0 ? std::gcd(length_, one_day) : one_day; }
+
+bool Boundaries::refined_by(const Boundaries& finer) const {
+    if (months_ > 0 && finer.months_ > 0) {
+        const std::int64_t apart =
+            (date_.year - finer.date_.year) * 12 + date_.month - finer.date_.month;
+        return months_ % finer.months_ == 0 && apart % finer.months_ == 0 &&
+               date_.day == finer.date_.day && date_.time == finer.date_.time;
+    }
+    if (finer.length_ == 0) return false;
+    if (length_ > 0)
+        return length_ % finer.length_ == 0 && (origin_ - finer.origin_) % finer.length_ == 0;
+    return one_day % finer.length_ == 0 && (origin_ - finer.origin_) % finer.length_ == 0;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/calendar/window.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace thalweg::history {
+
+namespace {
+
+Window window_at(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
+    return {k, std::max(boundaries.at(k - 1), rules.begin()), boundaries.at(k)};
+}
+
+/// Tests if window k, of the stream or of its inner operation, lies in the time that the stream
+/// covers.
+bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
+    const Time end = boundaries.at(k);
+    if (rules.every == Every::run) return end > rules.begin() && (!rules.to || end <= *rules.to);
+    const std::int64_t outer = rules.boundaries.window(end, Edge::end);
+    const Time outer_end = rules.boundaries.at(outer);
+    return end > rules.begin() && (!rules.to || outer_end <= *rules.to) &&
+           (!rules.drop_partial || rules.boundaries.at(outer - 1) >= rules.begin());
+}
+
+/// Tests if a time lies after the beginning of the stream, so that a window can contain it.
+bool after_begin(const WindowRules& rules, Time time) {
+    return rules.edge == Edge::end ? time > rules.begin() : time >= rules.begin();
+}
+
+/// Tests if this is the first step at or after one of the boundaries.
+bool passes(const Boundaries& boundaries, std::optional<Time> previous, Time now) {
+    return previous ? boundaries.last(now) > boundaries.last(*previous) : boundaries.has(now);
+}
+
+bool passes(Time of_day, std::optional<Time> previous, Time now) {
+    const auto days = [&](Time time) { return floor_div(time - of_day, one_day); };
+    return previous ? days(now) > days(*previous) : (now - of_day) % one_day == 0;
+}
+
+/// Tests if the stream's filters take a step.
+bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) {
+    if (!previous && now > rules.start) previous = rules.start;
+    if (rules.sample && !passes(*rules.sample, previous, now)) return false;
+    return rules.hours.empty() ||
+           std::any_of(rules.hours.begin(), rules.hours.end(),
+                       [&](Time of_day) { return passes(of_day, previous, now); });
+}
+
+/// The windows that a step leaves, passes and enters.
+struct Passage {
+    std::vector<Window> before;
+    Window window;
+    bool active = false, ends = false, crossed = false;
+};
+
+/// Number of windows that a step can pass. Otherwise a wrong time could fill the disk.
+constexpr std::int64_t most_passed = 1000;
+
+/// Tests if the length of a step is known. That of the first one is not, as the run may have begun
+/// later than the history.
+bool knows_length(const WindowRules& rules, std::optional<Time> previous, Time now) {
+    return previous || (rules.step > 0 && now - rules.start <= rules.step);
+}
+
+/// @param counts  the samples would count in the window if the length of the step were known
+Status covers(const WindowRules& rules, std::optional<Time> previous, Time now,
+              const Window& window, bool counts) {
+    const auto text = [&](Time time) { return date_text(rules.boundaries.calendar(), time); };
+    return detail::failure(
+        TW_EARG, "the {}step from {} to {} covers the whole window from {} to {}{}",
+        counts ? "first " : "", text(previous.value_or(rules.start)), text(now), text(window.begin),
+        text(window.end), counts ? ", and its length is known only with the setting \"step\"" : "");
+}
+
+/// Tests if the step at a time completes the window to which the time belongs.
+bool completes(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k, Time time) {
+    return rules.edge == Edge::end ? time == boundaries.at(k)
+                                   : rules.step > 0 && time + rules.step >= boundaries.at(k);
+}
+
+Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optional<Time> previous,
+            Time now, Passage& passage) {
+    const Time from = previous.value_or(rules.start);
+    const std::int64_t left = boundaries.window(from, rules.edge);
+    const std::int64_t entered = boundaries.window(now, rules.edge);
+    const std::int64_t first = std::max(left, boundaries.window(rules.begin(), Edge::end));
+    for (std::int64_t k = first; k < entered && !(rules.to && boundaries.at(k) > *rules.to); ++k) {
+        if (!active(rules, boundaries, k)) continue;
+        const Window window = window_at(rules, boundaries, k);
+        const bool begun = k == left && previous && after_begin(rules, from);
+        if (k == left && completes(rules, boundaries, k, from)) continue;
+        // Other windows have no sample but that of this step.
+        const bool begins = k == first;  // the stream begins in this window
+        if (!begun && begins && !rules.splits) continue;
+        const bool counts = rules.passes || begins;
+        if (!begun && !(counts && knows_length(rules, previous, now)))
+            return covers(rules, previous, now, window, counts);
+        if (std::ssize(passage.before) == most_passed)
+            return detail::failure(TW_EARG,
+                                   "the step from {} to {} passes more than {} windows: are times "
+                                   "in seconds since the start?",
+                                   date_text(boundaries.calendar(), from),
+                                   date_text(boundaries.calendar(), now), most_passed);
+        passage.before.push_back(window);
+    }
+    passage.active = active(rules, boundaries, entered);
+    passage.window = window_at(rules, boundaries, entered);
+    passage.ends =
+        passage.active && after_begin(rules, now) && completes(rules, boundaries, entered, now);
+    passage.crossed =
+        entered != left && (!passage.before.empty() || passage.active) &&
+        (rules.edge == Edge::end ? from < boundaries.at(left) : now != boundaries.at(entered - 1));
+    return {};
+}
+
+/// Returns the end of the step that a sample represents; its beginning if the length of steps is
+/// not known.
+Time step_end(const WindowRules& rules, Time time) {
+    return rules.edge == Edge::end ? time : time + rules.step;
+}
+
+/// Tests if the step that a sample represents lies before the stream's end.
+bool until_end(const WindowRules& rules, Time time) {
+    if (!rules.to) return true;
+    const bool begins_there = rules.edge == Edge::begin && time == *rules.to;
+    return step_end(rules, time) <= *rules.to && !begins_there;
+}
+
+/// Tests if the step that a sample represents ends with the stream.
+bool ends_at(const WindowRules& rules, Time time) {
+    return until_end(rules, time) && step_end(rules, time) == rules.to;
+}
+
+void take_instant(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    const Time begin = rules.begin();
+    const bool begins = rules.initial && now == begin;
+    const std::optional<Time> from =
+        previous || now == rules.start ? previous : std::optional(rules.start);
+    const auto is_due = [&] {
+        if (rules.every == Every::step) return true;
+        if (!rules.filters())
+            return from && passes(rules.boundaries, from, now) &&
+                   rules.boundaries.at(rules.boundaries.last(now)) > begin;
+        for (Time chosen = rules.last_chosen(now); from && chosen > std::max(*from, begin);
+             chosen = rules.last_chosen(chosen - 1))
+            if (rules.has_instant(chosen)) return true;
+        return false;
+    };
+    step.takes = (!rules.to || now <= *rules.to) && (begins || now > begin) &&
+                 filtered(rules, previous, now) && (begins || is_due());
+    step.ends = step.takes;
+    step.window = {0, now, now};
+    step.crossed = step.takes && !begins && rules.every == Every::window &&
+                   (rules.filters() ? rules.last_chosen(now)
+                                    : rules.boundaries.at(rules.boundaries.last(now))) != now;
+}
+
+/// Takes a step of a stream that writes one record per step.
+void take_each(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    const bool known = rules.edge == Edge::end || rules.step > 0;
+    if (!known && previous && after_begin(rules, *previous) && (!rules.to || now <= *rules.to))
+        step.before.push_back({.window = {0, *previous, now}, .inner = {}, .ends = true});
+    step.takes = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
+    step.ends = step.takes && known;
+    if (rules.edge == Edge::end)
+        step.window = {0, std::max(previous.value_or(rules.start), rules.begin()), now};
+    else
+        step.window = {0, now, now + rules.step};
+}
+
+/// Takes a step of a stream with one window.
+Status take_run(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    step.takes = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
+    step.window = {1, rules.begin(), step_end(rules, now)};
+    step.ends = after_begin(rules, now) && ends_at(rules, now);
+    const Time from = previous.value_or(rules.start);
+    if (until_end(rules, now) || !until_end(rules, from) || ends_at(rules, from)) return {};
+    const Window whole{1, rules.begin(), *rules.to};
+    if (!previous || !after_begin(rules, from)) {
+        if (!rules.splits) return {};
+        if (!knows_length(rules, previous, now)) return covers(rules, previous, now, whole, true);
+    }
+    step.before.push_back(
+        {.window = whole, .inner = {}, .takes = rules.splits && !rules.inner, .ends = true});
+    return {};
+}
+
+/// Divides a step into the parts that lie in inner windows.
+void divide(const WindowRules& rules, const Passage& inner, Step& step) {
+    const std::vector<StepPart> outer = std::exchange(step.before, {});
+    for (const Window& window : inner.before) {
+        StepPart part{
+            .window = step.window, .inner = window, .takes = rules.splits, .inner_ends = true};
+        if (rules.every == Every::window)
+            part.window =
+                window_at(rules, rules.boundaries, rules.boundaries.window(window.end, Edge::end));
+        step.before.push_back(part);
+    }
+    for (const StepPart& part : outer) {
+        const auto last = std::ranges::find_if(
+            step.before, [&](const StepPart& each) { return each.inner.end == part.window.end; });
+        if (last == step.before.end()) {
+            step.before.push_back(part);
+        } else {
+            last->window = part.window;
+            last->ends = true;
+        }
+    }
+    step.inner = inner.window;
+    step.inner_ends = inner.ends;
+}
+
+std::optional<Window> open_of(const WindowRules& rules, const Boundaries& boundaries, Time last) {
+    const std::int64_t k = boundaries.window(last, rules.edge);
+    if (!active(rules, boundaries, k) || completes(rules, boundaries, k, last)) return {};
+    Window open = window_at(rules, boundaries, k);
+    open.end = rules.edge == Edge::end ? last : std::min(open.end, last + rules.step);
+    return open;
+}
+
+}  // namespace
+
+Time WindowRules::begin() const { return from ? std::max(*from, start) : start; }
+
+Time WindowRules::last_chosen(Time time) const {
+    if (hours.empty()) return sample->at(sample->last(time));
+    while (true) {
+        Time found = time - one_day;
+        for (const Time of_day : hours)
+            found = std::max(found, of_day + floor_div(time - of_day, one_day) * one_day);
+        if (!sample || sample->has(found)) return found;
+        time = found - 1;
+    }
+}
+
+bool WindowRules::has_instant(Time chosen) const {
+    return every != Every::window ||
+           boundaries.last(chosen) > boundaries.last(last_chosen(chosen - 1));
+}
+
+Time Window::stamp(Stamp at) const {
+    return at == Stamp::begin ? begin : at == Stamp::end ? end : begin + (end - begin) / 2;
+}
+
+bool Step::used() const { return takes || std::ranges::any_of(before, &StepPart::takes); }
+
+bool Step::is_due() const { return ends || std::ranges::any_of(before, &StepPart::ends); }
+
+Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
+    step = {};
+    // Times are rounded to microseconds, so steps may differ by one: a third of a second, for
+    // example.
+    if (rules.edge == Edge::begin && rules.step > 0 && previous &&
+        std::abs(now - *previous - rules.step) > 1)
+        return detail::failure(
+            TW_EARG, "the step from {} to {} is not as long as the model's step, {} seconds",
+            date_text(rules.boundaries.calendar(), *previous),
+            date_text(rules.boundaries.calendar(), now),
+            static_cast<double>(rules.step) / static_cast<double>(one_second));
+    if (rules.every == Every::once) {
+        step.takes = step.ends = !previous;
+        step.window = {0, now, now};
+        return {};
+    }
+    step.from = previous.value_or(rules.start);
+    Passage passage;
+    if (rules.every == Every::window) {
+        if (Status status = pass(rules, rules.boundaries, previous, now, passage); !status.ok())
+            return status;
+    }
+    if (rules.instant) {
+        take_instant(rules, previous, now, step);
+        return {};
+    }
+    if (rules.every == Every::step) {
+        take_each(rules, previous, now, step);
+        return {};
+    }
+    if (rules.every == Every::run) {
+        if (Status status = take_run(rules, previous, now, step); !status.ok()) return status;
+    } else {
+        for (const Window& window : passage.before)
+            step.before.push_back(
+                {.window = window, .inner = {}, .takes = rules.splits, .ends = true});
+        step.window = passage.window;
+        step.ends = passage.ends;
+        step.crossed = passage.crossed;
+        step.takes = passage.active && after_begin(rules, now) && filtered(rules, previous, now);
+    }
+    if (!rules.inner) return {};
+    Passage inner;
+    if (Status status = pass(rules, *rules.inner, previous, now, inner); !status.ok())
+        return status;
+    step.crossed = step.crossed || inner.crossed;
+    divide(rules, inner, step);
+    return {};
+}
+
+std::optional<Window> open_window(const WindowRules& rules, Time last,
+                                  std::optional<Window>& inner) {
+    inner.reset();
+    if (rules.instant || rules.every == Every::once || !after_begin(rules, last)) return {};
+    if (rules.every == Every::step) {
+        if (rules.edge == Edge::end || rules.step > 0 || !until_end(rules, last)) return {};
+        return Window{0, last, last};
+    }
+    if (rules.every == Every::run) {
+        if (!until_end(rules, last) || ends_at(rules, last)) return {};
+        if (rules.inner) inner = open_of(rules, *rules.inner, last);
+        return Window{1, rules.begin(), step_end(rules, last)};
+    }
+    if (rules.inner) inner = open_of(rules, *rules.inner, last);
+    return open_of(rules, rules.boundaries, last);
+}
+
+std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next) {
+    const bool instant = record.begin == record.end;
+    const bool later = instant && (next || record.end == begin);
+    return files.window(record.end, later ? Edge::begin : Edge::end);
+}
+
+double DurationWeight::next(Time begin, Time now) {
+    const Time duration = now - std::max(previous, begin);
+    previous = now;
+    if (unit == 0) unit = duration;
+    return duration == unit ? 1 : static_cast<double>(duration) / static_cast<double>(unit);
+}
+
+}  // namespace thalweg::history

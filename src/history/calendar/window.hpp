@@ -1,0 +1,122 @@
+// The windows of a stream: which samples they take, which records a step completes, and in which
+// file a record lies. These are pure functions of the times of a step and of the step before it. So
+// a restart needs no state of theirs except that time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "history/calendar/duration.hpp"
+
+namespace thalweg::history {
+
+enum class Every : std::uint8_t {
+    window,  ///< one record per window
+    step,    ///< one record per step
+    once,    ///< one record of the first step, without time
+    run      ///< one window from the beginning to the end of the run
+};
+
+enum class Stamp : std::uint8_t { begin, middle, end };
+
+/// The rules by which the windows of a stream are formed.
+struct WindowRules {
+    Every every = Every::window;
+    Boundaries boundaries;
+    bool instant = false;  ///< samples are written, not accumulated
+    bool initial = false;  ///< an instant stream also writes the sample at its beginning
+    bool drop_partial = false;
+    Edge edge = Edge::end;
+    Time start = 0;  ///< beginning of the history
+    Time step = 0;   ///< length of the model's step; 0: unknown
+    std::optional<Time> from, to;
+    /// Use only the first sample at or after each of these times.
+    std::optional<Boundaries> sample;
+    /// Use only the first sample at or after each of these times of the day.
+    std::vector<Time> hours;
+    std::optional<Boundaries> inner;  ///< windows of the inner operation
+    /// Samples of some variables count in each window with the part of their step that lies there.
+    bool splits = false;
+    bool passes = false;  ///< those of all variables do, so a step can pass whole windows
+
+    /// Returns the time at which the first window begins.
+    Time begin() const;
+    bool filters() const { return sample || !hours.empty(); }
+    /// Returns the last time, no later than another, for which the filters choose a sample.
+    Time last_chosen(Time time) const;
+    /// Tests if a time of last_chosen() is the first one at or after a boundary, so that an instant
+    /// stream has a record.
+    bool has_instant(Time chosen) const;
+};
+
+/// One record: its window, or the time of an instant (begin == end).
+struct Window {
+    std::int64_t number = 0;  ///< number k of the window (b(k-1), b(k)]; 0 for a step or an instant
+    Time begin = 0, end = 0;  ///< bounds
+
+    Time stamp(Stamp at) const;
+    bool operator==(const Window&) const = default;
+};
+
+/// A part of a step, which lies in one window, and in one inner window.
+struct StepPart {
+    Window window;
+    Window inner;                           ///< inner window, if the stream has them
+    bool takes = false;                     ///< the step's samples count in the window
+    bool inner_ends = false, ends = false;  ///< the inner window, or the window, ends here
+};
+
+/// The use of a step's samples. The step itself is its last part, up to its end.
+struct Step : StepPart {
+    Time from = 0;  ///< beginning of the step
+    /// Parts in windows that ended before the step, in the order of time. Samples of variables that
+    /// are not split do not count in them.
+    std::vector<StepPart> before;
+    bool crossed = false;  ///< a window's boundary lies inside the step
+
+    /// Tests if some window takes the samples.
+    bool used() const;
+    /// Tests if a record must be written at the end of the step.
+    bool is_due() const;
+};
+
+/**
+ * Finds the use of a step's samples.
+ * @param previous  time of the step before; none for the first step of the history
+ * @return TW_OK, TW_EARG: the step covers a whole window, and does not count in it, or its length
+ *     is not known; the text names the window, but not the stream
+ */
+Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step);
+
+/// Finds the unfinished window at the end of a run, if samples of it were taken.
+/// @param last  time of the last step
+/// @param inner  receives the unfinished inner window, if there is one
+std::optional<Window> open_window(const WindowRules& rules, Time last,
+                                  std::optional<Window>& inner);
+
+/// Returns the number k of a file's period (b(k-1), b(k)] to which a record belongs.
+/// @param begin  beginning of the stream; an instant at this time belongs to the period that begins
+///               there
+/// @param next  an instant at the end of a period belongs to the next one
+std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
+
+/// The weights of the samples of one field in one stream. Each sample stands for the time since the
+/// sample before.
+struct DurationWeight {
+    /// Time of the field's previous sample; at first the beginning of the stream.
+    Time previous = 0;
+    Time unit = 0;  ///< duration of the window's first sample; 0: there is none yet
+
+    /// Returns the weight of a sample: the time since the sample before, in units of the duration
+    /// of the window's first sample.
+    /// @param begin  beginning of the window
+    double next(Time begin, Time now);
+    /// Returns the time since the sample before, or since the beginning of the window.
+    Time since(Time begin, Time now) const { return now - std::max(previous, begin); }
+    void end_window() { unit = 0; }
+};
+
+}  // namespace thalweg::history

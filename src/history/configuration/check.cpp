@@ -1,0 +1,236 @@
+// Finds problems between the keys of a stream, and between streams: keys without effect, times that
+// no record can have, names that do not exist.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <set>
+
+#include "base/nearest.hpp"
+#include "history/configuration/parse.hpp"
+#include "session/settings.hpp"
+
+namespace thalweg::history {
+
+void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
+    const auto refuse = [&](bool idle, std::string_view with,
+                            std::initializer_list<std::string_view> names) {
+        for (const std::string_view name : names)
+            if (idle && keys.has(name)) keys.fail(name, "'{}' has no effect with {}", name, with);
+    };
+    for (const FieldKeys& field : stream.field)
+        if (!stream.packs && (field.chunks || field.quantize))
+            keys.problems().push_back(
+                {field.line,
+                 fmt::format("{}, field '{}': '{}' has no effect in files of this format: it needs "
+                             "format = \"netcdf4\"",
+                             keys.where(), field.name, field.chunks ? "chunks" : "quantize")});
+    const Every every = stream.every;
+    const bool once = every == Every::once, instant = stream.op == Op::instant;
+    refuse(once, "every = \"once\"",
+           {"from", "to", "sample", "hours", "anchor", "partial", "at_close", "boundary", "stamp",
+            "weights", "min_valid", "interval", "sync"});
+    refuse(instant, "op = \"instant\"",
+           {"partial", "at_close", "stamp", "weights", "min_valid", "interval"});
+    if (once || instant) {
+        refuse(instant && !stream.new_file, "a stream that has no 'new_file'", {"boundary"});
+        refuse(stream.counts, "an operation other than std", {"ddof"});
+        return;
+    }
+    refuse(true, "an operation other than instant", {"boundary"});
+    refuse(every == Every::run, "every = \"run\"", {"partial", "at_close"});
+    refuse(every == Every::step, "every = \"step\"", {"partial"});
+    refuse(every == Every::step && edge == Edge::end, "every = \"step\"", {"at_close"});
+    refuse(every != Every::window && !stream.new_file && !stream.sample && !stream.inner &&
+               std::ranges::none_of(stream.field,
+                                    [](const FieldKeys& field) { return field.inner.has_value(); }),
+           every == Every::run ? "every = \"run\"" : "every = \"step\"", {"anchor"});
+    refuse(stream.inner.has_value(), "'inner'", {"interval"});
+    refuse(stream.interval && keys.run().step == 0, "steps of unknown length", {"interval"});
+    refuse(stream.counts && stream.weight.empty() && stream.op != Op::std &&
+               std::ranges::none_of(stream.field,
+                                    [](const FieldKeys& field) { return field.op == Op::std; }),
+           "an operation other than std", {"ddof"});
+}
+
+void check_file_settings(const toml::table& given, const detail::Settings& effective, Keys& keys,
+                         StreamTable& stream) {
+    const std::string& format = effective.text("format");
+    stream.packs = format.starts_with("netcdf4") ||
+                   (format == "auto" && effective.text("storage") == "netcdf4");
+    const auto refuse = [&](bool idle, std::string_view why,
+                            std::initializer_list<const char*> names) {
+        for (const char* name : names)
+            if (const toml::node* node = given.get(name); idle && node != nullptr)
+                if (effective.given(name))
+                    keys.fail(*node, "file: '{}' has no effect{}", name, why);
+    };
+    refuse(!stream.packs,
+           fmt::format(" in files of the format {}: it needs format = \"netcdf4\"",
+                       format == "auto" ? "cdf2 or cdf5" : format),
+           {"deflate", "shuffle", "zstd", "quantize", "chunks"});
+    refuse(effective.text("method") != "tiles", ": it needs method = \"tiles\"", {"tiles"});
+    refuse(true, ": it is for files that are read",
+           {"mode", "readers", "read_ahead", "common_records"});
+}
+
+namespace {
+
+std::string hour_text(Time of_day) {
+    return fmt::format("\"{:02}:{:02}\"", of_day / one_hour, of_day % one_hour / (one_hour / 60));
+}
+
+/// Finds times of the day at which no sample, or no instant, can be.
+void check_hours(Keys& keys, const StreamTable& stream, const WindowRules& rules) {
+    for (const Time hour : rules.hours) {
+        if (rules.sample && (hour - rules.sample->at(0)) % rules.sample->daily() != 0)
+            keys.fail("hours",
+                      "'hours': {} has no record: no multiple of sample = \"{}\" is at this time",
+                      hour_text(hour), duration_text(*stream.sample));
+        if (!rules.instant || rules.every != Every::window) continue;
+        Time before = hour - one_day;
+        for (const Time other : rules.hours)
+            before = std::max(before, other < hour ? other : other - one_day);
+        const auto passed = [&](Time time) {
+            return floor_div(time - rules.boundaries.at(0), rules.boundaries.daily());
+        };
+        if (passed(hour) == passed(before))
+            keys.fail("hours",
+                      "'hours': {} has no record: a record is the first sample at or after a "
+                      "multiple of \"{}\", which is that at {}: take a shorter 'every'",
+                      hour_text(hour), duration_text(stream.duration),
+                      hour_text((before + one_day) % one_day));
+    }
+}
+
+/// Tests if a record can lie between the begin and the end of a stream.
+bool has_record(const WindowRules& rules) {
+    const Time begin = rules.begin(), end = *rules.to;
+    if (end <= begin) return false;
+    if (rules.instant && rules.initial) return true;
+    if (rules.filters() && (rules.instant || rules.every != Every::window)) {
+        Time chosen = rules.last_chosen(end);
+        while (chosen > begin && rules.instant && !rules.has_instant(chosen))
+            chosen = rules.last_chosen(chosen - 1);
+        return chosen > begin;
+    }
+    if (rules.every != Every::window) return true;
+    std::int64_t first = rules.boundaries.last(begin) + 1;
+    if (rules.drop_partial && rules.boundaries.at(first - 1) < begin) ++first;
+    return rules.boundaries.at(first) <= end;
+}
+
+}  // namespace
+
+void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rules) {
+    const std::size_t before = keys.problems().size();
+    check_hours(keys, stream, rules);
+    if (keys.problems().size() != before || !rules.to || rules.every == Every::once ||
+        has_record(rules))
+        return;
+    const Calendar calendar = rules.boundaries.calendar();
+    keys.fail("to", "'to': the stream has no record: {} between {} and {}",
+              *rules.to <= rules.begin()     ? "there is no time"
+              : rules.every != Every::window ? "no time of 'hours' or 'sample' is"
+              : rules.instant
+                  ? fmt::format("no instant of \"{}\" is", duration_text(stream.duration))
+                  : fmt::format("no window of \"{}\" ends", duration_text(stream.duration)),
+              date_text(calendar, rules.begin()), date_text(calendar, *rules.to));
+}
+
+std::string path_of(const StreamTable& stream) {
+    std::string path = stream.path;
+    const std::string every = stream.every == Every::window ? duration_text(stream.duration) : "";
+    const std::array<std::pair<std::string_view, std::string_view>, 4> values{
+        {{"{stream}", stream.name},
+         {"{op}", op_name(stream.op)},
+         {"{every}", every},
+         {"{region}", stream.region}}};
+    for (const auto& [name, value] : values) {
+        auto place = path.find(name);
+        for (; place != std::string::npos; place = path.find(name, place + value.size()))
+            path.replace(place, name.size(), value);
+    }
+    return path;
+}
+
+namespace {
+
+/// Adds a problem if a table has no such name.
+template <class Named>
+void check_name(const StreamTable& stream, std::string_view key, const std::string& name,
+                const Named& known, Problems& problems) {
+    if (name.empty() || known.contains(name)) return;
+    std::vector<std::string> names;
+    for (const auto& [each, value] : known) names.push_back(each);
+    problems.push_back(
+        {stream.line_of(key), fmt::format("stream '{}': '{}': there is no [{}.{}]{}", stream.name,
+                                          key, key, name, detail::did_you_mean(name, names))});
+}
+
+void check_groups(const Table& table, const Selectors& selectors, const std::string& where,
+                  Problems& problems) {
+    std::vector<std::string> names;
+    for (const auto& [name, list] : table.groups) names.push_back(name);
+    for (const Selector& selector : selectors.list)
+        if (selector.group && !table.groups.contains(selector.text))
+            problems.push_back(
+                {selectors.line, fmt::format("{}: there is no group '{}'{}", where, selector.text,
+                                             detail::did_you_mean(selector.text, names))});
+}
+
+/// Groups that a search has entered but not left, and groups that it has finished.
+struct Search {
+    std::set<std::string, std::less<>> entered, left;
+};
+
+/// Tests if a group refers, directly or through other groups, to a group that the search has not
+/// left.
+bool is_circular(const Table& table, const std::string& group, Search& search) {
+    if (search.left.contains(group)) return false;
+    if (!search.entered.insert(group).second) return true;
+    const auto found = table.groups.find(group);
+    const bool circular = found != table.groups.end() &&
+                          std::ranges::any_of(found->second.list, [&](const Selector& selector) {
+                              return selector.group && is_circular(table, selector.text, search);
+                          });
+    search.left.insert(group);
+    return circular;
+}
+
+void check_streams(const Table& table, Problems& problems) {
+    for (std::size_t i = 0; i < table.streams.size(); ++i) {
+        const StreamTable& stream = table.streams[i];
+        for (std::size_t j = 0; j < i; ++j) {
+            const StreamTable& other = table.streams[j];
+            if (!stream.name.empty() && stream.name == other.name)
+                problems.push_back({stream.line_of("name"),
+                                    fmt::format("stream '{}': line {} has a stream of this name",
+                                                stream.name, other.line)});
+            // With a file per variable, streams can share a path if they have different variables.
+            else if (!stream.file_per_variable && path_of(stream) == path_of(other))
+                problems.push_back({stream.line_of("path"),
+                                    fmt::format("stream '{}': 'path': its files would have the "
+                                                "same names as those of stream '{}'",
+                                                stream.name, other.name)});
+        }
+    }
+}
+
+}  // namespace
+
+void check_references(const Table& table, Problems& problems) {
+    Search search;
+    for (const auto& [name, selectors] : table.groups) {
+        check_groups(table, selectors, fmt::format("group '{}'", name), problems);
+        if (is_circular(table, name, search))
+            problems.push_back({selectors.line, fmt::format("group '{}' contains itself", name)});
+    }
+    for (const StreamTable& stream : table.streams) {
+        check_groups(table, stream.fields, fmt::format("stream '{}'", stream.name), problems);
+        check_name(stream, "region", stream.region, table.regions, problems);
+    }
+    check_streams(table, problems);
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/configuration/resolve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <type_traits>
+
+#include "base/nearest.hpp"
+#include "history/configuration/parse.hpp"
+
+namespace thalweg::history {
+
+namespace {
+
+/// Tests if a name matches a pattern with '*' and '?'. The time grows at most with the product of
+/// their lengths.
+bool matches(std::string_view pattern, std::string_view name) {
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) &&
+            pattern[p] != '*') {
+            ++p;
+            ++n;
+        } else if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            mark = n;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            n = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+/// Tests if a type can represent a number: an integer type exactly, a floating-point type rounded.
+bool has_number(tw_type type, double number) {
+    return with_type(type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        using Limits = std::numeric_limits<T>;
+        if (std::is_floating_point_v<T>) return std::abs(number) <= Limits::max();
+        // The largest 64-bit integer is not a double, but the number after it is.
+        return number == std::trunc(number) && number >= static_cast<double>(Limits::min()) &&
+               number < 2 * static_cast<double>(Limits::max() / 2 + 1);
+    });
+}
+
+/// Returns the keys of a field: those of `over`, and those of `base` that `over` lacks.
+FieldKeys merged(FieldKeys base, const FieldKeys& over) {
+    const auto take = [](auto& value, const auto& other) {
+        if (other) value = other;
+    };
+    base.line = over.line;
+    base.name = over.name;
+    base.of = over.of;
+    take(base.op, over.op);
+    take(base.type, over.type);
+    take(base.weight, over.weight);
+    take(base.inner, over.inner);
+    take(base.units, over.units);
+    take(base.long_name, over.long_name);
+    take(base.standard_name, over.standard_name);
+    take(base.cell_methods, over.cell_methods);
+    take(base.chunks, over.chunks);
+    take(base.quantize, over.quantize);
+    take(base.fill, over.fill);
+    for (const Attribute& attribute : over.attributes) {
+        std::erase_if(base.attributes,
+                      [&](const Attribute& other) { return other.name == attribute.name; });
+        base.attributes.push_back(attribute);
+    }
+    return base;
+}
+
+/// Tests if the samples of a field are averages over steps, which can be split.
+bool is_average(const StreamField& field) {
+    const Op op = field.statistic.inner.value_or(field.statistic.op);
+    return op == Op::mean || op == Op::rms || op == Op::mean_square || op == Op::std;
+}
+
+class Resolver {
+public:
+    Resolver(const Table& table, std::span<const DeclaredField> declared,
+             std::vector<Problem>& problems, std::vector<std::string>& warnings)
+        : table_(table), declared_(declared), problems_(problems), warnings_(warnings) {
+        for (std::size_t i = 0; i < declared.size(); ++i) {
+            names_.push_back(declared[i].name);
+            positions_.emplace(declared[i].name, static_cast<int>(i));
+        }
+    }
+
+    /// Finds tables of fields that neither the model nor a stream has.
+    void check_tables() {
+        for (const auto& [name, keys] : table_.fields)
+            if (!positions_.contains(name) && !used_.contains(name))
+                problems_.push_back(
+                    {keys.line,
+                     fmt::format(
+                         "[field.{}]: neither the model nor a stream has a field of this name{}",
+                         name, detail::did_you_mean(name, names_))});
+    }
+
+    ResolvedStream stream(int position) {
+        const StreamTable& stream = table_.streams[position];
+        where_ = fmt::format("stream '{}'", stream.name);
+        std::map<std::string, FieldKeys, std::less<>> own;
+        for (const FieldKeys& keys : stream.field) own.emplace(keys.name, keys);
+        std::vector<std::string> selected;
+        select(stream.fields, own, selected);
+        for (const FieldKeys& keys : stream.field)
+            if (std::ranges::find(selected, keys.name) == selected.end())
+                selected.push_back(keys.name);
+        std::vector<std::string> terms;
+        for (const std::string& name : selected)
+            if (!stream.file_per_variable) add_terms(own, name, terms);
+        ResolvedStream resolved{position, {}};
+        for (const std::string& name : selected) {
+            const bool term = std::ranges::find(terms, name) != terms.end();
+            if (!add(stream, name, own, term, resolved) || !stream.file_per_variable) continue;
+            std::vector<std::string> beside;
+            add_terms(own, name, beside);
+            for (const std::string& each : beside) add(stream, each, own, true, resolved);
+        }
+        for (const std::string& term : terms)
+            if (std::ranges::find(selected, term) == selected.end())
+                add(stream, term, own, true, resolved);
+        if (resolved.fields.empty() && problems_.empty()) fail(stream.line, "it has no fields");
+        check_levels(stream, resolved);
+        return resolved;
+    }
+
+private:
+    using Own = std::map<std::string, FieldKeys, std::less<>>;
+
+    /// Adds the fields without which the coordinates of a selected one mean nothing.
+    void add_terms(const Own& own, const std::string& name, std::vector<std::string>& terms) const {
+        const auto keys = own.find(name);
+        const bool renamed = keys != own.end() && !keys->second.of.empty();
+        const auto position = positions_.find(renamed ? keys->second.of : name);
+        if (position == positions_.end()) return;
+        for (const std::string& term : declared_[position->second].terms)
+            if (term != name && positions_.contains(term) &&
+                std::ranges::find(terms, term) == terms.end())
+                terms.push_back(term);
+    }
+
+    /// Adds a problem of the stream.
+    template <class... Args>
+    void fail(std::int64_t line, fmt::format_string<Args...> format, Args&&... args) {
+        problems_.push_back(
+            {line, where_ + ": " + fmt::format(format, std::forward<Args>(args)...)});
+    }
+
+    /// Applies the selectors to a list, one after another.
+    void select(const Selectors& selectors, const Own& own, std::vector<std::string>& list) {
+        for (const Selector& selector : selectors.list) {
+            if (selector.remove) {
+                remove(selectors, selector, list);
+                continue;
+            }
+            bool found = !selector.glob();
+            for (const std::string& name : named(selector)) {
+                found = true;
+                if (std::ranges::find(list, name) != list.end()) continue;
+                if (positions_.contains(name) || own.contains(name))
+                    list.push_back(name);
+                else
+                    miss(selectors.line, name);
+            }
+            if (!found) fail(selectors.line, "no field matches '{}'", selector.text);
+        }
+    }
+
+    void remove(const Selectors& selectors, const Selector& selector,
+                std::vector<std::string>& list) {
+        const std::vector<std::string> group =
+            selector.group ? named(selector) : std::vector<std::string>{};
+        const auto removed = std::erase_if(list, [&](const std::string& name) {
+            return selector.group ? std::ranges::find(group, name) != group.end()
+                                  : matches(selector.text, name);
+        });
+        if (removed == 0)
+            fail(selectors.line, "'-{}{}' removes nothing", selector.group ? "@" : "",
+                 selector.text);
+    }
+
+    /// Returns the names that a selector matches. A plain name is returned even if no field has it.
+    std::vector<std::string> named(const Selector& selector) {
+        if (selector.group) return group(selector.text);
+        if (!selector.glob()) return {selector.text};
+        std::vector<std::string> found;
+        std::ranges::copy_if(names_, std::back_inserter(found),
+                             [&](const std::string& name) { return matches(selector.text, name); });
+        return found;
+    }
+
+    const std::vector<std::string>& group(const std::string& name) {
+        const auto known = groups_.find(name);
+        if (known != groups_.end()) return known->second;
+        groups_[name] = {};
+        std::vector<std::string> list;
+        const auto found = table_.groups.find(name);
+        if (found != table_.groups.end())
+            for (const Selector& selector : found->second.list) {
+                if (selector.remove) {
+                    remove(found->second, selector, list);
+                    continue;
+                }
+                for (const std::string& each : named(selector))
+                    if (std::ranges::find(list, each) == list.end()) list.push_back(each);
+            }
+        return groups_[name] = std::move(list);
+    }
+
+    void miss(std::int64_t line, const std::string& name) {
+        used_.insert(name);
+        const std::string text = fmt::format("the model declares no field '{}'{}", name,
+                                             detail::did_you_mean(name, names_));
+        if (table_.missing_fields_warn)
+            warnings_.push_back(where_ + ": " + text);
+        else
+            fail(line, "{}", text);
+    }
+
+    /// @return false if the model does not declare the field
+    bool add(const StreamTable& stream, const std::string& name, const Own& owns, bool term,
+             ResolvedStream& resolved) {
+        used_.insert(name);
+        const auto found = owns.find(name);
+        const FieldKeys* const own = found != owns.end() ? &found->second : nullptr;
+        StreamField field;
+        field.name = name;
+        field.term = term;
+        if (const auto all = table_.fields.find(name); all != table_.fields.end())
+            field.keys = all->second;
+        if (own != nullptr) field.keys = merged(std::move(field.keys), *own);
+        const std::int64_t line = own != nullptr ? own->line : stream.fields.line;
+        const std::string& of = field.keys.of.empty() ? name : field.keys.of;
+        const auto position = positions_.find(of);
+        if (position == positions_.end()) {
+            miss(line, of);
+            return false;
+        }
+        field.declared = position->second;
+        const DeclaredField& declared = declared_[field.declared];
+        field.inner = field.keys.inner ? field.keys.inner : stream.inner;
+        Statistic& statistic = field.statistic;
+        statistic.op = field.keys.op.value_or(stream.op);
+        if (field.inner) statistic.inner = field.inner->op;
+        statistic.type = declared.type;
+        statistic.missing = declared.missing;
+        statistic.missing_value = declared.missing_value;
+        statistic.counts = stream.counts;
+        statistic.min_valid = stream.min_valid;
+        statistic.ddof = statistic.op == Op::std ? stream.ddof : 0;
+        find_weight(stream, line, declared, field);
+        choose_type(stream, line, declared, field);
+        statistic.results = field.type;
+        if (field.keys.fill && !has_number(field.type, *field.keys.fill))
+            fail(field.keys.line, "field '{}': 'fill': its type in the file has no {}", name,
+                 *field.keys.fill);
+        check_region(stream, declared);
+        resolved.fields.push_back(std::move(field));
+        return true;
+    }
+
+    void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
+                     StreamField& field) {
+        const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
+        if (name.empty() || !is_average(field)) return;
+        const auto position = positions_.find(name);
+        if (position == positions_.end()) {
+            fail(field.keys.weight ? line : stream.line_of("weight"),
+                 "the model declares no field '{}', the weight of '{}'{}", name, field.name,
+                 detail::did_you_mean(name, names_));
+            return;
+        }
+        const auto refuse = [&](std::string_view why) {
+            fail(line, "field '{}' has the weight '{}': {}", field.name, name, why);
+        };
+        if (position->second == field.declared) refuse("a field cannot be its own weight");
+        if (field.statistic.min_valid > 0) refuse("'min_valid' and 'weight' exclude each other");
+        if (field.statistic.ddof > 0) refuse("'ddof' needs samples that count alike");
+        const DeclaredField& weight = declared_[position->second];
+        for (const std::string& dim : weight.dims)
+            if (std::ranges::find(declared.dims, dim) == declared.dims.end())
+                fail(line, "the weight '{}' has the dimension '{}', which '{}' lacks", name, dim,
+                     field.name);
+        field.weight = position->second;
+        field.statistic.weight_field = true;
+    }
+
+    void choose_type(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
+                     StreamField& field) {
+        const FileType wanted = field.keys.type.value_or(stream.type);
+        const Op op = field.statistic.op;
+        field.type = wanted == FileType::double_  ? TW_DOUBLE
+                     : wanted == FileType::float_ ? TW_FLOAT
+                                                  : declared.type;
+        if (is_real(declared.type)) return;
+        if (!is_statistic(op)) {
+            field.type = declared.type;
+        } else if (declared.type == TW_CHAR) {
+            fail(line, "field '{}' is a text, which has no {}", field.name, op_name(op));
+        } else if (wanted == FileType::same &&
+                   (field.inner || (op != Op::min && op != Op::max && op != Op::sum))) {
+            fail(line,
+                 "field '{}' has integers, but its {} has not: its type has to be \"float\" or "
+                 "\"double\"",
+                 field.name, op_name(op));
+        }
+    }
+
+    void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {
+        if (!stream.levels || resolved.fields.empty()) return;
+        const std::string& dim = stream.levels->dim;
+        std::vector<std::string> known;
+        for (const StreamField& field : resolved.fields)
+            for (const std::string& each : declared_[field.declared].dims) known.push_back(each);
+        if (std::ranges::find(known, dim) == known.end())
+            fail(stream.line_of("levels"), "levels: none of its fields has the dimension '{}'{}",
+                 dim, detail::did_you_mean(dim, known));
+        const auto region = table_.regions.find(stream.region);
+        if (region == table_.regions.end()) return;
+        if (std::ranges::find(region->second.index, dim, &IndexRange::dim) !=
+            region->second.index.end())
+            fail(stream.line_of("levels"),
+                 "region '{}' and the levels both select elements of dimension '{}'", stream.region,
+                 dim);
+    }
+
+    void check_region(const StreamTable& stream, const DeclaredField& declared) {
+        const auto found = table_.regions.find(stream.region);
+        if (found == table_.regions.end()) return;
+        const RegionTable& region = found->second;
+        const bool points = !region.points.empty() || !region.points_file.empty();
+        if ((region.box && !declared.has_axes) || (points && !declared.has_centres))
+            fail(stream.line_of("region"),
+                 "region '{}' needs {}longitudes and latitudes, which field '{}' has not",
+                 region.name, points ? "" : "axes of ", declared.name);
+        for (const IndexRange& range : region.index) {
+            const auto dim = std::ranges::find(declared.dims, range.dim);
+            const auto place = static_cast<std::size_t>(dim - declared.dims.begin());
+            if (dim == declared.dims.end())
+                fail(stream.line_of("region"), "region '{}': field '{}' has no dimension '{}'",
+                     region.name, declared.name, range.dim);
+            else if (place < declared.shape.size() && range.last >= declared.shape[place])
+                problems_.push_back(
+                    {region.line,
+                     fmt::format("region '{}': '{}' has the indices 0 to {}, not {}", region.name,
+                                 range.dim, declared.shape[place] - 1, range.last)});
+        }
+    }
+
+    const Table& table_;
+    std::span<const DeclaredField> declared_;
+    std::vector<Problem>& problems_;
+    std::vector<std::string>& warnings_;
+    std::vector<std::string> names_;
+    std::map<std::string, int, std::less<>> positions_;
+    std::map<std::string, std::vector<std::string>, std::less<>> groups_;
+    std::set<std::string, std::less<>> used_;  ///< names of the streams' variables
+    std::string where_;
+};
+
+/// Finds variables of different streams whose files have the same name.
+void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
+                 std::vector<Problem>& problems) {
+    std::map<std::pair<std::string, std::string>, const StreamTable*> files;
+    for (const ResolvedStream& resolved : streams) {
+        const StreamTable& stream = table.streams[resolved.table];
+        if (!stream.file_per_variable) continue;
+        for (const StreamField& field : resolved.fields) {
+            if (field.term) continue;
+            const auto [place, fresh] = files.try_emplace({path_of(stream), field.name}, &stream);
+            if (!fresh)
+                problems.push_back({stream.line_of("path"),
+                                    fmt::format("stream '{}': 'path': the file of '{}' would have "
+                                                "the same name as in stream '{}'",
+                                                stream.name, field.name, place->second->name)});
+        }
+    }
+}
+
+}  // namespace
+
+void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
+                WindowRules& rules) {
+    // A filter selects samples as points in time, and counts know no durations.
+    if (stream.counts || stream.sample || !stream.hours.empty() || fields.empty()) return;
+    if (rules.every != Every::window && rules.every != Every::run) return;
+    rules.splits = std::ranges::any_of(fields, is_average);
+    rules.passes = std::ranges::all_of(fields, is_average);
+}
+
+std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+                             std::vector<ResolvedStream>& streams,
+                             std::vector<std::string>& warnings) {
+    std::vector<Problem> problems;
+    Resolver resolver(table, declared, problems, warnings);
+    streams.clear();
+    for (std::size_t i = 0; i < table.streams.size(); ++i)
+        streams.push_back(resolver.stream(static_cast<int>(i)));
+    check_files(table, streams, problems);
+    resolver.check_tables();
+    std::ranges::stable_sort(problems, {}, &Problem::line);
+    // Report a problem once, though a field or group may be in several streams.
+    const auto same = [](const Problem& a, const Problem& b) {
+        return a.line == b.line && a.text == b.text;
+    };
+    problems.erase(std::unique(problems.begin(), problems.end(), same), problems.end());
+    return problems;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,63 @@
+// The fields of each stream: the configuration applied to the fields that the model declares.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/configuration/table.hpp"
+#include "history/statistics/statistic.hpp"
+
+namespace thalweg::history {
+
+/// A field of the model.
+struct DeclaredField {
+    std::string name;
+    tw_type type = TW_FLOAT;
+    std::vector<std::string> dims;  ///< dimensions in file order, without time
+    std::vector<std::int64_t> shape;
+    Missing missing = Missing::none;
+    Value missing_value{};
+    bool has_axes = false;     ///< of longitude and latitude
+    bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
+    /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
+    std::vector<std::string> terms;
+};
+
+/// One variable of a stream.
+struct StreamField {
+    std::string name;  ///< name of the variable in the file
+    int declared = 0;  ///< index of the model's field
+    int weight = -1;   ///< index of the weight field; -1: none
+    Statistic statistic;
+    std::optional<Inner> inner;
+    tw_type type = TW_FLOAT;  ///< type in the file
+    /// Keys for attributes: those of the stream and those for all streams.
+    FieldKeys keys;
+    /// A coordinate of another variable of the same file names it in formula_terms. If each
+    /// variable has a file, it belongs to that of the last variable before it that is no term.
+    bool term = false;
+};
+
+struct ResolvedStream {
+    int table = 0;  ///< index in Table::streams
+    std::vector<StreamField> fields;
+};
+
+/// Sets in the rules of windows whether the samples of fields are split at their boundaries.
+void set_splits(const StreamTable& stream, std::span<const StreamField> fields, WindowRules& rules);
+
+/**
+ * Applies selectors and overrides, and makes the checks that need the declared fields: selectors
+ * that match nothing, unknown fields, weights with other dimensions, regions without coordinates,
+ * levels.
+ * @param warnings  receives missing fields, where the configuration says so
+ * @return problems, empty if all is right
+ */
+std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+                             std::vector<ResolvedStream>& streams,
+                             std::vector<std::string>& warnings);
+
+}  // namespace thalweg::history

@@ -1,0 +1,199 @@
+// The configuration of a history, read from its TOML text. Every value is checked by itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "history/calendar/window.hpp"
+#include "history/statistics/operation.hpp"
+#include "thalweg/base.h"
+
+namespace thalweg::detail {
+class Settings;
+}
+
+namespace thalweg::history {
+
+/// An error in the text. Line 0: the error belongs to no line.
+struct Problem {
+    std::int64_t line = 0;
+    std::string text;
+};
+
+/// Returns TW_ESETTING with a text of one line per problem, sorted by line number:
+/// "history.toml:17: stream 'daily': ...". TW_OK if there are no problems.
+Status problem_status(std::vector<Problem> problems, std::string_view name);
+
+/// An attribute of a file or a variable.
+struct Attribute {
+    std::string name;
+    std::variant<std::string, std::vector<std::int64_t>, std::vector<double>> value;
+};
+
+/// A selector of fields: a name, a pattern, or all fields of a group.
+struct Selector {
+    std::string text;     ///< the selector without '-' and '@'
+    bool remove = false;  ///< -NAME
+    bool group = false;   ///< @NAME
+    bool glob() const { return text.find_first_of("*?") != std::string::npos; }
+};
+
+struct Selectors {
+    std::vector<Selector> list;
+    std::int64_t line = 0;
+};
+
+struct Inner {
+    Op op = Op::max;
+    Duration every;
+};
+
+enum class FileType : std::uint8_t { float_, double_, same };
+
+/// A choice of elements along a dimension.
+struct Levels {
+    std::string dim;
+    std::vector<std::int64_t> index;
+    std::optional<std::array<double, 2>> range;
+    std::vector<double> nearest;
+};
+
+/// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
+/// applies.
+struct FieldKeys {
+    std::int64_t line = 0;
+    std::string name;
+    std::string of;  ///< name of the model's field; empty: same as `name`
+    std::optional<Op> op;
+    std::optional<FileType> type;
+    std::optional<std::string> weight;
+    std::optional<Inner> inner;
+    std::optional<std::string> units, long_name, standard_name, cell_methods;
+    std::vector<Attribute> attributes;
+    std::optional<std::string> chunks, quantize;
+    std::optional<double> fill;
+};
+
+struct StreamTable {
+    std::int64_t line = 0;
+    std::string name;
+    Selectors fields;
+    Every every = Every::window;
+    Duration duration;  ///< length of Every::window
+    Op op = Op::mean;
+    std::string path;  ///< template of the path; never empty
+    std::optional<Date> from, to;
+    std::optional<Duration> new_file;
+    std::int64_t records = 0;  ///< records per file; 0: no limit
+    bool file_per_variable = false;
+    FileType type = FileType::float_;
+    Stamp stamp = Stamp::middle;
+    Anchor anchor;
+    bool drop_partial = false, initial = false, next_file = false, write_open = false;
+    std::optional<Duration> sample;
+    std::vector<Time> hours;  ///< times since midnight
+    std::optional<Inner> inner;
+    std::string weight;  ///< name of the weight field; empty: none
+    bool counts = false;
+    double min_valid = 0;
+    int ddof = 0;
+    bool interval = false;
+    std::string region;  ///< name of a region; empty: none
+    std::optional<Levels> levels;
+    std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
+    bool packs = true;     ///< its files can be compressed, as far as is known
+    std::vector<Attribute> attributes;
+    std::int64_t sync = 0;  ///< records
+    std::vector<FieldKeys> field;
+    /// Line number of each key.
+    std::map<std::string, std::int64_t, std::less<>> lines;
+
+    /// Returns the line of a key; the line of the stream if the key is absent.
+    std::int64_t line_of(std::string_view key) const;
+};
+
+/// A range of a dimension, counted from 0; both ends are included.
+struct IndexRange {
+    std::string dim;
+    std::int64_t first = 0, last = 0;
+};
+
+struct RegionTable {
+    std::int64_t line = 0;
+    std::string name;
+    // A region is given by exactly one of these four members.
+    std::vector<IndexRange> index;
+    std::optional<std::array<double, 4>> box;   ///< west, east, south, north
+    std::vector<std::array<double, 2>> points;  ///< longitude, latitude
+    std::string points_file;
+    std::string list_file;
+
+    std::vector<std::string> names;  ///< name of each point
+    std::string list_var;
+    std::int64_t base = 0;           ///< index that the list uses for the first element: 0 or 1
+    std::vector<std::int64_t> list;  ///< set when the file has been read
+
+    /// Tests if the elements are picked one by one.
+    bool picks() const { return index.empty() && !box; }
+};
+
+/// The whole configuration.
+struct Table {
+    std::string name;  ///< name of the configuration file, for messages
+    TimeUnits time_units;
+    Edge edge = Edge::end;
+    std::string time = "time", bounds = "time_bnds", bounds_dim = "bnds";
+    std::vector<Attribute> attributes;
+    bool missing_fields_warn = false;
+    bool unsent_error = false;
+    int max_open = 512;
+    bool stamp_files = false;
+    std::string tracking_prefix;
+    std::map<std::string, Selectors, std::less<>> groups;
+    std::vector<StreamTable> streams;
+    std::map<std::string, FieldKeys, std::less<>> fields;
+    std::map<std::string, RegionTable, std::less<>> regions;
+
+    const StreamTable* stream(std::string_view name) const;
+};
+
+/// The run for which a configuration is read.
+struct RunTimes {
+    Calendar calendar = Calendar::standard;
+    Time start = 0;
+    Time step = 0;  ///< length of the model's step; 0: unknown
+};
+
+/// Reads the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
+using ReadSettings = std::function<Status(const std::string&, detail::Settings&)>;
+
+/**
+ * Reads a configuration and checks all that needs no declared field: keys, types, dates, durations,
+ * boundaries, paths, operations, names of groups and regions.
+ * @param name      of the file, for messages
+ * @param settings  may be null: the files' settings are not checked
+ * @return problems, empty if all is right; then `table` is complete
+ */
+std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
+                                 const ReadSettings& settings, Table& table);
+
+/// Returns the rules by which a stream's windows are formed.
+/// @param inner  inner operation of one field; null: the stream's inner operation
+WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
+                         const std::optional<Inner>& inner);
+
+/// Returns the unit in which the dates of a stream's files differ.
+Unit file_unit(const StreamTable& stream);
+
+/// Returns the boundaries between a stream's files; none if the stream has one file.
+std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run);
+
+}  // namespace thalweg::history

@@ -1,0 +1,181 @@
+// The variables and attributes of a stream's files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "history/files/output.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+namespace {
+
+class FileDefinition {
+public:
+    FileDefinition(tw_file file, const FileContext& context, const StreamTable& stream,
+                   const WindowRules& rules, const std::vector<Variable*>& variables)
+        : file_(file), context_(context), stream_(stream), rules_(rules), variables_(variables) {}
+
+    Status define(const std::vector<WrittenCoordinate>& coordinates, const std::string& path);
+
+private:
+    Status define_variable(const Variable& variable);
+    Status define_quantization(const Variable& variable);
+    Status define_time();
+    Status define_coordinate(const std::string& name, tw_type type,
+                             const std::vector<std::string>& dims, tw_decomposition target);
+    Status define_dims(const Part& part, const std::vector<std::string>& dims);
+    Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
+    Status check(tw_status code) const { return context_.ranks->status(code); }
+    bool timeless() const { return rules_.every == Every::once; }
+
+    tw_file file_;
+    const FileContext& context_;
+    const StreamTable& stream_;
+    const WindowRules& rules_;
+    const std::vector<Variable*>& variables_;
+};
+
+bool is_quantized(const Variable* variable) {
+    return variable->packing().quantize != detail::Packing::Quantize::none;
+}
+
+/// Tests if some element of a variable may get the fill value. With a time dimension this is always
+/// so, as a record may have no sample; without one, if the first step had none.
+bool can_fill(const Variable& variable, bool timeless) {
+    const Statistic& statistic = variable.about().statistic;
+    return !timeless || !variable.samples().ever() || statistic.missing != Missing::none ||
+           variable.about().type != statistic.type;
+}
+
+Status FileDefinition::define_dims(const Part& part, const std::vector<std::string>& dims) {
+    Status status;
+    for (const std::string& dim : dims) {
+        const auto at = std::find(part.dims.begin(), part.dims.end(), dim);
+        const tw_status code = tw_def_dim(file_, dim.c_str(), part.shape[at - part.dims.begin()]);
+        if (code != TW_EEXISTS) keep_first(status, check(code));
+    }
+    return status;
+}
+
+Status FileDefinition::put_attributes(const std::string& variable,
+                                      const std::vector<Attribute>& attributes) {
+    Status status;
+    for (const Attribute& attribute : attributes) {
+        const char* var = variable.c_str();
+        const char* name = attribute.name.c_str();
+        if (const auto* text = std::get_if<std::string>(&attribute.value))
+            keep_first(status, check(tw_put_att_text(file_, var, name, text->c_str())));
+        else if (const auto* reals = std::get_if<std::vector<double>>(&attribute.value))
+            keep_first(status, check(tw_put_att(file_, var, name, TW_DOUBLE, std::ssize(*reals),
+                                                reals->data())));
+        else if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
+            // The classic formats have no 64-bit integers.
+            const std::vector<std::int32_t> small(whole->begin(), whole->end());
+            const bool fits = std::equal(whole->begin(), whole->end(), small.begin());
+            keep_first(status, fits ? check(tw_put_att(file_, var, name, TW_INT, std::ssize(small),
+                                                       small.data()))
+                                    : check(tw_put_att(file_, var, name, TW_INT64,
+                                                       std::ssize(*whole), whole->data())));
+        }
+    }
+    return status;
+}
+
+Status FileDefinition::define_time() {
+    const std::string& time = context_.table->time;
+    const bool bounds = !rules_.instant;
+    Status status = check(tw_def_dim(file_, time.c_str(), TW_UNLIMITED));
+    if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
+    keep_first(status, define_coordinate(time, TW_DOUBLE, {time}, nullptr));
+    keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
+    if (!bounds) return status;
+    keep_first(status, define_coordinate(context_.table->bounds, TW_DOUBLE,
+                                         {time, context_.table->bounds_dim}, nullptr));
+    return status;
+}
+
+/// Defines a variable that is not quantized, also if the file's settings quantize all variables.
+Status FileDefinition::define_coordinate(const std::string& name, tw_type type,
+                                         const std::vector<std::string>& dims,
+                                         tw_decomposition target) {
+    Status status =
+        check(tw_def_var(file_, name.c_str(), type, joined_names(dims).c_str(), target));
+    keep_first(status, check(tw_set_var(file_, name.c_str(), "quantize=no")));
+    return status;
+}
+
+Status FileDefinition::define_variable(const Variable& variable) {
+    std::vector<std::string> dims = variable.dims();
+    Status status = define_dims(variable.chosen().part, dims);
+    if (!timeless()) dims.insert(dims.begin(), context_.table->time);
+    const tw_type type = variable.about().type;
+    const char* name = variable.name().c_str();
+    keep_first(status, check(tw_def_var(file_, name, type, joined_names(dims).c_str(),
+                                        variable.taken().target)));
+    keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
+    if (can_fill(variable, timeless()))
+        for (const char* attribute : {"_FillValue", "missing_value"})
+            keep_first(status,
+                       check(tw_put_att(file_, name, attribute, type, 1, variable.fill().data())));
+    const std::string settings = variable_settings(variable);
+    if (!settings.empty()) keep_first(status, check(tw_set_var(file_, name, settings.c_str())));
+    keep_first(status, define_quantization(variable));
+    return status;
+}
+
+/// Describes how a variable is quantized, as CF demands: with its own digits, and with a variable
+/// for each method in the file.
+Status FileDefinition::define_quantization(const Variable& variable) {
+    using Quantize = detail::Packing::Quantize;
+    const Quantize method = variable.packing().quantize;
+    if (method == Quantize::none) return {};
+    const std::string algorithm = method == Quantize::bitgroom     ? "bitgroom"
+                                  : method == Quantize::granularbr ? "granular_bitround"
+                                                                   : "bitround";
+    const bool alike = std::ranges::all_of(variables_, [&](const Variable* other) {
+        return !is_quantized(other) || other->packing().quantize == method;
+    });
+    const std::string info = alike ? "quantization_info" : "quantization_info_" + algorithm;
+    const std::string digits =
+        method == Quantize::bitround ? "quantization_nsb" : "quantization_nsd";
+    Status status = put_attributes(
+        variable.name(),
+        {{"quantization", info}, {digits, std::vector<std::int64_t>{variable.packing().digits}}});
+    const tw_status code = tw_def_var(file_, info.c_str(), TW_CHAR, "", nullptr);
+    if (code == TW_EEXISTS) return status;
+    keep_first(status, check(code));
+    keep_first(status, put_attributes(info, {{"algorithm", algorithm},
+                                             {"implementation",
+                                              fmt::format("Thalweg {}.{}.{}", TW_VERSION_MAJOR,
+                                                          TW_VERSION_MINOR, TW_VERSION_PATCH)}}));
+    return status;
+}
+
+Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
+                              const std::string& path) {
+    Status status = timeless() ? Status{} : define_time();
+    for (const auto& [c, dims, taken, data] : coordinates) {
+        keep_first(status, define_dims(taken->chosen.part, dims));
+        keep_first(status, define_coordinate(c->name, c->type, dims, taken->target));
+        keep_first(status, put_attributes(c->name, c->attributes));
+    }
+    for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
+    const bool quantized = std::ranges::any_of(variables_, is_quantized);
+    const bool series =
+        !timeless() && std::ranges::all_of(variables_, [](const Variable* variable) {
+            return variable->pick().dim == "station" && variable->dims().size() == 1;
+        });
+    keep_first(status,
+               put_attributes("", file_attributes(context_, stream_, path, quantized, series)));
+    return status;
+}
+
+}  // namespace
+
+Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
+                   const WindowRules& rules, const std::vector<Variable*>& variables,
+                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path) {
+    return FileDefinition(file, context, stream, rules, variables).define(coordinates, path);
+}
+
+}  // namespace thalweg::history

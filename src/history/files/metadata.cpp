@@ -1,0 +1,217 @@
+// The attributes of CF that a history writes, and the coordinates that its files need.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <set>
+
+#include "base/hash.hpp"
+#include "definitions/definitions.hpp"
+#include "definitions/packing.hpp"
+#include "history/configuration/path.hpp"
+#include "history/files/output.hpp"
+
+namespace thalweg::history {
+
+namespace {
+
+constexpr std::array naming_attributes = {"coordinates",
+                                          "bounds",
+                                          "climatology",
+                                          "cell_measures",
+                                          "grid_mapping",
+                                          "ancillary_variables",
+                                          "formula_terms",
+                                          "mesh",
+                                          "node_coordinates",
+                                          "face_coordinates",
+                                          "edge_coordinates",
+                                          "face_node_connectivity",
+                                          "edge_node_connectivity",
+                                          "face_edge_connectivity",
+                                          "face_face_connectivity",
+                                          "edge_face_connectivity"};
+
+using Declared = std::map<std::string, Coordinate>;
+
+/// Adds a declared variable to the coordinates, and then the variables that it needs itself.
+void add_needed(const Declared& declared, const std::string& name, std::set<std::string>& names);
+
+void add_named(const Declared& declared, const std::vector<std::string>& dims,
+               const std::vector<Attribute>& attributes, std::set<std::string>& names) {
+    for (const std::string& dim : dims) add_needed(declared, dim, names);
+    for (const char* attribute : naming_attributes)
+        for (const std::string& word : split_dims(text_of(attributes, attribute).c_str()))
+            add_needed(declared, word, names);
+}
+
+void add_needed(const Declared& declared, const std::string& name, std::set<std::string>& names) {
+    const auto found = declared.find(name);
+    if (found == declared.end() || !names.insert(name).second) return;
+    add_named(declared, found->second.dims, found->second.attributes, names);
+}
+
+std::string squared(const std::string& units) {
+    if (units.empty() || units == "1") return units;
+    const bool plain = std::all_of(units.begin(), units.end(),
+                                   [](unsigned char c) { return std::isalpha(c) != 0; });
+    return plain ? units + "2" : "(" + units + ")2";
+}
+
+bool is_temperature(const std::string& units) {
+    static const std::set<std::string> known{"K",       "kelvin",  "Kelvin",          "degC",
+                                             "Celsius", "celsius", "degrees_Celsius", "degF"};
+    return known.count(units) != 0;
+}
+
+std::string plural_unit(const Duration& duration) {
+    const std::string text = duration_text({2, duration.unit});
+    return text.substr(text.find(' ') + 1);
+}
+
+std::string all_cell_methods(const FileContext& context, const StreamTable& stream,
+                             const Variable& variable) {
+    const StreamField& about = variable.about();
+    if (about.keys.cell_methods) return *about.keys.cell_methods;
+    const std::string own = text_of(variable.field().attributes, "cell_methods");
+    const Field* const weight = variable.weight_field();
+    std::string interval;
+    if (stream.interval && context.run.step > 0 && !variable.instant())
+        interval = fmt::format("{} s", static_cast<double>(context.run.step) / one_second);
+    const std::string method =
+        cell_methods(context.table->time, about.statistic.op, about.statistic.inner,
+                     about.inner ? plural_unit(about.inner->every) : "",
+                     weight == nullptr ? "" : weight->declared.name, interval);
+    if (own.empty()) return method;
+    return method.empty() ? own : own + " " + method;
+}
+
+/// Returns a UUID of version 4 of a file.
+std::string uuid(std::int64_t first, std::int64_t second, const std::string& path) {
+    const std::uint64_t a = detail::hash_of(path, static_cast<std::uint64_t>(first));
+    const std::uint64_t b = detail::hash_of(path, static_cast<std::uint64_t>(second));
+    return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff,
+                       (b >> 48 & 0x3fff) | 0x8000, b & 0xffffffffffff);
+}
+
+}  // namespace
+
+std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
+                                                  const std::vector<Variable*>& variables) {
+    std::set<std::string> names;
+    for (const Variable* variable : variables)
+        add_named(declared, variable->chosen().part.dims, variable->attributes(), names);
+    for (const Variable* variable : variables) names.erase(variable->name());
+    std::vector<const Coordinate*> needed;
+    for (const std::string& name : names) needed.push_back(&declared.at(name));
+    return needed;
+}
+
+std::vector<std::string> formula_terms(const Declared& declared,
+                                       const std::vector<std::string>& dims,
+                                       const std::vector<Attribute>& attributes) {
+    std::set<std::string> names;
+    add_named(declared, dims, attributes, names);
+    std::vector<std::string> terms;
+    for (const std::string& name : names)
+        for (const std::string& word :
+             split_dims(text_of(declared.at(name).attributes, "formula_terms").c_str()))
+            terms.push_back(word);
+    return terms;
+}
+
+std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
+                                           const Variable& variable) {
+    const StreamField& about = variable.about();
+    std::vector<Attribute> attributes = variable.attributes();
+    const auto set = [&](const char* name, const std::string& text) {
+        if (!text.empty()) set_attribute(attributes, {name, text});
+    };
+    for (const std::optional<Op> op : {about.statistic.inner, std::optional(about.statistic.op)}) {
+        if ((op == Op::std || op == Op::range) && is_temperature(text_of(attributes, "units")))
+            set("units_metadata", "temperature: difference");
+        if (op != Op::mean_square) continue;
+        set("units", squared(text_of(attributes, "units")));
+        std::erase_if(attributes, [](const Attribute& a) {
+            return a.name == "standard_name" || a.name == "units_metadata";
+        });
+    }
+    set("cell_methods", all_cell_methods(context, stream, variable));
+    if (about.keys.units) set("units", *about.keys.units);
+    if (about.keys.long_name) set("long_name", *about.keys.long_name);
+    if (about.keys.standard_name) set("standard_name", *about.keys.standard_name);
+    for (const Attribute& attribute : about.keys.attributes) set_attribute(attributes, attribute);
+    return attributes;
+}
+
+std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) {
+    std::vector<Attribute> attributes{
+        {"standard_name", "time"},
+        {"long_name", "time"},
+        {"units", context.table->time_units.text},
+        {"calendar", std::string(calendar_name(context.run.calendar))},
+        {"axis", "T"}};
+    const Calendar calendar = context.run.calendar;
+    if (calendar == Calendar::standard || calendar == Calendar::proleptic_gregorian ||
+        calendar == Calendar::julian)
+        attributes.push_back({"units_metadata", "leap_seconds: none"});
+    if (bounds) attributes.push_back({"bounds", context.table->bounds});
+    return attributes;
+}
+
+std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
+                                       const std::string& path, bool quantized, bool series) {
+    std::vector<Attribute> attributes{{"Conventions", quantized ? "CF-1.12" : "CF-1.11"}};
+    if (series) attributes.push_back({"featureType", "timeSeries"});
+    for (const auto* list : {&context.table->attributes, &stream.attributes})
+        for (const Attribute& attribute : *list) set_attribute(attributes, attribute);
+    if (!context.table->stamp_files) return attributes;
+    char date[32];
+    const auto seconds = static_cast<std::time_t>(context.stamp[0]);
+    std::tm parts{};
+    (void)std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    set_attribute(attributes, {"creation_date", std::string(date)});
+    set_attribute(attributes, {"history", std::string(date) + " written by Thalweg"});
+    set_attribute(attributes, {"tracking_id", context.table->tracking_prefix +
+                                                  uuid(context.stamp[1], context.stamp[2], path)});
+    return attributes;
+}
+
+std::string variable_settings(const Variable& variable) {
+    const FieldKeys& keys = variable.about().keys;
+    std::string settings;
+    if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
+    // CF does not allow that terms of formulas are quantized.
+    if (variable.about().term)
+        settings += "quantize=no;";
+    else if (keys.quantize)
+        settings += "quantize=" + *keys.quantize + ";";
+    return settings;
+}
+
+Status choose_packing(const FileContext& context, const std::string& files,
+                      const std::vector<std::string>& dims, const Part& part, Variable& variable) {
+    const std::string all = context.settings + ";" + files;
+    detail::VariableSettings of_files{{"quantize", context.ranks->setting(all, "quantize")}};
+    detail::Definitions file;
+    detail::Variable v;
+    v.name = variable.name();
+    v.type = variable.about().type;
+    v.record = !variable.once();
+    if (v.record) file.dims.push_back({context.table->time, 0});
+    for (const std::string& dim : dims) {
+        const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
+        file.dims.push_back({dim, part.shape[at]});
+        v.shape.push_back(part.shape[at]);
+    }
+    for (int d = 0; d < static_cast<int>(file.dims.size()); ++d) v.dims.push_back(d);
+    Status status = detail::add_settings(variable_settings(variable), v.settings);
+    if (status.ok()) status = detail::choose_packing(file, of_files, v);
+    const std::string format = context.ranks->setting(all, "format");
+    if (format.starts_with("netcdf4") ||
+        (format == "auto" && context.ranks->setting(all, "storage") == "netcdf4"))
+        variable.set_packing(v.packing);
+    return status;
+}
+
+}  // namespace thalweg::history

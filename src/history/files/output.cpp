@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/files/output.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/log.hpp"
+#include "definitions/definitions.hpp"
+#include "history/configuration/path.hpp"
+#include "index/types.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+Output::Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
+               std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates)
+    : context_(context),
+      stream_(stream),
+      rules_(rules),
+      variables_(std::move(variables)),
+      coordinates_(std::move(coordinates)),
+      periods_(file_boundaries(stream, context.run)) {}
+
+std::int64_t Output::period_of(const Window& record) const {
+    if (!periods_) return 0;
+    // A window that is cut at the end of the run belongs to the period of the whole window.
+    Window whole = record;
+    if (rules_.every == Every::window && !rules_.instant)
+        whole.end = rules_.boundaries.at(record.number);
+    return file_period(*periods_, whole, rules_.begin(), stream_.next_file);
+}
+
+std::string Output::path_of(const Window& record) const {
+    PathValues values;
+    values.stream = stream_.name;
+    const std::string every = duration_text(stream_.duration);
+    values.every = every;
+    values.region = stream_.region;
+    values.calendar = context_.run.calendar;
+    values.op = op_name(stream_.op);
+    if (stream_.file_per_variable) {
+        values.variable = variables_.front()->name();
+        values.op = op_name(variables_.front()->about().statistic.op);
+    }
+    const std::int64_t period = period_of(record);
+    values.begin = periods_ ? periods_->at(period - 1) : record.begin;
+    values.end = periods_ ? periods_->at(period) : record.end;
+    values.coarseness = file_unit(stream_);
+    return fill_path(stream_.path, values);
+}
+
+/// Tests if this record is the last one of its file.
+bool Output::full(const Window& record) const {
+    if (timeless()) return true;
+    if (stream_.records > 0 && state_.records >= stream_.records) return true;
+    if (!periods_) return false;
+    const Time end = periods_->at(state_.period);
+    if (rules_.every != Every::window) return record.end >= end && !rules_.instant;
+    const std::int64_t k = rules_.boundaries.window(record.end, Edge::begin);
+    return rules_.boundaries.at(k) > end ||
+           (stream_.next_file && rules_.instant && rules_.boundaries.at(k) >= end);
+}
+
+Status Output::check_names() const {
+    const Table& table = *context_.table;
+    const bool has_bounds = !timeless() && !rules_.instant;
+    std::set<std::string> names;
+    if (!timeless()) names.insert(table.time);
+    if (has_bounds) names.insert(table.bounds);
+    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
+                         const Part& part) -> Status {
+        Status status = detail::check_name("a variable", name);
+        if (!names.insert(name).second)
+            status.text = "its files have another variable of this name";
+        for (const std::string& dim : dims) {
+            const auto at = std::ranges::find(part.dims, dim) - part.dims.begin();
+            if ((!timeless() && dim == table.time) ||
+                (has_bounds && dim == table.bounds_dim && part.shape[at] != 2))
+                status.text = fmt::format("the history itself uses the dimension '{}'", dim);
+        }
+        if (status.text.empty()) return {};
+        return detail::failure(TW_ESETTING, "stream '{}': variable '{}': {}", stream_.name,
+                               OfVariable{name}, status.text);
+    };
+    Status status;
+    for (const auto& [c, dims, taken, data] : coordinates_)
+        keep_first(status, add(c->name, dims, taken->chosen.part));
+    for (const Variable* variable : variables_)
+        keep_first(status, add(variable->name(), variable->dims(), variable->chosen().part));
+    return status;
+}
+
+Status Output::prepare(const Window& record) {
+    used_ = ++context_.uses;
+    const std::int64_t period = period_of(record);
+    const bool other = state_.path.empty() || state_.period != period ||
+                       (stream_.records > 0 && state_.records >= stream_.records);
+    if (!other) return file_ != nullptr || !failed_.ok() ? failed_ : append();
+    Status status = close(false);
+    state_ = {path_of(record), period, 0, state_.complete};
+    if (!context_.paths.insert(state_.path).second) {
+        const std::string path = std::exchange(state_.path, {});
+        keep_first(status, detail::failure(TW_ESETTING,
+                                           "stream '{}': '{}' has been written by this run: two "
+                                           "files of the history have the same path",
+                                           stream_.name, path));
+        return status;
+    }
+    keep_first(status, create());
+    return status;
+}
+
+Status Output::create() {
+    if (context_.ranks->rank() == 0) {
+        std::error_code ignored;  // ignore errors here: tw_create reports them
+        const auto folder = std::filesystem::path(state_.path).parent_path();
+        if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+    }
+    const std::string settings = context_.settings + ";" + stream_.settings;
+    Status status =
+        check(tw_create(context_.ranks->session(), state_.path.c_str(), settings.c_str(), &file_));
+    if (status.ok()) {
+        ++context_.opened;
+        status =
+            define_file(file_, context_, stream_, rules_, variables_, coordinates_, state_.path);
+        keep_first(status, check(tw_enddef(file_)));
+        if (status.ok()) status = put_coordinates();
+    }
+    status = context_.ranks->agree(status, 0, {});
+    if (!status.ok()) {
+        context_.paths.erase(state_.path);
+        state_.path.clear();
+        keep_first(status, close(false));
+    }
+    return status;
+}
+
+Status Output::append() {
+    const std::string settings = context_.settings + ";" + stream_.settings + ";mode=append";
+    Status status =
+        check(tw_open(context_.ranks->session(), state_.path.c_str(), settings.c_str(), &file_));
+    if (!status.ok()) return status;
+    ++context_.opened;
+    tw_file_info info;
+    status = check(tw_inq(file_, &info));
+    if (status.ok() && !timeless() && info.records < state_.records)
+        status = detail::failure(TW_EFORMAT,
+                                 "{}: the file has {} records, but the history has written {}",
+                                 state_.path, info.records, state_.records);
+    if (status.ok())
+        status =
+            define_file(file_, context_, stream_, rules_, variables_, coordinates_, state_.path);
+    if (status.ok() && !timeless())
+        status = check(tw_set_record(file_, state_.records, TW_DROP_LATER));
+    keep_first(status, check(tw_enddef(file_)));
+    return status;
+}
+
+Status Output::put_coordinates() {
+    Status status;
+    for (const auto& [c, dims, taken, data] : coordinates_)
+        keep_first(status, check(tw_put(file_, c->name.c_str(), c->type, data->data(),
+                                        taken->chosen.elements)));
+    return status;
+}
+
+Status Output::put(const Variable& variable, const void* values) {
+    if (file_ == nullptr) return {};
+    const tw_array array = tw_dense(variable.about().type, values, variable.chosen().elements);
+    return check(tw_put_array(file_, variable.name().c_str(), array, TW_DEFERRED));
+}
+
+Status Output::end_record(const Window& record) {
+    if (file_ == nullptr) return {};
+    Status status;
+    if (!timeless()) {
+        const TimeUnits& units = context_.table->time_units;
+        const Time stamp = rules_.instant ? record.end : record.stamp(stream_.stamp);
+        const double time = units.value(stamp);
+        const double bounds[2] = {units.value(record.begin), units.value(record.end)};
+        keep_first(status, check(tw_put(file_, context_.table->time.c_str(), TW_DOUBLE, &time, 1)));
+        if (!rules_.instant)
+            keep_first(status,
+                       check(tw_put(file_, context_.table->bounds.c_str(), TW_DOUBLE, bounds, 2)));
+        const Status ended = check(tw_end_step(file_));
+        values_wait_ |= !ended.ok();
+        keep_first(status, ended);
+        ++state_.records;
+    }
+    if (full(record))
+        keep_first(status, close(false));
+    else if (stream_.sync > 0 && state_.records % stream_.sync == 0)
+        keep_first(status, sync());
+    return status;
+}
+
+Status Output::sync() { return file_ == nullptr ? failed_ : check(tw_sync(file_, 1)); }
+
+Status Output::close(bool again) {
+    Status status = failed_;
+    if (file_ != nullptr) {
+        status = check(tw_close(&file_));
+        values_wait_ = false;
+        --context_.opened;
+    }
+    failed_ = again ? status : Status{};
+    if (!again) state_ = {{}, 0, 0, state_.path.empty() ? state_.complete : state_.path};
+    return status;
+}
+
+Status Output::resume(const OutputState& state) {
+    state_ = state;
+    if (!state_.complete.empty()) context_.paths.insert(state_.complete);
+    if (state_.path.empty()) return {};
+    context_.paths.insert(state_.path);
+    Status status = recover();
+    return status.ok() ? append() : status;
+}
+
+/// Completes the file that a killed run left under its temporary name. A file with fewer records
+/// than the history has written comes from another run, and is left alone.
+Status Output::recover() {
+    const std::string part = state_.path + ".part";
+    std::int64_t found = 0;
+    if (context_.ranks->rank() == 0) {
+        // If the file cannot be examined, opening it fails and reports why.
+        std::error_code ignored;
+        const bool complete = std::filesystem::exists(state_.path, ignored);
+        found = std::filesystem::exists(part, ignored) ? 2 : complete ? 0 : 1;
+    }
+    Status status = context_.ranks->agree({}, 0, {&found, 1});
+    if (!status.ok() || found == 0) return status;
+    if (found == 2) {
+        tw_file file = nullptr;
+        tw_file_info info{};
+        if (tw_open(context_.ranks->session(), part.c_str(), nullptr, &file) == TW_OK) {
+            status = check(tw_inq(file, &info));
+            keep_first(status, check(tw_close(&file)));
+        }
+        if (!status.ok() || info.records < state_.records) return status;
+    }
+    if (context_.ranks->rank() == 0) {
+        char text[1000];
+        const tw_status code =
+            tw_recover(state_.path.c_str(), TW_REPLACE_LONGER, text, sizeof text);
+        if (code != TW_OK) status = {code, text};
+    }
+    return context_.ranks->agree(status, 0, {});
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,64 @@
+// The records of a history: the ranks agree on their samples, then write them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "history/files/stream.hpp"
+
+namespace thalweg::history {
+
+/// A record that is due.
+struct Due {
+    Stream* stream;
+    Window window;
+    bool before = false;  ///< the window ended before the step
+
+    /// Returns the record's number for the functions of Samples.
+    Samples::Number number() const {
+        return before ? Samples::Number(window.number) : std::nullopt;
+    }
+};
+
+/// A variable of a record that is due.
+struct DueVariable {
+    const Due& due;
+    Variable& variable;
+};
+
+/// Drops records that are due, so that the next windows begin.
+void drop_records(const std::vector<Due>& due);
+
+class Records {
+public:
+    Records(Ranks& ranks, const FileContext& context, Streams& streams)
+        : ranks_(ranks), context_(context), streams_(streams) {}
+
+    /// @param now  time of the step @note Collective
+    Status write(const std::vector<Due>& due, Time now);
+    /// Closes the file that has been unused for longest, while as many are open as may be.
+    /// @note Collective
+    Status limit_open();
+
+private:
+    Status check_samples(const std::vector<Due>& due, Time now);
+    Status find_differences(const std::vector<DueVariable>& variables,
+                            std::span<const std::int64_t> fields);
+    Status check_unsent(const std::vector<DueVariable>& variables,
+                        std::span<const std::int64_t> fields, Time now);
+    void warn_unsent(const Due& due, const Variable& variable);
+    Status write_records(const std::vector<Due>& due);
+    Status write_record(const Due& due);
+
+    Ranks& ranks_;
+    const FileContext& context_;
+    Streams& streams_;
+    std::set<std::string> warned_;  ///< streams and fields of which a warning told: not sent
+    std::set<std::pair<const Variable*, Samples::Number>> sent_in_record_;  ///< with Due::number()
+};
+
+}  // namespace thalweg::history

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/files/samples.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "index/types.hpp"
+
+namespace thalweg::history {
+
+using detail::failure;
+using detail::OfVariable;
+
+namespace {
+
+std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
+    const std::int64_t words[] = {log, now, std::bit_cast<std::int64_t>(weight)};
+    const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
+    return static_cast<std::int64_t>(detail::hash_of(bytes) | 1);  // not 0
+}
+
+}  // namespace
+
+Samples::Samples(const SampledField& variable, Weights weights)
+    : variable_(variable), weights_(std::move(weights)) {
+    if (!variable.instant())
+        sums_.emplace(variable.about.statistic, variable.taken.chosen.elements);
+    begin_at(variable.rules.begin());
+}
+
+std::int64_t Samples::bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
+
+bool Samples::splits() const { return variable_.rules.passes; }
+
+Samples::Before* Samples::before(std::int64_t number) {
+    const auto found = std::ranges::find(before_, number, &Before::number);
+    return found != before_.end() ? &*found : nullptr;
+}
+
+void Samples::begin_step(const Step& step, bool waits) {
+    step_ = step;
+    waits_ = waits;
+    divided_ = splits() && step.used() && !step.before.empty();
+    const DeclaredField& declared = variable_.field.declared;
+    if (divided_) sample_.resize(variable_.taken.chosen.elements * detail::size_of(declared.type));
+    for (const StepPart& part : step.before) {
+        // An earlier attempt may have lacked memory for other variables.
+        if (!part.ends || before(part.window.number) != nullptr) continue;
+        Before ended{.number = part.window.number, .samples = {}, .status = {}, .values = {}};
+        if (divided_ || state_.log != 0)
+            ended.values.resize(variable_.taken.chosen.elements *
+                                detail::size_of(variable_.about.type));
+        before_.push_back(std::move(ended));
+    }
+    if (divided_) return;
+    for (const StepPart& part : step.before) end_part(part);
+    if (step.takes) state_.wanted = 1;
+}
+
+/// Ends the windows that end with a part of the step.
+void Samples::end_part(const StepPart& part) {
+    if (part.inner_ends) end_inner(part.window.begin, part.inner.end);
+    if (!part.ends) return;
+    Before& ended = *before(part.window.number);
+    if (ended.ended) return;
+    ended.samples = record({});
+    if (state_.log != 0) {
+        finish();
+        ended.status = std::move(results_->status);
+        if (!ended.values.empty())
+            std::memcpy(ended.values.data(), results_->values, ended.values.size());
+    }
+    ended.ended = true;
+    reset();
+}
+
+/// Adds the sample to each window with the part of the step that lies there, and ends the windows
+/// before the last.
+/// @param sent  false: there is no sample
+void Samples::take_parts(bool sent) {
+    const auto take = [&](const StepPart& part, Time end) {
+        if (!part.takes) return;
+        state_.wanted = 1;
+        if (sent) {
+            begin_sample(part, end);
+            const double* const weights =
+                weights_.values().empty() ? nullptr : weights_.values().data();
+            sums_->add({0, variable_.taken.chosen.elements, sample_.data(), 1, weights});
+            end_sample();
+        }
+        if (!sample_failure_.ok()) keep_failure(failure_, sample_failure_);
+    };
+    for (const StepPart& part : step_.before) {
+        take(part, part.inner_ends ? part.inner.end : part.window.end);
+        end_part(part);
+    }
+    take(step_, sample_time_);
+    divided_ = false;
+    sample_ = std::vector<char>();
+    sample_failure_ = {};
+}
+
+void StepWeights::take(std::span<const SentBox> boxes, bool last) {
+    const DeclaredField& weight = weights_.field->declared;
+    const double missing = number_of(weight.type, weight.missing_value);
+    const bool misses = weight.missing != Missing::none;
+    sent_.resize(weights_.chosen->elements);
+    const auto keep = [&](std::int64_t first, std::int64_t count, const char* data,
+                          std::int64_t stride) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double value = number_of(weight.type, data + i * stride);
+            sent_[first + i] = misses && value == missing ? 0 : value;
+        }
+    };
+    for (const SentBox& box : boxes) for_rows(*weights_.chosen, box, keep);
+    if (!last) return;
+    ready_ = true;
+    if (weights_.places.empty()) {
+        values_.swap(sent_);
+        return;
+    }
+    values_.resize(weights_.places.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = sent_[weights_.places[i]];
+}
+
+void StepWeights::end_step() {
+    ready_ = false;
+    values_.clear();
+}
+
+Status StepWeights::check(const std::string& weighted) const {
+    if (weights_.field == nullptr || ready_) return {};
+    return detail::failure(
+        TW_ESTATE,
+        "field '{}' was sent before its weight '{}': in each step, send the weight first",
+        OfVariable{weighted}, weights_.field->declared.name);
+}
+
+Time Samples::begin_of(const StepPart& part) const {
+    return variable_.about.inner ? part.inner.begin : part.window.begin;
+}
+
+double Samples::weight_of(const StepPart& part, Time end) {
+    if (variable_.instant() || variable_.about.statistic.counts) return own_weight_.value_or(1);
+    const Time duration = state_.weight.since(begin_of(part), end);
+    const double weight = state_.weight.next(begin_of(part), end);
+    if (!own_weight_) return weight;
+    if (!splits() || duration == whole_) return *own_weight_;
+    return *own_weight_ * (static_cast<double>(duration) / static_cast<double>(whole_));
+}
+
+void Samples::begin_sample(const StepPart& part, Time end) {
+    const double weight = weight_of(part, end);
+    sums_->begin_sample(weight);
+    state_.log = add_to_log(state_.log, end, weight);
+}
+
+void Samples::end_sample() {
+    Status ended = sums_->end_sample();
+    if (!ended.ok())
+        keep_failure(failure_, failure(ended.code, "field '{}': {}",
+                                       OfVariable{variable_.field.declared.name}, ended.text));
+}
+
+void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
+                   bool last) {
+    if (first) {
+        if (variable_.instant())
+            sums_.emplace(variable_.about.statistic, variable_.taken.chosen.elements);
+        own_weight_.reset();
+        if (own_weight != nullptr) own_weight_ = *own_weight;
+        sample_time_ = now;
+        const StepPart& earliest = step_.before.empty() ? step_ : step_.before.front();
+        whole_ = std::max(now - step_.from, state_.weight.since(begin_of(earliest), now));
+        if (!divided_) begin_sample(step_, now);
+    }
+    if (divided_) {
+        const std::int64_t size = detail::size_of(variable_.about.statistic.type);
+        for (const SentBox& box : boxes)
+            copy_elements(variable_.taken.chosen, box, size, sample_.data());
+        if (last) take_parts(true);
+    } else {
+        for (const SentBox& box : boxes) add(box);
+        if (last) end_sample();
+    }
+    // The sums are still in the caches.
+    if (last && step_.ends && failure_.ok() && !variable_.about.inner && !waits_) finish();
+}
+
+void Samples::add(const SentBox& box) {
+    const std::int64_t size = detail::size_of(variable_.about.statistic.type);
+    for_rows(variable_.taken.chosen, box,
+             [&](std::int64_t first, std::int64_t count, const char* data, std::int64_t stride) {
+                 Run run;
+                 run.first = first;
+                 run.count = count;
+                 run.data = data;
+                 run.stride = stride / size;
+                 if (!weights_.values().empty()) run.weights = weights_.values().data() + first;
+                 if (stride % size != 0) {
+                     row_.resize(count * size);
+                     for (std::int64_t i = 0; i < count; ++i)
+                         std::memcpy(row_.data() + i * size, data + i * stride, size);
+                     run.data = row_.data();
+                     run.stride = 1;
+                 }
+                 sums_->add(run);
+             });
+}
+
+void Samples::end_inner(Time begin, Time end) {
+    state_.weight.end_window();
+    if (!sums_ || sums_->numbers().inner_samples == 0) return;
+    const double weight =
+        variable_.about.statistic.counts ? 1 : state_.inner_weight.next(begin, end);
+    fail(sums_->end_inner(weight));
+}
+
+void Samples::end_step() {
+    if (divided_) take_parts(false);
+    if (step_.inner_ends) end_inner(step_.window.begin, step_.inner.end);
+    weights_.end_step();
+}
+
+/// Computes the results of the open window.
+void Samples::finish() {
+    if (results_) return;
+    Results found;
+    // A rank that holds no elements need not send the field.
+    if (sums_) found.status = sums_->finish(variable_.about.type, variable_.fill, found.values);
+    results_ = std::move(found);
+}
+
+RecordSamples Samples::record(Number number) const {
+    if (!number) return {state_.log, state_.wanted != 0, failure_};
+    const auto found = std::ranges::find(before_, *number, &Before::number);
+    return found != before_.end() ? found->samples : RecordSamples{};
+}
+
+Status Samples::result(Number number, const void*& values) {
+    if (!number) finish();
+    values = number ? before(*number)->values.data() : results_->values;
+    return number ? before(*number)->status : results_->status;
+}
+
+void Samples::end_record(Number number) {
+    if (number) {
+        std::erase_if(before_, [&](const Before& each) { return each.number == *number; });
+        return;
+    }
+    before_.clear();
+    reset();
+}
+
+void Samples::reset() {
+    if (variable_.instant())
+        sums_.reset();
+    else
+        sums_->reset();
+    results_.reset();
+    state_.log = state_.wanted = 0;
+    state_.weight.end_window();
+    state_.inner_weight.end_window();
+    failure_ = {};
+}
+
+VariableState Samples::state() const {
+    VariableState state = state_;
+    if (sums_) state.numbers = sums_->numbers();
+    if (!failure_.ok()) state.failed = std::int64_t{1} << -failure_.code;
+    return state;
+}
+
+void Samples::set_state(const VariableState& state) {
+    state_ = state;
+    if (sums_) sums_->set_numbers(state.numbers);
+    if (state.failed != 0)
+        failure_ = detail::failure(
+            static_cast<tw_status>(-std::countr_zero(static_cast<std::uint64_t>(state.failed))),
+            "field '{}': samples before the restart cannot be used",
+            OfVariable{variable_.field.declared.name});
+}
+
+void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places) {
+    const auto gather = [&](const void* from, std::int64_t size, void* to) {
+        for (std::size_t i = 0; i < places.size(); ++i)
+            std::memcpy(static_cast<char*>(to) + i * size,
+                        static_cast<const char*>(from) + places[i] * size, size);
+    };
+    state_ = other.state_;
+    step_ = other.step_;
+    failure_ = other.failure_;
+    before_ = other.before_;
+    const std::int64_t size = detail::size_of(variable_.about.type);
+    for (std::size_t b = 0; b < before_.size(); ++b) {
+        if (before_[b].values.empty()) continue;
+        before_[b].values.resize(places.size() * size);
+        gather(other.before_[b].values.data(), size, before_[b].values.data());
+    }
+    sums_.reset();
+    if (!other.sums_) return;
+    sums_.emplace(variable_.about.statistic, std::ssize(places));
+    sums_->set_numbers(other.sums_->numbers());
+    const std::vector<StateArray> from = other.sums_->arrays(), to = sums_->arrays();
+    for (std::size_t a = 0; a < to.size(); ++a)
+        gather(from[a].data, detail::size_of(to[a].type), to[a].data);
+}
+
+std::vector<StateArray> Samples::arrays() {
+    return sums_ && !variable_.instant() ? sums_->arrays() : std::vector<StateArray>{};
+}
+
+}  // namespace thalweg::history

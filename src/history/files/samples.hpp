@@ -1,0 +1,185 @@
+// The samples of a variable: those of its open window, and of a window that ended before the step.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "history/calendar/window.hpp"
+#include "history/selection/field.hpp"
+#include "history/statistics/accumulator.hpp"
+
+namespace thalweg::history {
+
+/// The numbers of a variable that go into a restart, as an array of 64-bit fields; those of the
+/// samples are the same on all ranks that hold elements.
+struct VariableState {
+    std::int64_t log = 0;   ///< hash of the times and weights of the window's samples
+    std::int64_t ever = 0;  ///< 1: it was sent since the history's start
+    DurationWeight weight, inner_weight;
+    StateNumbers numbers;
+    std::int64_t wanted = 0;  ///< 1: the window has had a step whose sample is taken
+    std::int64_t failed = 0;  ///< a bit for each error code: the errors of the window's samples
+
+    using Fields = std::array<std::int64_t, 13>;
+    Fields fields() const { return std::bit_cast<Fields>(*this); }
+};
+
+/// A statistic of a field in a stream.
+struct SampledField {
+    StreamField about;
+    Field& field;
+    /// Rules of the windows: those of the stream, or with an inner operation of its own.
+    WindowRules rules;
+    const Taken& taken;  ///< elements
+    Value fill{};        ///< value of elements without a result
+
+    bool once() const { return about.statistic.op == Op::once; }
+    bool instant() const { return about.statistic.op == Op::instant || once(); }
+};
+
+/// A weight field's values of a step, for the elements of a variable.
+struct Weights {
+    Field* field = nullptr;          ///< field of the weights; null: there is none
+    const Chosen* chosen = nullptr;  ///< elements of the weight field
+    /// Position in the weight field of each of the variable's elements; empty: the same position.
+    std::vector<std::int64_t> places;
+};
+
+/// The values of a weight field in the present step.
+class StepWeights {
+public:
+    explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
+    const Field* field() const { return weights_.field; }
+    /// Checks that the weights have been sent in this step, if there is a field of them.
+    /// @param weighted  name of the field that they weigh
+    /// @return TW_OK, TW_ESTATE
+    Status check(const std::string& weighted) const;
+    /// Keeps boxes until the step ends. @param last  these are the last boxes
+    void take(std::span<const SentBox> boxes, bool last);
+    void end_step();
+    /// Returns the weight of each of the variable's elements; empty if there is no weight field.
+    const std::vector<double>& values() const { return values_; }
+
+private:
+    Weights weights_;
+    std::vector<double> sent_, values_;
+    bool ready_ = false;
+};
+
+/// The samples of a record that is due.
+struct RecordSamples {
+    std::int64_t log = 0;  ///< hash of their times and weights; 0: there are none
+    bool wanted = false;   ///< a sample was wanted
+    Status failure;        ///< reason why the samples cannot be used
+};
+
+class Samples {
+public:
+    using Number = std::optional<std::int64_t>;
+
+    Samples(const SampledField& variable, Weights weights);
+
+    StepWeights& weights() { return weights_; }
+    const StepWeights& weights() const { return weights_; }
+    /// Returns the bytes that are kept from step to step now.
+    std::int64_t bytes() const;
+    /// Begins a step. First completes the windows that ended before it, unless the step's sample
+    /// counts in them.
+    /// @param waits  not all of the elements will be written
+    void begin_step(const Step& step, bool waits);
+    bool wants() const { return splits() ? step_.used() : step_.takes; }
+    /// Adds boxes of a sample.
+    /// @param own_weight  weight sent by the model; null: derived from the step's length
+    /// @param first, last  these are the first, or the last, boxes of the sample
+    void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
+              bool last);
+    /// Ends a step, and the inner windows that end with it.
+    void end_step();
+
+    /// @param before  number of the record's window, which ended before the step; none: that of the
+    ///                step
+    RecordSamples record(Number before) const;
+    /// Notes that the step's sample cannot be used.
+    void fail(Status why) { keep_failure(divided_ ? sample_failure_ : failure_, std::move(why)); }
+    /// Ends an inner window that is not complete.
+    void end_inner(Time begin, Time end);
+    bool ever() const { return state_.ever != 0; }
+    void set_ever() { state_.ever = 1; }
+    /// Computes the values of the record, dense in the order of the chosen part.
+    /// @param before  as for record()
+    /// @param values  receives the values, which stay until end_record()
+    /// @return TW_OK, TW_ERANGE
+    Status result(Number before, const void*& values);
+    /// Drops the record of a window that ended before the step; or those of all such windows and
+    /// that of the step, so that the next window begins.
+    void end_record(Number before);
+
+    VariableState state() const;
+    void set_state(const VariableState& state);
+    /// Takes over the samples of a variable that had other elements.
+    /// @param places  position of each element among those of the other variable
+    void take_over(Samples& other, const std::vector<std::int64_t>& places);
+    /// Sets the time from which the duration of the first sample counts.
+    void begin_at(Time time) { state_.weight.previous = state_.inner_weight.previous = time; }
+    std::vector<StateArray> arrays();
+    /// Converts numbers of valid samples to weights, see Accumulator::weigh().
+    void weigh(std::int64_t bits) {
+        if (sums_) sums_->weigh(bits);
+    }
+
+private:
+    /// State of a record that is due at the end of the step, although its window ended before the
+    /// step.
+    struct Before {
+        std::int64_t number = 0;  ///< number of the window
+        RecordSamples samples;
+        Status status;
+        std::vector<char> values;
+        bool ended = false;
+    };
+    /// Results of the open window, which has had its last sample.
+    struct Results {
+        Status status;
+        const void* values = nullptr;
+    };
+
+    static void keep_failure(Status& kept, Status why) {
+        if (kept.ok()) kept = std::move(why);
+    }
+    bool splits() const;
+    Time begin_of(const StepPart& part) const;
+    double weight_of(const StepPart& part, Time end);
+    void begin_sample(const StepPart& part, Time end);
+    void add(const SentBox& box);
+    void end_sample();
+    void end_part(const StepPart& part);
+    void take_parts(bool sent);
+    Before* before(std::int64_t number);
+    void finish();
+    void reset();
+
+    const SampledField& variable_;
+    StepWeights weights_;
+    /// For an instant, exists only between the sample and the end of the record.
+    std::optional<Accumulator> sums_;
+    VariableState state_;
+    Step step_;
+    bool waits_ = false;  ///< not all of the elements will be written
+    /// The sample counts in several windows, so it is kept until all of its boxes were sent.
+    bool divided_ = false;
+    std::vector<char> sample_;
+    Status failure_, sample_failure_;
+    std::optional<double> own_weight_;  ///< weight of the sample that the model has sent
+    Time sample_time_ = 0;
+    Time whole_ = 0;  ///< time for which the sample stands
+    std::vector<Before> before_;
+    std::optional<Results> results_;
+    /// Copy of a row whose stride in bytes is no multiple of the element size.
+    std::vector<char> row_;
+};
+
+}  // namespace thalweg::history

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/files/saved_state.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "index/types.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+using detail::failure;
+using nlohmann::json;
+
+namespace {
+
+std::string state_attribute(int history) { return state_attributes + std::to_string(history); }
+
+/// Returns the name of an array in the restart. It consists of numbers, as names of streams and
+/// variables joined together could collide.
+std::string array_name(int history, std::size_t stream, std::size_t variable,
+                       const StateArray& array) {
+    return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array.name);
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<int>(byte));
+    return text;
+}
+
+/// Describes the chosen indices of each dimension by their count and hash.
+std::string choice_text(const Choice& choice) {
+    std::string text;
+    const auto add = [&](const std::string& dim, const Integers& indices) {
+        const std::string_view bytes(reinterpret_cast<const char*>(indices.data()),
+                                     indices.size() * sizeof(std::int64_t));
+        text += fmt::format("{} {} of {:016x} ", indices.size(), dim, detail::hash_of(bytes));
+    };
+    for (const auto& [dim, indices] : choice.along) add(dim, indices);
+    if (!choice.pick.dims.empty()) add(choice.pick.dim, choice.pick.at);
+    return text;
+}
+
+/// Renames the dimensions of a part by position and length, so that they differ from the model's.
+Part renamed(const Part& part) {
+    Part result = part;
+    for (int d = 0; d < part.nd(); ++d)
+        result.dims[d] = fmt::format("history_{}_{}", d, part.shape[d]);
+    return result;
+}
+
+json json_of(const OutputState& state) {
+    return json::array({state.path, state.period, state.records, state.complete});
+}
+
+OutputState output_of(const json& value) {
+    return {value.at(0).get<std::string>(), value.at(1).get<std::int64_t>(),
+            value.at(2).get<std::int64_t>(), value.at(3).get<std::string>()};
+}
+
+std::string date_or_none(const std::optional<Date>& date) { return date ? date_text(*date) : ""; }
+std::string duration_or_none(const std::optional<Duration>& duration) {
+    return duration ? duration_text(*duration) : "";
+}
+
+std::string inner_text(const std::optional<Inner>& inner) {
+    return inner ? std::string(op_name(inner->op)) + "/" + duration_text(inner->every) : "";
+}
+
+/// Calls visit(stream, its state) for each stream that continues one of a state, until a failure.
+template <class Visit>
+Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
+    for (const auto& stream : streams) {
+        const auto found = state.at("streams").find(stream->table().name);
+        if (found == state.at("streams").end()) continue;
+        if (Status status = visit(*stream, *found); !status.ok()) return status;
+    }
+    return {};
+}
+
+/// Describes the first key whose value differs; "" if there is none.
+std::string difference(const std::vector<std::pair<std::string, std::string>>& now,
+                       const json& before) {
+    for (const auto& [key, value] : now) {
+        const auto found = before.find(key);
+        const std::string old = found == before.end() ? "" : found->get<std::string>();
+        if (old != value) return fmt::format("'{}' was '{}' and is '{}'", key, old, value);
+    }
+    return {};
+}
+
+}  // namespace
+
+Status forget_stream(const std::string& stream, std::string& text,
+                     std::vector<std::string>& files) {
+    json state = json::parse(text, nullptr, false);
+    if (!state.is_object()) return failure(TW_EFORMAT, "history: the state is damaged");
+    const json& streams = state["streams"];
+    const auto found = streams.find(stream);
+    if (found == streams.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : streams.items()) names.push_back("'" + name + "'");
+        return failure(TW_ENOTFOUND, "there is no stream '{}'; there are: {}", stream,
+                       detail::joined(std::span<const std::string>(names), ", "));
+    }
+    for (const json& output : found->at("outputs"))
+        if (OutputState file = output_of(output); !file.path.empty())
+            files.push_back(std::move(file.path));
+    state["streams"].erase(stream);
+    text = state.dump();
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string>> SavedState::describe(Stream& of) const {
+    const StreamTable& stream = of.table();
+    static const char* const every[] = {"", "step", "once", "run"};
+    static const char* const anchors[] = {"calendar", "start", ""};
+    const auto anchor = static_cast<std::size_t>(stream.anchor.kind);
+    std::string hours, fields;
+    for (const Time hour : stream.hours) hours += std::to_string(hour / one_second) + " ";
+    for (const auto& variable : of.variables()) fields += variable->name() + " ";
+    const Table& table = *context_.table;
+    std::vector<std::pair<std::string, std::string>> keys{
+        {"time_units", table.time_units.text},
+        {"time", table.time + " " + table.bounds + " " + table.bounds_dim},
+        {"samples", table.edge == Edge::end ? "end" : "begin"},
+        {"every", stream.every == Every::window ? duration_text(stream.duration)
+                                                : every[static_cast<std::size_t>(stream.every)]},
+        {"anchor", stream.anchor.kind == Anchor::Kind::date ? date_text(stream.anchor.date)
+                                                            : anchors[anchor]},
+        {"from", date_or_none(stream.from)},
+        {"to", date_or_none(stream.to)},
+        {"path", stream.path},
+        {"new_file", duration_or_none(stream.new_file)},
+        {"records", std::to_string(stream.records)},
+        {"files", stream.file_per_variable ? "variable" : "stream"},
+        {"stamp", std::to_string(static_cast<int>(stream.stamp))},
+        {"partial", stream.drop_partial ? "drop" : "write"},
+        {"initial", stream.initial ? "true" : "false"},
+        {"boundary", stream.next_file ? "next" : "previous"},
+        {"sample", duration_or_none(stream.sample)},
+        {"hours", hours},
+        {"region", stream.region},
+        {"fields", fields}};
+    for (const auto& variable : of.variables()) {
+        const StreamField& f = variable->about();
+        const auto size = static_cast<std::size_t>(detail::size_of(f.statistic.type));
+        const auto file_size = static_cast<std::size_t>(detail::size_of(f.type));
+        std::string shape;
+        for (const std::int64_t n : variable->chosen().part.shape) shape += std::to_string(n) + " ";
+        keys.emplace_back(
+            "field." + f.name,
+            fmt::format(
+                "of {} op {} inner {} weight {} missing {} weights {} min_valid {} ddof {} type {} "
+                "missing_value {} fill {} shape {}{}",
+                variable->field().declared.name, op_name(f.statistic.op), inner_text(f.inner),
+                variable->weight_field() ? variable->weight_field()->declared.name : "",
+                static_cast<int>(f.statistic.missing), f.statistic.counts ? "count" : "duration",
+                f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
+                hex(std::span(f.statistic.missing_value).first(size)),
+                hex(std::span(variable->fill()).first(file_size)), shape,
+                choice_text(variable->taken().choice)));
+    }
+    return keys;
+}
+
+/// Collects the numbers of all variables from the ranks that hold elements. @note Collective
+Status SavedState::gather(const Status& mine, std::vector<VariableState>& states) {
+    constexpr std::size_t n = std::tuple_size_v<VariableState::Fields>, failed_word = n - 1;
+    const std::vector<Variable*> variables = variables_of(streams_);
+    std::vector<std::int64_t> words(2 * n * variables.size(), 0);
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        const VariableState::Fields own = variables[v]->samples().state().fields();
+        words[2 * (n * v + failed_word)] = own[failed_word];
+        for (std::size_t i = 0; i < failed_word && variables[v]->held(); ++i) {
+            words[2 * (n * v + i)] = own[i];
+            words[2 * (n * v + i) + 1] = ~own[i];
+        }
+    }
+    if (Status status = ranks_.agree(mine, 0, words); !status.ok()) return status;
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        VariableState::Fields all{};
+        for (std::size_t i = 0; i < n; ++i) {
+            all[i] = words[2 * (n * v + i)];
+            if ((all[i] & words[2 * (n * v + i) + 1]) != 0)
+                return failure(TW_EMISMATCH,
+                               "field '{}': the ranks have sent it at different times or with "
+                               "different weights",
+                               variables[v]->field().declared.name);
+        }
+        states.push_back(std::bit_cast<VariableState>(all));
+    }
+    return {};
+}
+
+/// Declares the decompositions of the state. @note Collective
+Status SavedState::declare() {
+    Status status;
+    for (Taken& t : choices_.all())
+        if (t.restart == nullptr)
+            keep_first(status, ranks_.status(history::declare(ranks_.session(),
+                                                              renamed(t.chosen.part), &t.restart)));
+    return status;
+}
+
+Status SavedState::save_arrays(tw_restart restart, tw_file file) {
+    Status status;
+    for (std::size_t s = 0; s < streams_.size(); ++s)
+        for (std::size_t v = 0; v < streams_[s]->variables().size(); ++v) {
+            Variable& variable = *streams_[s]->variables()[v];
+            const Taken& t = variable.taken();
+            const Part part = renamed(t.chosen.part);
+            std::vector<std::string> dims = part.dims;
+            if (part.replicated)
+                for (int d = 0; d < part.nd(); ++d) {
+                    const tw_status code = tw_def_dim(file, part.dims[d].c_str(), part.shape[d]);
+                    if (code != TW_EEXISTS) keep_first(status, ranks_.status(code));
+                }
+            for (const StateArray& array : variable.samples().arrays())
+                keep_first(status, ranks_.status(tw_restart_add(
+                                       restart, array_name(ranks_.number(), s, v, array).c_str(),
+                                       array.type, joined_names(dims).c_str(), t.restart,
+                                       array.data, t.chosen.elements, TW_COPIED)));
+        }
+    return status;
+}
+
+Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Time> previous) {
+    std::vector<VariableState> states;
+    if (Status status = gather(mine, states); !status.ok()) return status;
+    Status status;
+    for (Output* output : outputs_of(streams_)) keep_first(status, output->sync());
+    keep_first(status, declare());
+    if (status = ranks_.agree(status, 0, {}); !status.ok()) return status;
+    json all;
+    all["calendar"] = calendar_name(context_.run.calendar);
+    all["start"] = date_text(context_.run.calendar, context_.run.start);
+    if (previous) all["time"] = *previous;
+    all["picks"] = picks_.settled();
+    auto state = states.begin();
+    for (std::size_t s = 0; s < streams_.size(); ++s) {
+        Stream& stream = *streams_[s];
+        json& one = all["streams"][stream.table().name];
+        one["number"] = s;
+        one["variables"] = one["outputs"] = json::array();
+        if (stream.late_begin()) one["begin"] = *stream.late_begin();
+        for (const auto& variable : stream.variables()) {
+            variable->samples().weigh(state->numbers.weighs);
+            one["variables"].push_back((state++)->fields());
+        }
+        for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
+        for (const auto& output : stream.outputs())
+            one["outputs"].push_back(json_of(output->state()));
+    }
+    tw_file file = nullptr;
+    status = ranks_.status(tw_restart_file(restart, &file));
+    if (status.ok()) {
+        status = ranks_.status(tw_put_att_text(file, "", state_attribute(ranks_.number()).c_str(),
+                                               all.dump().c_str()));
+        keep_first(status, save_arrays(restart, file));
+    }
+    return ranks_.agree(status, 0, {});
+}
+
+/// Reads the sums. @note Collective
+Status SavedState::load_arrays(tw_file file, const json& state) {
+    Status status;
+    (void)for_continued(streams_, state, [&](Stream& stream, const json& own) -> Status {
+        const auto number = own.at("number").get<std::size_t>();
+        for (std::size_t v = 0; v < stream.variables().size(); ++v) {
+            Variable& variable = *stream.variables()[v];
+            const Taken& t = variable.taken();
+            for (const StateArray& array : variable.samples().arrays())
+                keep_first(status, ranks_.status(tw_get(
+                                       file, array_name(ranks_.number(), number, v, array).c_str(),
+                                       t.restart, 0, array.type, array.data, t.chosen.elements)));
+        }
+        return {};
+    });
+    return status;
+}
+
+/// Reads the text of a state, and checks that it belongs to this history. Local.
+Status SavedState::read(tw_file file, json& state) const {
+    const std::string name = state_attribute(ranks_.number());
+    tw_type type{};
+    std::int64_t n = 0;
+    Status status = ranks_.status(tw_inq_att(file, "", name.c_str(), &type, &n));
+    if (!status.ok()) {
+        status.text = "history: the file has no state of this history: " + status.text;
+        return status;
+    }
+    std::string text(n + 1, '\0');
+    status = ranks_.status(tw_get_att_text(file, "", name.c_str(), n + 1, text.data()));
+    if (!status.ok()) return status;
+    text.resize(n);
+    state = json::parse(text, nullptr, false);
+    if (state.is_discarded()) return failure(TW_EFORMAT, "history: the state is damaged");
+    const std::string start = date_text(context_.run.calendar, context_.run.start);
+    if (state.at("calendar") != calendar_name(context_.run.calendar) || state.at("start") != start)
+        return failure(
+            TW_EDIFFERENT, "history: the run began at {} in the calendar {}, not at {} in {}",
+            state.at("start").get<std::string>(), state.at("calendar").get<std::string>(), start,
+            calendar_name(context_.run.calendar));
+    if (!state.contains("streams")) state["streams"] = json::object();
+    return {};
+}
+
+/// Checks that the streams are those of the state. Local.
+Status SavedState::compare(const json& state) const {
+    return for_continued(streams_, state, [&](Stream& stream, const json& own) -> Status {
+        const std::string differs = difference(describe(stream), own.at("definition"));
+        if (!differs.empty())
+            return failure(TW_EDIFFERENT, "history: stream '{}': {}", stream.table().name, differs);
+        if (own.at("variables").size() != stream.variables().size() ||
+            own.at("outputs").size() != stream.outputs().size())
+            return failure(TW_EFORMAT, "history: the state is damaged");
+        return {};
+    });
+}
+
+/// Sets the numbers from a state that was checked. A stream that the state lacks begins now. Local.
+void SavedState::take(const json& state, std::optional<Time>& previous) {
+    if (state.contains("time")) previous = state.at("time").get<Time>();
+    for (const auto& stream : streams_)
+        if (previous && !state.at("streams").contains(stream->table().name))
+            stream->begin_at(*previous);
+    (void)for_continued(streams_, state, [](Stream& stream, const json& own) -> Status {
+        if (own.contains("begin")) stream.begin_at(own.at("begin").get<Time>());
+        for (std::size_t v = 0; v < stream.variables().size(); ++v)
+            stream.variables()[v]->samples().set_state(std::bit_cast<VariableState>(
+                own.at("variables").at(v).get<VariableState::Fields>()));
+        return {};
+    });
+}
+
+/// Continues the files. @note Collective
+Status SavedState::resume_outputs(const json& state, Records& records) {
+    return for_continued(streams_, state, [&](Stream& stream, const json& own) {
+        Status status;
+        for (std::size_t o = 0; o < stream.outputs().size() && status.ok(); ++o) {
+            keep_first(status, records.limit_open());
+            keep_first(status, stream.outputs()[o]->resume(output_of(own.at("outputs").at(o))));
+        }
+        return status;
+    });
+}
+
+/// Takes the numbers, reads the sums, and continues the files. @note Collective
+Status SavedState::resume(tw_file file, const json& state, Records& records,
+                          std::optional<Time>& previous) {
+    Status status = detail::alone([&] { take(state, previous); });  // the state may be damaged
+    keep_first(status, choices_.declare(ranks_));
+    keep_first(status, declare());
+    keep_first(status, load_arrays(file, state));
+    if (status.ok()) status = resume_outputs(state, records);
+    return ranks_.agree(status, 0, {});
+}
+
+Status SavedState::load(tw_file file, Status mine,
+                        const std::function<Status(const std::set<const RegionPick*>&)>& make_again,
+                        Records& records, std::optional<Time>& previous, Status& broken) {
+    json state;
+    const bool changes = picks_.any_waits();  // the same on every rank
+    if (mine.ok())
+        mine = detail::alone([&]() -> Status {
+            if (Status status = read(file, state); !status.ok()) return status;
+            const auto found = picks_.restore(
+                state.value("picks", RegionPicks::Settled{}),
+                [&](const std::string& stream) { return state.at("streams").contains(stream); });
+            if (Status status = make_again(found); !status.ok()) return status;
+            return compare(state);
+        });
+    Status status = ranks_.agree(mine, 0, {});
+    if (status.ok())
+        status = broken = resume(file, state, records, previous);
+    else if (changes && status.code != TW_ESTATE)
+        broken = status;
+    return status;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,69 @@
+// A statistic of a field in a stream: a variable of its files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "definitions/packing.hpp"
+#include "history/configuration/resolve.hpp"
+#include "history/files/samples.hpp"
+#include "history/selection/field.hpp"
+
+namespace thalweg::history {
+
+class Variable {
+public:
+    Variable(SampledField sampled, Weights weights)
+        : sampled_(std::move(sampled)),
+          attributes_(sampled_.field.attributes),
+          samples_(sampled_, std::move(weights)) {}
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+    const StreamField& about() const { return sampled_.about; }
+    const std::string& name() const { return sampled_.about.name; }
+    Field& field() const { return sampled_.field; }
+    const Field* weight_field() const { return samples_.weights().field(); }
+    const Taken& taken() const { return sampled_.taken; }
+    const Chosen& chosen() const { return sampled_.taken.chosen; }
+    /// Keeps the pick from which the elements come.
+    /// @param names  coordinates whose dimensions the pick replaces
+    void set_pick(const Pick& pick, const std::vector<std::string>& names);
+    const Pick& pick() const { return pick_; }
+    /// Returns the attributes of the field that apply to the elements.
+    const std::vector<Attribute>& attributes() const { return attributes_; }
+    /// Returns the names of the dimensions in the file, without time.
+    std::vector<std::string> dims() const { return picked_dims(field().declared.dims, pick_); }
+    const WindowRules& rules() const { return sampled_.rules; }
+    bool once() const { return sampled_.once(); }
+    bool instant() const { return sampled_.instant(); }
+    /// Tests if this rank holds elements of the variable, which it must send.
+    bool held() const { return chosen().elements > 0; }
+    Samples& samples() { return samples_; }
+    const Samples& samples() const { return samples_; }
+    /// Ignores the time before this one, at which the stream began.
+    void begin_at(Time time) {
+        sampled_.rules.from = time;
+        samples_.begin_at(rules().begin());
+    }
+
+    const Value& fill() const { return sampled_.fill; }
+    /// Sets the storage in netCDF-4 files.
+    void set_packing(detail::Packing packing) { packing_ = std::move(packing); }
+    const detail::Packing& packing() const { return packing_; }
+
+private:
+    SampledField sampled_;
+    Pick pick_;
+    std::vector<Attribute> attributes_;
+    detail::Packing packing_;
+    Samples samples_;
+};
+
+/// Finds for each of the variable's elements the element of the weight field.
+/// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
+Status match_weights(const Chosen& chosen, Weights& weights);
+
+}  // namespace thalweg::history

@@ -1,0 +1,72 @@
+// The coordinates and fields that a model declares for a history.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/selection/field.hpp"
+
+namespace thalweg::history {
+
+/// A declaration of tw_history_coordinate or tw_history_field.
+struct Declaration {
+    const char* name = nullptr;
+    tw_type type = TW_FLOAT;
+    const char* dims = nullptr;
+    tw_decomposition decomposition = nullptr;
+    const char* attributes = nullptr;
+    int serial = 0;  ///< serial number of the decomposition
+};
+
+/// Longitudes and latitudes of a field's elements.
+struct Centres {
+    const Coordinate *longitude = nullptr, *latitude = nullptr;
+    /// Dimensions of the field that the longitudes or the latitudes have.
+    std::vector<std::string> dims;
+    bool complete() const { return longitude != nullptr && latitude != nullptr; }
+    friend bool operator==(const Centres&, const Centres&) = default;
+};
+
+class Declarations {
+public:
+    /// Finds the part of a declaration that this rank holds.
+    /// @param n  number of elements of an array that every rank has all of; -1: not known
+    Status find_part(const Declaration& declaration, std::int64_t n, Part& part) const;
+    /// @param boxes  this rank's array
+    Status add_coordinate(const Declaration& declaration, Part part,
+                          std::span<const SentBox> boxes);
+    Status add_field(const Declaration& declaration, Part part, Field*& field);
+    /// Refuses further declarations.
+    void end() { ended_ = true; }
+    bool ended() const { return ended_; }
+    /// Moves the fields out, so that their handles stay valid until the session ends.
+    std::deque<Field> release_fields();
+
+    std::deque<Field>& fields() { return fields_; }
+    const std::deque<Field>& fields() const { return fields_; }
+    const std::map<std::string, Coordinate>& coordinates() const { return coordinates_; }
+    /// Returns the lengths of the dimensions.
+    const std::map<std::string, std::int64_t>& lengths() const { return lengths_; }
+    std::int64_t hash() const;
+    /// Returns the coordinate variable of a dimension; null if there is none, or if ranks hold only
+    /// parts of it.
+    const Coordinate* axis(const std::string& dim) const;
+    /// Tests if two of these dimensions are axes of longitude and latitude.
+    bool has_axes(const std::vector<std::string>& dims) const;
+    /// Finds the longitudes and latitudes of a field: those that its attribute names, or its axes.
+    Centres centres(const Field& field) const;
+
+private:
+    Status check(const Declaration& declaration) const;
+
+    std::deque<Field> fields_;
+    std::map<std::string, Coordinate> coordinates_;
+    std::map<std::string, std::int64_t> lengths_;
+    bool ended_ = false;
+};
+
+}  // namespace thalweg::history

@@ -1,0 +1,134 @@
+// The elements of a field that this rank holds, and those of them that a stream takes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/text.hpp"
+#include "definitions/definitions.hpp"
+#include "thalweg/decomposition.h"
+
+namespace thalweg::history {
+
+using detail::joined_names;
+using detail::Status;
+using Integers = std::vector<std::int64_t>;
+
+/// A rank's part of an index space: boxes, or a list of indices. Dimensions are in memory order.
+struct Part {
+    std::vector<std::string> dims;
+    Integers shape;
+    bool replicated = false;  ///< every rank has the whole space, as one box
+    int boxes = 0;
+    /// First index and number of indices of each box along each dimension, box after box.
+    Integers start, count;
+    int first_listed = 0, listed = 0;
+    Integers indices;  ///< indices of the list; -1 is a hole
+
+    int nd() const { return static_cast<int>(dims.size()); }
+    /// Tests if a dimension is covered by the list.
+    bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
+};
+
+inline std::vector<std::string> split_dims(const char* names) {
+    return detail::split_names(names == nullptr ? "" : names);
+}
+
+/// Describes this rank's part. @return TW_OK, TW_EHANDLE, TW_ENOMEM
+Status part_of(tw_decomposition decomposition, Part& part);
+
+/// Returns the part for an array that every rank has as a whole.
+Part replicated_part(std::vector<std::string> dims, Integers shape);
+
+/// Declares the decomposition of a part; NULL if it is replicated. @note Collective
+tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition);
+
+/// Returns the position of a dimension among others; -1 if it is not among them.
+int place_of(const std::string& dim, const std::vector<std::string>& dims);
+std::int64_t elements_of(const Integers& count);
+/// Returns the distance between neighbours along each dimension of a dense array.
+/// @param size  distance along the last dimension
+Integers dense_steps(const Integers& count, std::int64_t size = 1);
+/// Returns for each dimension the distance between neighbours in a dense array with the dimensions
+/// `of`; 0 if it is not one of these.
+Integers steps_along(const std::vector<std::string>& dims, const std::vector<std::string>& of,
+                     const Integers& shape);
+/// Returns the position of an element in an array with the given distances.
+std::int64_t dot(const Integers& at, const Integers& steps);
+
+/// Calls visit(element, global indices) for the elements of a dense part.
+void for_elements(const Part& part,
+                  const std::function<void(std::int64_t, const Integers&)>& visit);
+/// Tests if two parts have the same elements in the same order.
+bool same_part(const Part& a, const Part& b);
+
+/// A box of chosen elements in memory, and its position in the dense array of all chosen elements.
+struct ChosenBox {
+    /// Number of the box in the part; 0 for a list, whose listed dimensions are one in memory.
+    int box = 0;
+    Integers start;  ///< first element, relative to the first held element of that box
+    Integers count;
+    std::int64_t to = 0;  ///< position of the first element in the dense array
+    Integers step;        ///< distances in the dense array along each dimension
+};
+
+/// Elements that are picked along some dimensions. In the result, one dimension replaces these. An
+/// element may be picked twice.
+struct Pick {
+    std::string dim;                ///< the new dimension
+    std::vector<std::string> dims;  ///< dimensions that it replaces; empty: nothing is picked
+    /// Global indices of each element along the replaced dimensions, element after element.
+    Integers at;
+
+    std::int64_t size() const { return dims.empty() ? 0 : std::ssize(at) / std::ssize(dims); }
+    friend bool operator==(const Pick&, const Pick&) = default;
+};
+
+/// The global indices that are chosen along some dimensions, by name. Along other dimensions, all
+/// are chosen. Chosen indices are numbered anew in this order.
+struct Choice {
+    std::map<std::string, Integers> along;
+    Pick pick;
+    friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// The chosen elements of a part, and their positions in memory. They form a dense part without
+/// halos and holes.
+struct Chosen {
+    Part part;
+    std::vector<ChosenBox> pieces;
+    std::int64_t elements = 0;
+};
+
+/// Chooses elements of a part. Every rank gets the chosen elements that it holds.
+Chosen choose(const Part& part, const Choice& choice);
+
+/// Returns the pick for an array that has only some of the dimensions.
+Pick restricted(const Pick& pick, const std::vector<std::string>& dims);
+/// Returns the dimensions with the new one in the position of the first dimension that it replaces.
+std::vector<std::string> picked_dims(const std::vector<std::string>& dims, const Pick& pick);
+
+/// A choice of elements of fields with one decomposition. All ranks create these in the same order,
+/// because all streams and declarations are the same.
+struct Taken {
+    int serial = 0;  ///< serial number of the fields' decomposition
+    std::vector<std::string> dims;
+    Integers shape;
+    Choice choice;
+    Chosen chosen;
+    tw_decomposition target = nullptr, restart = nullptr;
+};
+
+/// Finds the position in the part `in` of each element of the part `of`. `of` has at least the
+/// dimensions of `in`.
+/// @param places  receives the positions, in the order of the elements
+/// @param pick    pick by which the elements of `of` were chosen out of `in`
+/// @return false: some elements are not in `in`
+bool find_places(const Part& of, const Part& in, Integers& places, const Pick& pick = {});
+
+}  // namespace thalweg::history

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/selection/region_picks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+/// Reads lines of a longitude, a latitude and, in all or none, a name.
+Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
+    region.points.clear();
+    region.names.clear();
+    std::istringstream lines(text);
+    std::int64_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        std::istringstream words(line.substr(0, line.find('#')));
+        double longitude = 0, latitude = 0;
+        std::string name, all;
+        if (!(words >> name)) continue;
+        words.seekg(0);
+        if (!(words >> longitude >> latitude) || !is_place(longitude, latitude))
+            return failure(TW_ESETTING,
+                           "{}:{}: expected a longitude and a latitude in degrees, and a name",
+                           path, number);
+        while (words >> name) all += (all.empty() ? "" : " ") + name;
+        region.points.push_back({longitude, latitude});
+        if (!all.empty()) region.names.push_back(all);
+        if (!region.names.empty() && region.names.size() != region.points.size())
+            return failure(TW_ESETTING, "{}:{}: some points have a name, and some have none", path,
+                           number);
+    }
+    if (region.points.empty()) return failure(TW_ESETTING, "{}: it has no points", path);
+    return {};
+}
+
+/// Returns names as an array of text that every rank has all of.
+Coordinate names_of_stations(const std::vector<std::string>& names) {
+    Coordinate c;
+    c.name = "station_name";
+    c.type = TW_CHAR;
+    c.dims = {"station", "station_name_length"};
+    c.attributes = {{"long_name", "name of the station"}, {"cf_role", "timeseries_id"}};
+    c.size = 1;
+    std::size_t length = 1;
+    for (const std::string& name : names) length = std::max(length, name.size());
+    for (const std::string& name : names) {
+        c.data.insert(c.data.end(), name.begin(), name.end());
+        c.data.resize(c.data.size() + length - name.size(), '\0');
+    }
+    c.part =
+        choose(replicated_part(c.dims, {std::ssize(names), static_cast<std::int64_t>(length)}), {})
+            .part;
+    return c;
+}
+
+}  // namespace
+
+const RegionPick* RegionPicks::of(const StreamTable& stream, const Field& field) const {
+    const std::string owner = with_own_picks_.contains(stream.name) ? stream.name : "";
+    const auto found = std::ranges::find_if(picks_, [&](const RegionPick& one) {
+        return one.owner == owner && one.region->name == stream.region &&
+               one.field->serial == field.serial &&
+               one.field->declared.dims == field.declared.dims &&
+               one.field->part.dims == field.part.dims && one.centres == declared_.centres(field);
+    });
+    return found == picks_.end() ? nullptr : &*found;
+}
+
+bool RegionPicks::waits(const StreamTable& stream, const Field& field) const {
+    const RegionPick* const pick = of(stream, field);
+    return pick != nullptr && pick->state == RegionPick::State::waits;
+}
+
+bool RegionPicks::any_waits() const {
+    return std::ranges::find(picks_, RegionPick::State::waits, &RegionPick::state) != picks_.end();
+}
+
+Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
+    picks_.clear();
+    with_own_picks_.clear();
+    for (const ResolvedStream& one : resolved) {
+        const StreamTable& stream = table_.streams[one.table];
+        if (stream.region.empty()) continue;
+        RegionTable& region = table_.regions.at(stream.region);
+        if (!region.picks()) continue;
+        const std::string dim = region.list_file.empty() ? "station" : region.name;
+        for (const std::string& name : {table_.time, table_.bounds, table_.bounds_dim})
+            if (dim == name || declared_.lengths().count(dim) != 0 ||
+                declared_.coordinates().count(dim) != 0)
+                return failure(TW_ESETTING,
+                               "stream '{}': region '{}' makes a dimension '{}', a name that the "
+                               "model or the history uses",
+                               stream.name, region.name, dim);
+        const auto misses = [&](const StreamField& about) {
+            return declared_.fields()[about.declared].declared.missing == Missing::fixed;
+        };
+        const bool wait = region.list_file.empty() && std::ranges::any_of(one.fields, misses);
+        if (wait) with_own_picks_.insert(stream.name);
+        for (const StreamField& about : one.fields) {
+            const Field& field = declared_.fields()[about.declared];
+            if (of(stream, field) != nullptr) continue;
+            RegionPick made{picks_.size(), &region, &field, wait ? stream.name : "",
+                            declared_.centres(field)};
+            made.pick.dim = dim;
+            made.state = wait ? RegionPick::State::waits : RegionPick::State::found;
+            made.pick.dims = made.centres.dims;
+            for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
+                if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
+            if (made.pick.dims.empty())
+                return failure(TW_ESETTING,
+                               "stream '{}': region '{}' needs longitudes and latitudes, which "
+                               "field '{}' has not, to find the dimensions of the list",
+                               stream.name, region.name, field.declared.name);
+            picks_.push_back(std::move(made));
+        }
+    }
+    return {};
+}
+
+/// Reads the files of points and lists. @note Collective
+Status RegionPicks::read_regions() {
+    station_names_.clear();
+    std::set<std::string> done;
+    for (const RegionPick& one : picks_) {
+        RegionTable& region = table_.regions.at(one.region->name);
+        if (!done.insert(region.name).second) continue;
+        Status status;
+        if (!region.points_file.empty()) {
+            std::string text;
+            status = ranks_.read(region.points_file, text);
+            if (status.ok()) status = read_points(region.points_file, text, region);
+        }
+        if (!region.list_file.empty()) status = read_list(region);
+        if (!status.ok()) {
+            status.text = fmt::format("region '{}': {}", region.name, status.text);
+            return status;
+        }
+        if (!region.names.empty())
+            station_names_.emplace(region.name, names_of_stations(region.names));
+    }
+    return {};
+}
+
+Status RegionPicks::read_list(RegionTable& region) {
+    tw_file file = nullptr;
+    const char* var = region.list_var.c_str();
+    Status status =
+        ranks_.status(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
+    if (!status.ok()) return status;
+    int dims = 0;
+    std::int64_t n = 0;
+    keep_first(status, ranks_.status(tw_inq_var(file, var, nullptr, &dims, nullptr)));
+    if (status.ok() && dims != 1)
+        status = failure(TW_ESHAPE, "{}: '{}' has {} dimensions; a list has one", region.list_file,
+                         var, dims);
+    if (status.ok()) status = ranks_.status(tw_inq_var_dim(file, var, 0, nullptr, &n));
+    if (status.ok()) {
+        region.list.resize(n);
+        status = ranks_.status(tw_get(file, var, nullptr, 0, TW_INT64, region.list.data(), n));
+    }
+    keep_first(status, ranks_.status(tw_close(&file)));
+    if (status.ok() && n == 0)
+        status = failure(TW_ESETTING, "{}: '{}' is empty", region.list_file, var);
+    return status;
+}
+
+/// Finds the centres of the elements that this rank holds of a field.
+Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
+                                 std::vector<Centre>& found) const {
+    const Field& field = *one.field;
+    Choice surface;
+    for (const std::string& dim : field.declared.dims)
+        if (place_of(dim, one.pick.dims) < 0) surface.along[dim] = {0};
+    const Part part = choose(field.part, surface).part;
+    std::array<std::vector<double>, 2> degrees;
+    for (const int i : {0, 1}) {
+        const Coordinate& c = *(i == 0 ? one.centres.longitude : one.centres.latitude);
+        Integers places;
+        if (!find_places(part, c.part, places))
+            return failure(TW_ESETTING,
+                           "region '{}': a rank does not hold '{}' of all elements that it holds "
+                           "of field '{}'",
+                           one.region->name, c.name, field.declared.name);
+        for (const std::int64_t place : places)
+            degrees[i].push_back(number_of(c.type, c.data.data() + place * c.size));
+    }
+    const Integers own = steps(one, part.dims);
+    for_elements(part, [&](std::int64_t i, const Integers& at) {
+        const std::int64_t place = dot(at, own);
+        if (is_place(degrees[0][i], degrees[1][i]) && !land.contains(place))
+            found.push_back(centre_of(degrees[0][i], degrees[1][i], place));
+    });
+    return {};
+}
+
+/// Returns the lengths of the dimensions that a pick replaces.
+Integers RegionPicks::shape(const RegionPick& one) const {
+    Integers shape;
+    for (const std::string& dim : one.pick.dims) shape.push_back(declared_.lengths().at(dim));
+    return shape;
+}
+
+Integers RegionPicks::steps(const RegionPick& one, const std::vector<std::string>& dims) const {
+    return steps_along(dims, one.pick.dims, shape(one));
+}
+
+/// Finds the elements that are nearest to the regions' points among the elements of all ranks.
+/// @param lowest  receives the indices of all picks of `land`, one after another
+/// @note Collective
+Status RegionPicks::find_nearest(const Status& mine, const Land& land, Integers& lowest) {
+    std::map<const RegionPick*, std::vector<Centre>, InOrder> centres;
+    // Squares of distances. They are not negative, so their bits have the same order.
+    Integers words;
+    const Status found = detail::alone([&]() -> Status {
+        for (const auto& [pick, missing] : land) {
+            const auto& points = pick->region->points;
+            if (points.empty()) continue;
+            if (Status s = find_centres(*pick, missing, centres[pick]); !s.ok()) return s;
+            for (const double square : nearest_squares(points, centres[pick]))
+                words.push_back(std::bit_cast<std::int64_t>(square));
+        }
+        return {};
+    });
+    Status status = ranks_.agree(mine.ok() ? found : mine, 0, {});
+    if (!status.ok() || words.empty()) return status;
+    if (status = ranks_.least(words); !status.ok()) return status;
+    auto square = words.begin();
+    for (const auto& [pick, own] : centres) {
+        std::vector<double> squares;
+        for (std::size_t i = 0; i < pick->region->points.size(); ++i)
+            squares.push_back(std::bit_cast<double>(*square++));
+        const Integers indices = lowest_nearest(pick->region->points, own, squares);
+        lowest.insert(lowest.end(), indices.begin(), indices.end());
+    }
+    return ranks_.least(lowest);
+}
+
+Status RegionPicks::find() {
+    if (picks_.empty()) return {};
+    if (Status status = read_regions(); !status.ok()) return status;
+    Land all;
+    for (const RegionPick& pick : picks_) all[&pick];
+    Status status = find({}, all);
+    for (RegionPick& pick : picks_) pick.nearest = pick.pick.at;
+    return status;
+}
+
+Status RegionPicks::find(const Status& mine, const Land& land) {
+    Integers lowest;
+    if (Status status = find_nearest(mine, land, lowest); !status.ok()) return status;
+    auto next = lowest.begin();
+    for (const auto& [pick, missing] : land) {
+        RegionPick& one = picks_[pick->number];
+        const RegionTable& region = *one.region;
+        const std::string& name = one.field->declared.name;
+        const Integers lengths = shape(one), dense = dense_steps(lengths);
+        const auto end = next + std::ssize(region.points);
+        Integers indices(next, end);
+        next = end;
+        for (const std::int64_t index : region.list) indices.push_back(index - region.base);
+        one.pick.at.clear();
+        for (const std::int64_t index : indices) {
+            if (index == std::numeric_limits<std::int64_t>::max())
+                return failure(TW_ESETTING, "region '{}': field '{}' has no valid elements",
+                               region.name, name);
+            if (index < 0 || index >= elements_of(lengths))
+                return failure(
+                    TW_ESETTING,
+                    "region '{}': {}: '{}' has the index {}; those of field '{}' are {} to {}",
+                    region.name, region.list_file, region.list_var, index + region.base, name,
+                    region.base, elements_of(lengths) - 1 + region.base);
+            for (std::size_t d = 0; d < lengths.size(); ++d)
+                one.pick.at.push_back(index / dense[d] % lengths[d]);
+        }
+    }
+    return {};
+}
+
+Status RegionPicks::skip_land(const Status& mine, const Land& land) {
+    if (Status status = find(mine, land); !status.ok()) return status;
+    for (const auto& [pick, missing] : land)
+        picks_[pick->number].state = RegionPick::State::settled;
+    return {};
+}
+
+namespace {
+
+std::string name_of(const RegionPick& one) {
+    return one.region->name + " " + one.field->declared.name + " " + one.owner;
+}
+
+}  // namespace
+
+RegionPicks::Settled RegionPicks::settled() const {
+    Settled found;
+    for (const RegionPick& pick : picks_)
+        if (pick.state == RegionPick::State::settled)
+            found[name_of(pick)] = {pick.nearest, pick.pick.at};
+    return found;
+}
+
+std::set<const RegionPick*> RegionPicks::restore(
+    const Settled& settled, const std::function<bool(const std::string&)>& continues) {
+    std::set<const RegionPick*> found;
+    for (RegionPick& pick : picks_) {
+        const auto kept = settled.find(name_of(pick));
+        if (kept == settled.end() || kept->second.first != pick.nearest || !continues(pick.owner))
+            continue;
+        found.insert(&pick);
+        pick.pick.at = kept->second.second;
+        pick.state = RegionPick::State::settled;
+    }
+    return found;
+}
+
+Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {
+    if (&one == &other ||
+        restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
+        return {};
+    return failure(TW_ESETTING,
+                   "stream '{}': region '{}': the elements of the fields '{}' and '{}' that are "
+                   "nearest to the points differ: write them in two streams",
+                   stream.name, stream.region, one.field->declared.name,
+                   other.field->declared.name);
+}
+
+const Coordinate* RegionPicks::station_names(const std::string& region) const {
+    const auto found = station_names_.find(region);
+    return found == station_names_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> RegionPicks::names_beside(const RegionPick& one) const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (place_of(name, names) < 0) names.push_back(name);
+    };
+    if (one.centres.complete()) {
+        add(one.centres.longitude->name);
+        add(one.centres.latitude->name);
+    }
+    for (const std::string& dim : one.pick.dims)
+        if (const auto found = declared_.coordinates().find(dim);
+            found != declared_.coordinates().end() &&
+            std::ranges::all_of(found->second.dims, [&](const std::string& each) {
+                return place_of(each, one.pick.dims) >= 0;
+            }))
+            add(dim);
+    if (station_names_.count(one.region->name) != 0) add("station_name");
+    return names;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,104 @@
+// The elements of fields that regions of points and lists pick.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "history/selection/centres.hpp"
+#include "history/selection/declarations.hpp"
+#include "history/selection/ranks.hpp"
+
+namespace thalweg::history {
+
+/// The elements that a region picks of fields that are held alike.
+struct RegionPick {
+    std::size_t number;  ///< position in the list of picks
+    const RegionTable* region;
+    const Field* field;  ///< one of these fields
+    /// Stream that owns the pick. Stations that avoid land are chosen per stream, so such picks are
+    /// not shared. Empty: streams share it.
+    std::string owner;
+    Centres centres;
+    enum class State : std::uint8_t {
+        found,   ///< known when the declarations end
+        waits,   ///< the elements are found only when a sample shows where land is
+        settled  ///< they were found so
+    } state = State::found;
+    Pick pick = {};
+    Integers nearest = {};  ///< indices of the elements before elements on land were replaced
+};
+
+/// Orders picks as they were listed, which is the same on every rank.
+struct InOrder {
+    bool operator()(const RegionPick* a, const RegionPick* b) const {
+        return a->number < b->number;
+    }
+};
+/// The indices of elements on land, for each pick whose elements are to be found again.
+using Land = std::map<const RegionPick*, std::set<std::int64_t>, InOrder>;
+
+class RegionPicks {
+public:
+    /// @param table  receives the points and lists of its regions when they are read
+    RegionPicks(Ranks& ranks, Table& table, const Declarations& declared)
+        : ranks_(ranks), table_(table), declared_(declared) {}
+
+    /// Lists the regions of points and lists, each with the fields of which it picks elements.
+    /// Local.
+    Status list(const std::vector<ResolvedStream>& resolved);
+    /// Finds the elements of all picks. @note Collective
+    Status find();
+    /// Tests if a field's stations are found only when a sample shows where land is.
+    bool waits(const StreamTable& stream, const Field& field) const;
+    /// Tests if there are stations that are found only then.
+    bool any_waits() const;
+    /// Finds the elements of picks again, excluding elements on land.
+    /// @param mine  this rank's own failure so far
+    /// @note Collective
+    Status skip_land(const Status& mine, const Land& land);
+    /// The nearest elements of a pick, and the replacements for elements on land.
+    using Settled = std::map<std::string, std::pair<Integers, Integers>>;
+    /// Returns the picks that were found without land, by name.
+    Settled settled() const;
+    /// Sets the elements of picks as the run before this one has found them.
+    /// @param continues  tests if a stream continues one of that run
+    /// @return these picks
+    std::set<const RegionPick*> restore(const Settled& settled,
+                                        const std::function<bool(const std::string&)>& continues);
+    /// Returns for each dimension the distance by which it numbers the elements among which a pick
+    /// chooses; 0 for a dimension that the pick does not replace.
+    Integers steps(const RegionPick& one, const std::vector<std::string>& dims) const;
+    /// Returns the pick of a field in a stream; null if there is none.
+    const RegionPick* of(const StreamTable& stream, const Field& field) const;
+    /// Returns the names of a region's stations; null if they have none.
+    const Coordinate* station_names(const std::string& region) const;
+    /// Returns the names of the coordinates that describe picked elements, for the attribute
+    /// `coordinates`: the pick has replaced the dimensions of these names by one of stations.
+    std::vector<std::string> names_beside(const RegionPick& one) const;
+
+private:
+    Status read_regions();
+    Status read_list(RegionTable& region);
+    Status find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
+                        std::vector<Centre>& found) const;
+    Integers shape(const RegionPick& one) const;
+    Status find_nearest(const Status& mine, const Land& land, Integers& lowest);
+    Status find(const Status& mine, const Land& land);
+
+    Ranks& ranks_;
+    Table& table_;
+    const Declarations& declared_;
+    std::deque<RegionPick> picks_;
+    std::set<std::string> with_own_picks_;  ///< names of streams whose stations skip land
+    std::map<std::string, Coordinate> station_names_;  ///< by region
+};
+
+/// Checks that two fields of a file do not pick different elements of the same dimensions.
+Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other);
+
+}  // namespace thalweg::history

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "history/statistics/kernels.hpp"
+#include "history/statistics/sums.hpp"
+#include "index/types.hpp"
+
+namespace thalweg::history {
+
+bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const {
+    const double least_weight =
+        statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
+    const bool all = samples > 0 && weight > 0 && (used_.weights || weight >= least_weight);
+    std::fill_n(valid, count, all);
+    if (!all || (!used_.weights && statistic_.missing == Missing::none)) return all;
+    if (used_.weights) {
+        const double share = statistic_.weight_field ? 0 : statistic_.min_valid * weight;
+        const double least = std::max(share, least_weight);
+        with_weights(*this, first, [&](const auto* own) {
+            for (std::int64_t i = 0; i < count; ++i)
+                valid[i] = (own[i] > 0) & (static_cast<double>(own[i]) >= least);
+        });
+    } else if (used_.sum) {
+        for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
+    }
+    if (used_.least || used_.greatest)
+        with_type(statistic_.type, [&](auto named) {
+            const auto* const extreme =
+                extremes<typename decltype(named)::type>(used_.greatest) + first;
+            for (std::int64_t i = 0; i < count; ++i) valid[i] &= !is_missing(extreme[i]);
+        });
+    return false;
+}
+
+template <class T>
+const T* Sums::extremes(bool greatest) const {
+    return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
+}
+
+template <class Out>
+void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
+    constexpr std::int64_t together = 64, ahead = 512, line = 8;
+    const double* const sum = sum_.data() + first;
+    const double* const squares = squares_.data() + first;
+    const double* const read = used_.squares ? squares : sum;
+    const auto each = [&](auto value) {
+        for (std::int64_t i = 0; i < count; i += together) {
+            for (std::int64_t j = 0; j < together; j += line)
+                __builtin_prefetch(read + i + ahead + j);
+            const std::int64_t end = std::min(i + together, count);
+            for (std::int64_t j = i; j < end; ++j) found[j] = static_cast<Out>(value(j));
+        }
+    };
+    // Computes a value for each element from its weight, or from the common weight if there is no
+    // array of weights.
+    const auto weighted = [&](auto value) {
+        if (used_.weights)
+            with_weights(*this, first, [&](const auto* own) {
+                each([&](std::int64_t i) { return value(i, static_cast<double>(own[i])); });
+            });
+        else
+            each([&, all = weight](std::int64_t i) { return value(i, all); });
+    };
+    if (used_.whole)
+        each([&](std::int64_t i) { return static_cast<double>(whole_[first + i]); });
+    else if (is_extreme(statistic_.op))
+        with_type(statistic_.type, [&](auto named) {
+            using T = typename decltype(named)::type;
+            const T* const one = extremes<T>(used_.greatest) + first;
+            if (statistic_.op != Op::range) {
+                each([&](std::int64_t i) { return static_cast<double>(one[i]); });
+                return;
+            }
+            const T* const least = extremes<T>(false) + first;
+            each([&](std::int64_t i) {
+                return static_cast<double>(one[i]) - static_cast<double>(least[i]);
+            });
+        });
+    else if (statistic_.op == Op::sum)
+        each([&](std::int64_t i) { return sum[i]; });
+    else if (statistic_.op == Op::rms)
+        weighted([&](std::int64_t i, double w) { return std::sqrt(sum[i] / w); });
+    else if (statistic_.op == Op::std)
+        weighted([&, ddof = double(statistic_.ddof)](std::int64_t i, double w) {
+            return std::sqrt(squares[i] / (w - ddof));
+        });
+    else
+        weighted([&](std::int64_t i, double w) { return sum[i] / w; });
+}
+
+bool Sums::keeps(tw_type type, const Value& fill) const {
+    const bool same_missing =
+        statistic_.missing == Missing::none ||
+        (!nan_missing_ && std::memcmp(statistic_.missing_value.data(), fill.data(),
+                                      static_cast<std::size_t>(detail::size_of(type))) == 0);
+    const bool one_array = used_.least != used_.greatest && !used_.weights;
+    return type == statistic_.type && one_array && same_missing && weight > 0;
+}
+
+Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
+    const std::int64_t size = detail::size_of(type);
+    void* to = (used_.greatest ? greatest_ : least_).get();
+    if (used_.sum) to = sum_.data();
+    if (used_.whole) to = whole_.data();
+    results = to;
+    if (keeps(type, fill)) return {};
+    Status status;
+    // A result lies beyond the state of its element only if its type is wider than the samples'.
+    // Then the last part comes first, so a part overwrites no state that is still needed.
+    const bool wider = is_extreme(statistic_.op) && size > used_.extreme;
+    alignas(double) std::array<char, converted_together * sizeof(double)> part;
+    for (std::int64_t done = 0; done < elements_; done += converted_together) {
+        const std::int64_t count = std::min(converted_together, elements_ - done);
+        const std::int64_t i = wider ? elements_ - done - count : done;
+        Status own = result(i, count, type, fill, part.data());
+        if (!own.ok()) status = std::move(own);
+        std::memcpy(static_cast<char*>(to) + i * size, part.data(), count * size);
+    }
+    return status;
+}
+
+Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
+                    void* results) const {
+    // Only extremes, and sums of narrower types than double, are infinite because a sample was.
+    // Other infinite results may be overflows.
+    const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
+    bool fits = true;
+    std::array<double, converted_together> found;
+    std::array<bool, converted_together> valid;
+    const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
+        using Out = typename decltype(named)::type;
+        auto* const out = static_cast<Out*>(results) + begin;
+        const bool all = find_valid(first + begin, n, valid.data());
+        kernels::Bits<Out> infinite = used_.whole ? 1 : 0;
+        if (!used_.whole) values(first + begin, n, out);
+        for (std::int64_t j = 0; j < n && !used_.whole; ++j)
+            infinite |= std::abs(out[j]) > std::numeric_limits<Out>::max() ? 1 : 0;
+        if (infinite == 0) {
+            for (std::int64_t j = 0; j < n && !all; ++j)
+                out[j] = valid[j] ? out[j] : value_as<Out>(fill);
+            return;
+        }
+        values(first + begin, n, found.data());
+        for (std::int64_t j = 0; j < n; ++j) {
+            out[j] = static_cast<Out>(found[j]);
+            const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
+            const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
+                                !(std::isinf(found[j]) && exact);
+            const bool held = !valid[j] || (!overflowed && !beyond);
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
+        }
+    };
+    const auto in_integers = [&](auto named, std::int64_t begin, std::int64_t n) {
+        using Out = typename decltype(named)::type;
+        auto* const out = static_cast<Out*>(results) + begin;
+        find_valid(first + begin, n, valid.data());
+        for (std::int64_t j = 0; j < n; ++j) {
+            bool held = true;
+            if (used_.whole) {
+                const std::int64_t sum = whole_[first + begin + j];
+                held = !valid[j] || (sum != kernels::overflowed && std::in_range<Out>(sum));
+                out[j] = static_cast<Out>(sum);
+            } else {
+                out[j] = extremes<Out>(used_.greatest)[first + begin + j];
+            }
+            fits = fits && held;
+            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
+        }
+    };
+    const bool integers = used_.whole || used_.least != used_.greatest;
+    if (!is_real(type) && (type != statistic_.type || !integers))
+        return detail::failure(TW_ETYPE, "'{}' has no results of this type",
+                               op_name(statistic_.op));
+    with_type(type, [&](auto named) {
+        using Out = typename decltype(named)::type;
+        if (samples == 0) std::fill_n(static_cast<Out*>(results), count, value_as<Out>(fill));
+        for (std::int64_t i = 0; samples > 0 && i < count; i += converted_together) {
+            const std::int64_t n = std::min(converted_together, count - i);
+            if constexpr (std::is_floating_point_v<Out>)
+                in_real(named, i, n);
+            else
+                in_integers(named, i, n);
+        }
+    });
+    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
+    return {};
+}
+
+}  // namespace thalweg::history
