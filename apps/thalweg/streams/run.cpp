@@ -82,9 +82,7 @@ void parse_fields(Keys& keys, const Dims& dims, std::vector<DeclaredField>& fiel
         field.name = name.str();
         const Status status =
             parse_declared(node.value_exact<std::string>().value_or(""), dims, field);
-        if (!status.ok())
-            keys.problems().push_back(
-                {line_of(node), fmt::format("field '{}': {}", field.name, status.text)});
+        if (!status.ok()) keys.fail(node, "field '{}': {}", field.name, status.text);
         fields.push_back(std::move(field));
     }
 }
