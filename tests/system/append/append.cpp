@@ -16,7 +16,7 @@
 #include "append.hpp"
 #include "append_case.hpp"
 #include "support/parts.hpp"
-#include "system/check.hpp"
+#include "system/calls.hpp"
 #include "system/compare.hpp"
 #include "system/compare_netcdf4.hpp"
 #include "system/random.hpp"
@@ -262,8 +262,8 @@ std::string tile_difference(const std::string& expected, const std::string& path
     return wrong;
 }
 
-void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Comm comm,
-         bool servers) {
+void one(std::uint64_t seed, const std::string& path, bool servers) {
+    const MPI_Comm comm = check::state.comm;
     Random random(seed);  // makes the same choices on all ranks
     const Case c = make_case(seed, random, check::state.size);
     const std::string before = choose_settings(c, random, false, true),
@@ -287,7 +287,7 @@ void one(std::uint64_t seed, const std::string& path, tw_session session, MPI_Co
     MPI_Barrier(comm);
     check::step("seed %llu: %s, first %d of %d, %d steps%s", static_cast<unsigned long long>(seed),
                 after.c_str(), c.first, c.before, c.steps, c.drop ? ", drop" : "");
-    Run(c, 1, comm, session, choices).write(path, after);
+    Run(c, 1, comm, calls::session, choices).write(path, after);
     MPI_Barrier(comm);
     if (check::state.rank == 0) {
         const std::string expected = path + ".expected";
@@ -326,19 +326,8 @@ int main(int argc, char** argv) {
     for (int turn = 0; done < cases; ++turn) {
         auto node_size = sizes.pick(std::vector<std::string>{"0", "0", "1", "2", "3"});
         if (!size_of_all.empty()) node_size = size_of_all;
-        tw_session session = nullptr;
-        check::use(MPI_COMM_WORLD);
-        check::step("tw_init");
-        const std::string settings =
-            "log=off; node_size=" + node_size + "; servers=" + servers + "";
-        CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &session) == TW_OK);
-        tw_role role = TW_MODEL;
-        tw_inq_role(session, &role);
         bool more = true;
-        if (role == TW_MODEL) {
-            MPI_Comm comm = MPI_COMM_NULL;
-            tw_model_comm(session, &comm);
-            check::use(comm);
+        calls::in_session("log=off; node_size=" + node_size + "; servers=" + servers, [&] {
             for (int i = 0; i < 12 && done < cases && more; ++i) {
                 const std::chrono::duration<double> spent =
                     std::chrono::steady_clock::now() - begin;
@@ -346,13 +335,12 @@ int main(int argc, char** argv) {
                 if (!more) break;
                 const auto number = static_cast<std::uint64_t>(done++);
                 one(replay.empty() ? mix(seed, number) : std::strtoull(replay.c_str(), nullptr, 10),
-                    folder + "/file.nc", session, comm, servers != "0");
+                    folder + "/file.nc", servers != "0");
                 more = replay.empty();
             }
-            if (turn == 0 && servers == "0" && replay.empty()) appended_calls(session, folder);
-        }
-        CHECK(tw_finalize(&session) == TW_OK);
-        check::use(MPI_COMM_WORLD);
+            if (turn == 0 && servers == "0" && replay.empty())
+                appended_calls(calls::session, folder);
+        });
         int go_on = more ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, &go_on, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         if (go_on == 0) break;

@@ -12,11 +12,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "system/check.hpp"
+#include "system/calls.hpp"
 #include "system/compare_netcdf4.hpp"
 #include "system/oracle.hpp"
 #include "thalweg/thalweg.h"
@@ -240,15 +239,7 @@ int main(int argc, char** argv) {
     const std::string servers = check::option(argc, argv, "--servers", "0");
     const std::string keep = check::option(argc, argv, "--keep", "");
     const std::string folder = check::make_folder("netcdf4");
-    tw_session session = nullptr;
-    const std::string common = "log=error; node_size=2; servers=" + servers;
-    CHECK(tw_init(MPI_COMM_WORLD, common.c_str(), &session) == TW_OK);
-    tw_role role = TW_MODEL;
-    CHECK(tw_inq_role(session, &role) == TW_OK);
-    if (role == TW_MODEL) {
-        MPI_Comm model = MPI_COMM_NULL;
-        CHECK(tw_model_comm(session, &model) == TW_OK);
-        check::use(model);
+    calls::in_session("log=error; node_size=2; servers=" + servers, [&] {
         const std::vector<std::string> services =
             servers == "0" ? std::vector<std::string>{"inline", "background"}
                            : std::vector<std::string>{"inline", "servers"};
@@ -260,12 +251,12 @@ int main(int argc, char** argv) {
                     const std::string path = folder + "/written.nc";
                     const std::string settings =
                         "format=" + format + "; method=" + method + "; service=" + service;
-                    write_file(session, path, settings, variables(format), false);
+                    write_file(calls::session, path, settings, variables(format), false);
                     // All ranks of the model are writers. With servers, the servers are, except for
                     // the method direct, which writes in the model's calls.
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
-                    const int wrote = writers(session);
+                    const int wrote = writers(calls::session);
                     CHECK_TEXT(wrote == (method == "serial" && !served ? 1 : all), "%s: %d writers",
                                settings.c_str(), wrote);
                     if (check::state.rank != 0) continue;
@@ -276,18 +267,14 @@ int main(int argc, char** argv) {
         }
         if (!keep.empty()) {
             if (check::state.rank == 0) ::mkdir(keep.c_str(), 0777);
-            MPI_Barrier(model);
-            write_file(session, keep + "/netcdf4.nc", "format=netcdf4", variables("netcdf4"), true);
-            write_file(session, keep + "/classic.nc",
+            MPI_Barrier(check::state.comm);
+            write_file(calls::session, keep + "/netcdf4.nc", "format=netcdf4", variables("netcdf4"),
+                       true);
+            write_file(calls::session, keep + "/classic.nc",
                        "format=netcdf4-classic; deflate=1; service=background",
                        variables("netcdf4"), true);
         }
-        check::use(MPI_COMM_WORLD);
-    }
-    CHECK(tw_finalize(&session) == TW_OK);
-    if (check::state.rank == 0) {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder, ignored);
-    }
+    });
+    check::remove_folder(folder);
     return check::verdict("netcdf4");
 }

@@ -328,13 +328,7 @@ int main(int argc, char** argv) {
     const std::string path = check::option(argc, argv, "--write", "");
     const std::string grave = check::option(argc, argv, "--die", "");
     const std::string folder = check::make_folder("checksums");
-    OK(tw_init(MPI_COMM_WORLD, ("node_size=2; servers=" + servers).c_str(), &session));
-    tw_role role = TW_MODEL;
-    OK(tw_inq_role(session, &role));
-    if (role == TW_MODEL) {
-        MPI_Comm comm = MPI_COMM_NULL;
-        OK(tw_model_comm(session, &comm));
-        check::use(comm);
+    calls::in_session("node_size=2; servers=" + servers, [&] {
         if (!grave.empty()) die(grave, settings);
         if (!path.empty()) {
             write(path, "checksums=yes; " + settings);
@@ -346,9 +340,7 @@ int main(int argc, char** argv) {
             without(folder);
             manifest(folder);
         }
-    }
-    OK(tw_finalize(&session));
+    });
     check::remove_folder(folder);
-    check::use(MPI_COMM_WORLD);
     return check::verdict("checksums");
 }
