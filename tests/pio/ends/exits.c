@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "check.h"
+#include "pio/check.h"
 
 int main(int argc, char** argv) {
     int ios, ncid, dim, var, iotype = PIO_IOTYPE_PNETCDF;

@@ -3,7 +3,7 @@
  * is the old or the new one. In netCDF-4, `change` also adds a record.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "check.h"
+#include "pio/check.h"
 
 #define N 3000
 #define RECORDS 3

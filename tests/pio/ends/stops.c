@@ -2,7 +2,7 @@
  * continues without a message.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "check.h"
+#include "pio/check.h"
 
 static int ios, ncid, v, ioid;
 
