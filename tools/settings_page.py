@@ -30,8 +30,6 @@ SEE = {
     "watchdog": "#where-a-run-stands",
     "publish": "recovery.md",
     "close": "services.md#closing-without-waiting",
-    "zarr_references": "zarr.md",
-    "zarr_stream": "zarr.md#a-stream-of-files",
     "checksums": "recovery.md#checksums",
     "manifest": "recovery.md#a-list-of-complete-files",
     "summary": "report.md",

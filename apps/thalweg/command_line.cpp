@@ -47,32 +47,6 @@ const CLI::Validator is_limit(
 
 }  // namespace
 
-CLI::App* add_zarr(CLI::App& app, ZarrOptions& options) {
-    CLI::App* const zarr =
-        app.add_subcommand("zarr",
-                           "Write references (kerchunk JSON) by which Zarr readers read netCDF "
-                           "files in place; several "
-                           "files are joined along their record dimension, in the order given");
-    zarr->add_option("FILE", options.files, "netCDF file: classic of any kind, or netCDF-4")
-        ->required();
-    zarr->add_option("-o,--output", options.output,
-                     "JSON file to write; FILE.json by default; required for several files");
-    zarr->add_flag("--absolute", options.absolute,
-                   "Refer to the files by absolute paths, not relative to the JSON file");
-    add_names(zarr, "--skip", options.references.left_out, "Variables to leave out");
-    zarr->add_option("--chunk", options.references.most_chunk,
-                     "Largest chunk into which data without filters are cut")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t(1), std::int64_t(1) << 40))
-        ->default_str("16MiB");
-    zarr->add_option("--copy", options.references.copied,
-                     "Copy variables of up to this size into the JSON file")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t(0), std::int64_t(1) << 40))
-        ->default_str("64KiB");
-    return zarr;
-}
-
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
     CLI::App* const command = app.add_subcommand(
         "verify",

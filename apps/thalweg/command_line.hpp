@@ -11,7 +11,6 @@
 #include "show/show.hpp"
 #include "streams/command.hpp"
 #include "verify.hpp"
-#include "zarr.hpp"
 
 namespace thalweg::app {
 
@@ -28,6 +27,5 @@ CLI::App* add_repack(CLI::App& app, RepackOptions& options);
 CLI::App* add_run(CLI::App& app, RunOptions& options);
 CLI::App* add_show(CLI::App& app, ShowOptions& options);
 CLI::App* add_verify(CLI::App& app, VerifyOptions& options);
-CLI::App* add_zarr(CLI::App& app, ZarrOptions& options);
 
 }  // namespace thalweg::app

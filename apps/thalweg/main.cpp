@@ -16,7 +16,7 @@
 #include "command_line.hpp"
 #include "doctor/program.hpp"
 #include "progress.hpp"
-#include "report.hpp"
+#include "python.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 
@@ -72,29 +72,6 @@ int combine(const std::vector<std::string>& sets, const std::string& output, boo
     return code;
 }
 
-int refer(const thalweg::app::ZarrOptions& options) {
-    std::string done;
-    std::vector<std::string> notes;
-    std::optional<thalweg::app::Busy> busy(std::in_place,
-                                           "reading the index of " + options.files.front());
-    const thalweg::detail::Status status =
-        thalweg::app::write_zarr_references(options, done, notes);
-    busy.reset();
-    for (const std::string& note : notes) fmt::print(stderr, "thalweg: zarr: note: {}\n", note);
-    fmt::print(status.ok() ? stdout : stderr, "{}\n", status.ok() ? done : status.text);
-    return status.ok() ? 0 : exit_wrong;
-}
-
-int report(const std::string& summary, const std::string& output) {
-    std::string written;
-    const thalweg::detail::Status status = thalweg::app::report(summary, output, written);
-    if (!status.ok())
-        fmt::print(stderr, "thalweg: report: {}\n", status.text);
-    else if (!written.empty())
-        fmt::print("{}\n", written);
-    return status.ok() ? 0 : exit_wrong;
-}
-
 /// Shows a file. Starts MPI only if values are read, or if a launcher has started several ranks.
 int show_file(const thalweg::app::ShowOptions& options) {
     const bool launched =
@@ -143,18 +120,16 @@ int main(int argc, char** argv) try {
     combines->add_flag("--common-records", common_records, thalweg::app::common_records_help);
     thalweg::app::CompareOptions comparison;
     CLI::App* const compares = thalweg::app::add_compare(app, comparison);
-    thalweg::app::ZarrOptions references;
-    CLI::App* const refers = thalweg::app::add_zarr(app, references);
-    std::string summary, page;
-    CLI::App* const reports = app.add_subcommand(
-        "report", "Show where the time of a run went: its summary as an HTML page");
-    reports
-        ->add_option("SUMMARY", summary,
-                     "JSON file that the setting summary named; - for standard input")
-        ->required();
-    reports->add_option("-o,--output", page,
-                        "Page to write; SUMMARY with the ending .html by default, - for standard "
-                        "output");
+    // Python parses the arguments of these commands.
+    const auto of_python = {
+        app.add_subcommand(
+            "zarr", "Write references (kerchunk JSON) by which Zarr readers read netCDF files"),
+        app.add_subcommand("report",
+                           "Show where the time of a run went: its summary as an HTML page")};
+    for (CLI::App* const command : of_python) {
+        command->set_help_flag();
+        command->prefix_command();
+    }
     thalweg::app::VerifyOptions verification;
     CLI::App* const verifies = thalweg::app::add_verify(app, verification);
     thalweg::app::RepackOptions repacking;
@@ -184,19 +159,13 @@ int main(int argc, char** argv) try {
         return with_mpi("combine", exit_wrong,
                         [&] { return combine(sets, output, common_records); });
     }
-    if (refers->parsed()) {
-        if (references.files.size() > 1 && references.output.empty()) {
-            fmt::print(stderr, "thalweg: zarr: {} files are given: --output is missing\n",
-                       references.files.size());
-            return exit_usage;
-        }
-        return refer(references);
-    }
+    for (CLI::App* const command : of_python)
+        if (command->parsed())
+            return thalweg::app::become_python(command->get_name(), command->remaining());
     if (!recording.forget.empty())
         return with_mpi("history", exit_wrong,
                         [&] { return thalweg::app::forget_stream(recording); });
     if (records->parsed()) return thalweg::app::check_history(recording);
-    if (reports->parsed()) return report(summary, page);
     if (shows->parsed()) return show_file(showing);
     if (examines->parsed() && thalweg::app::are_programs(examining.folders))
         return thalweg::app::examine_programs(examining.folders);

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens netCDF files as one Zarr group, by references that Thalweg has written.
-
-A model writes them with the setting zarr_references=yes, or zarr_stream=history.json for many
-files; for files that exist: `thalweg zarr history.*.nc -o history.json`. Then: python references.py
-history.json
+"""Opens netCDF files as one Zarr group, by references that Thalweg has written:
+`thalweg zarr history.*.nc -o history.json`, and then python references.py history.json
 """
 
 import argparse

@@ -18,7 +18,6 @@ FileOptions options_of(const tw_restart_impl& restart) {
     FileOptions options = restart.session->options_for(restart.settings);
     options.live = options.append = false;
     options.tile_files = options.by_variable = options.shards = false;
-    options.stream.clear();  // streams of references are made only for output files
     options.packing.erase("quantize");
     return options;
 }

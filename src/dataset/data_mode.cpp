@@ -125,9 +125,7 @@ Status DataMode::hand_over(DefineMode& definitions) {
     Agreed agreed;
     Status status = service_->hand_over(agreed);
     handed_over_ = status.ok() || status.code == TW_ERANGE;
-    // References are made from the complete file, so all ranks must know that it is complete.
-    closed_early_ = handed_over_ && agreed.closed_early && file_.options.references == "no" &&
-                    file_.options.stream.empty();
+    closed_early_ = handed_over_ && agreed.closed_early;
     // The accepted steps are written even if the ranks disagree about attributes.
     const Status compared = handed_over_ && !agreed.same_late ? definitions.compare() : Status{};
     return compared.ok() ? status : compared;

@@ -25,8 +25,6 @@ Status check_variable_files(const std::string& path, const FileOptions& o) {
     if (is_netcdf4(format_of(o.format))) other = "format=" + o.format;
     if (o.storage != "auto" && o.storage != "posix") other = "storage=" + o.storage;
     if (o.stripe_count >= 0 || o.stripe_size >= 0) other = "stripes";
-    if (!o.stream.empty()) other = "zarr_stream";
-    if (o.references != "no") other = "zarr_references";
     if (o.append) other = "mode=append";
     if (other.empty()) return {};
     return failure(TW_ESETTING, "{}: {} is not possible with files={}", path, other,
@@ -59,7 +57,7 @@ Status make_shards(const FileContext& file) {
 /// Claims the name of the file.
 /// @note Collective
 Status File::take_names() {
-    if (!file_.options.append) return names_.create([this] { return references_.drop(); });
+    if (!file_.options.append) return names_.create();
     // Claim the name before the file is read: otherwise data that another run adds in between would
     // be lost.
     Status status = names_.take_existing();
@@ -71,9 +69,7 @@ Status File::begin() {
     const TraceFile traced(file_.path);
     const Span span("open");
     Status status = check_variable_files(file_.path, file_.options);
-    if (status.ok()) status = references_.find();
     if (status.ok()) status = take_names();
-    if (status.ok() && file_.options.append) status = references_.begin();
     if (!status.ok()) {
         names_.discard();
         file_.closed = true;
@@ -134,7 +130,7 @@ Status File::sync(bool durable) {
     Status status = data_->sync(durable || file_.options.durable);
     if (status.ok() && names)
         status = file_.keep(file_.team.agree(alone([&] { return names_.sync(); })));
-    return status.ok() ? references_.refresh() : status;
+    return status;
 }
 
 std::int64_t File::counted_records() const {
@@ -168,21 +164,15 @@ Status File::close(bool* later) {
     return later != nullptr && *later ? status : complete(std::move(status));
 }
 
-/// Renames the complete file, and then its references, to their final names.
+/// Renames the complete file to its final name.
 /// @param mine  this rank's own failure to complete the file
 /// @note Collective
 Status File::publish(Status mine) {
-    const Status referred = references_.prepare();
     if (Status status = make_shards(file_); !status.ok()) return status;
     if (Status status = complete_checksums(file_); !status.ok()) return status;
     Status named =
         file_.team.agree(mine.ok() ? alone([&] { return names_.publish(); }) : std::move(mine));
-    // Publish the references that prepare() could make, even if it has failed for others.
-    Status published = references_.publish(named.ok());
-    if (!named.ok()) return named;
-    Status listed = add_to_manifest(file_);
-    if (!referred.ok()) return referred;
-    return published.ok() ? listed : published;
+    return named.ok() ? add_to_manifest(file_) : named;
 }
 
 Status File::complete(Status status) {

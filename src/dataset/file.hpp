@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "dataset/data_mode.hpp"
-#include "dataset/file_references.hpp"
 
 namespace thalweg::detail {
 
@@ -82,7 +81,6 @@ private:
     FileContext file_;
     const FileOptions asked_;  ///< options as the user has set them
     FileNames names_{file_};
-    FileReferences references_{file_};
     DefineMode define_{file_};
     std::unique_ptr<DataMode> data_;  ///< set in data mode, until the file is closed
 };

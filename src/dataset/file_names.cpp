@@ -34,8 +34,7 @@ FileIdentity FileNames::identity_of(const std::string& path) const {
 
 void FileNames::claim_early(EarlyWords words) {
     const FileOptions& o = file_.options;
-    const bool plain =
-        !o.live && !o.tile_files && !o.by_variable && o.references == "no" && o.stream.empty();
+    const bool plain = !o.live && !o.tile_files && !o.by_variable;
     if (file_.team.rank() != 0 || !plain) return;
     std::string own;
     struct stat info {};
@@ -63,9 +62,8 @@ void FileNames::accept_early(EarlyWords words) {
     file_.file_system = claimed.file_system;
 }
 
-Status FileNames::create(std::function<Status()> before_cut) {
+Status FileNames::create() {
     if (accepted_) return {};
-    before_cut_ = std::move(before_cut);
     return tell([&](bool&, std::string& path) {
         if (file_.in_files() && access(file_.path.c_str(), F_OK) == 0)
             log::warn("{}: a file of this name exists, and tw_open reads it instead of the tiles",
@@ -128,8 +126,7 @@ Status FileNames::claim_tiles(int parts) {
 }
 
 Status FileNames::cut() {
-    Status status = file_.team.rank() == 0 && before_cut_ ? before_cut_() : Status{};
-    if (status.ok()) status = for_claims([](Claim& claim) { return claim.cut(); });
+    Status status = for_claims([](Claim& claim) { return claim.cut(); });
     return status.ok() && file_.options.durable ? sync() : status;
 }
 

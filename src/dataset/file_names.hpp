@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,10 +36,8 @@ public:
 
     /// Claims the name of a new file on rank 0, and returns the path of its data on all ranks.
     /// Does nothing after accept_early().
-    /// @param before_cut  called on rank 0 in cut(), to remove what depends on the data of a file
-    ///                    that exists
     /// @note Collective
-    Status create(std::function<Status()> before_cut);
+    Status create();
     /// Claims the name of an existing file on rank 0.
     /// @note Collective
     Status take_existing();
@@ -84,7 +81,6 @@ private:
     FileContext& file_;
     /// Claim of the file on rank 0; for a set, claims of the files that this rank writes.
     std::vector<std::unique_ptr<Claim>> claims_;
-    std::function<Status()> before_cut_;
     bool early_ = false;     ///< claim_early() has tried to claim the name
     Status early_status_;    ///< its result
     bool accepted_ = false;  ///< accept_early() was called

@@ -40,9 +40,6 @@ struct FileOptions {
     HeaderPadding spacing;
     /// Attributes may differ between ranks; those of rank 0 are written.
     bool first_attributes = false;
-    std::string references = "no";  ///< Zarr references to the file: no, yes, or a path
-    /// Path of references to all files that name this path; may be empty.
-    std::string stream;
     bool append = false;  ///< the file exists, and is continued in place
     bool pnetcdf_blocking = false, live = false, durable = false;
     bool checksums = false;          ///< write checksums beside the file

@@ -15,7 +15,6 @@
 #include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
 #include "session/calls.hpp"
-#include "telemetry/report.hpp"
 
 namespace thalweg::detail {
 
@@ -67,6 +66,11 @@ Status find_output_paths(tw_session_impl& session, int rank) {
     for (const auto& [name, path] : paths_of(session.outputs)) {
         const std::string& asked = session.settings.text(name);
         if (asked.empty() || (path == &session.outputs.summary && asked == "table")) continue;
+        if (asked.ends_with(".html"))
+            return failure(TW_ESETTING,
+                           "setting {}: '{}' is a page: let it name a JSON file, of which thalweg "
+                           "report makes the page",
+                           name, asked);
         if (Status s = make_absolute(asked, *path); !s.ok()) return s;
         const auto [other, fresh] = taken.emplace(canonical(*path), name);
         if (!fresh)
@@ -101,10 +105,7 @@ Status write_summary(const tw_session_impl& session) {
     }
     const std::string& path = session.outputs.summary;
     if (path.empty()) return {};
-    std::string text = session.summary + "\n";
-    if (path.ends_with(".html"))
-        if (Status s = report_page(session.summary, "Thalweg run", text); !s.ok()) return s;
-    return write_text("summary", path, text);
+    return write_text("summary", path, session.summary + "\n");
 }
 
 }  // namespace

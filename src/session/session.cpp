@@ -360,8 +360,6 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.spacing.header_pad = s.number("header_pad");
     o.first_attributes = s.text("attributes") == "first";
     o.append = s.text("mode") == "append";
-    o.references = s.text("zarr_references");
-    o.stream = s.text("zarr_stream");
     o.live = s.text("publish") == "live";
     o.durable = s.flag("durable");
     o.checksums = s.flag("checksums");

@@ -157,14 +157,6 @@ const std::vector<SettingRow>& setting_table() {
          "with service background or servers: tw_close waits until the file is complete, or "
          "returns at once",
          true},
-        {"zarr_references", "no", "no, yes or a path",
-         "write Zarr references (kerchunk JSON): yes: to NAME.json beside the file; a path: to "
-         "this file, or, if it is a directory or ends in a slash, to NAME.json there",
-         true},
-        {"zarr_stream", "", "a path",
-         "add the file to the Zarr references of all files that name this path, as one data set; "
-         "not for restarts",
-         true},
         {"durable", "no", flags, "sync the file to the device after every step and at close", true},
         {"checksums", "no", flags,
          "write checksums of the file's data beside it, as NAME.sums; restarts have them unless "
@@ -177,8 +169,7 @@ const std::vector<SettingRow>& setting_table() {
          "test several nodes on one machine",
          false, 0, INT32_MAX},
         {"summary", "", "a path or table",
-         "where tw_finalize writes the session summary: a JSON file, a page if the path ends in "
-         ".html, or a table on standard output",
+         "where tw_finalize writes the session summary: a JSON file, or a table on standard output",
          false},
         {"trace", "", "a path",
          "where tw_finalize writes a timeline of the run, in Chrome's trace event format", false},
@@ -281,10 +272,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     // The allowed values of these settings depend on the variables, so they are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
-    if (name == "zarr_references") return !value.empty();
-    if (name == "summary" || name == "trace" || name == "config" || name == "zarr_stream" ||
-        name == "manifest")
-        return true;
+    if (name == "summary" || name == "trace" || name == "config" || name == "manifest") return true;
     std::istringstream choices(row.values);
     for (std::string choice; std::getline(choices, choice, '|');)
         if (choice == value) return true;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include "storage/netcdf4/index/superblock.hpp"
-#include "storage/places.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
@@ -60,8 +59,6 @@ Status Source::find_writable(Definitions&) const {
 Status Source::read_stored(int, std::int64_t, std::int64_t, std::vector<char>&) {
     return failure(TW_EUNSUPPORTED, "its variables are not stored in chunks");
 }
-
-VariablePlaces Source::places(int) const { return {}; }
 
 Status Storage::open(Comm&, const std::string& path, const Definitions&, const StorageOptions&,
                      bool, FileMap&) {

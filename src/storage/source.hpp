@@ -47,7 +47,6 @@ struct ReadRange {
 
 struct ClassicHeader;
 struct Grid;
-struct VariablePlaces;
 
 /// A part of a variable, and of one record if the variable has records.
 struct PlaceSource {
@@ -157,13 +156,6 @@ public:
     /// @param bytes  empty if the chunk was never written
     virtual Status read_stored(int variable, std::int64_t record, std::int64_t number,
                                std::vector<char>& bytes);
-    /// Describes where the elements of a variable are in the file, to make references to them.
-    virtual VariablePlaces places(int variable) const;
-    /// Finds the chunks of a chunked variable, or the reason why no references to them can be made.
-    virtual Status find_chunks([[maybe_unused]] int variable,
-                               [[maybe_unused]] VariablePlaces& places) {
-        return {};
-    }
     /// Frees the caches of read() and closes the file until the next read. Local; must not be
     /// called while a thread reads.
     virtual void forget() {}

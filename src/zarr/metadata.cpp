@@ -2,7 +2,6 @@
 #include "zarr/metadata.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -14,8 +13,6 @@
 namespace thalweg::detail {
 
 namespace {
-
-constexpr int deflate_filter = 1, shuffle_filter = 2, fletcher32_filter = 3;  // identifiers in HDF5
 
 /// Calls act(value) with a value of the type.
 template <class Act>
@@ -68,16 +65,6 @@ std::string value_text(const Attribute& a) {
     return list + "]";
 }
 
-std::string codec_text(const StoredFilter& filter) {
-    switch (filter.id) {
-        case shuffle_filter:
-            return fmt::format(R"({{"elementsize":{},"id":"shuffle"}})", filter.element);
-        case deflate_filter: return R"({"id":"zlib","level":1})";
-        case zstd_filter: return R"({"id":"zstd","level":1})";
-        default: return R"({"id":"fletcher32"})";
-    }
-}
-
 }  // namespace
 
 std::string list_text(const std::vector<std::int64_t>& values) {
@@ -88,26 +75,6 @@ std::string json_string(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes) {
-    for (const StoredFilter& f : filters) {
-        switch (f.id) {
-            case fletcher32_filter: bytes += 4; break;
-            case deflate_filter:
-            // Compressed data can have any length, so assume no multiple of the element size.
-            case zstd_filter: bytes = 1; break;
-            case shuffle_filter:
-                if (f.element > 1 && bytes % f.element != 0)
-                    return fmt::format(
-                        "the codec shuffle of Zarr readers takes whole elements of {} bytes only, "
-                        "and another filter comes before it",
-                        f.element);
-                break;
-            default: return fmt::format("Zarr has no codec for HDF5's filter {}", f.id);
-        }
-    }
-    return {};
-}
-
 double number_of(tw_type type, const char* at) {
     return with_value(type, at, [](auto value) { return static_cast<double>(value); });
 }
@@ -116,29 +83,6 @@ std::string fill_text(tw_type type, const char* value) {
     if (type == TW_CHAR) return json_string(base64({value, 1}));
     const std::string text = number_text(type, value);
     return std::isalpha(static_cast<unsigned char>(text.back())) != 0 ? json_string(text) : text;
-}
-
-std::string array_text(const ArrayMembers& a) {
-    return fmt::format(R"({{"zarr_format":2,"shape":{},"chunks":{},"dtype":"{}","order":"C",)"
-                       R"("fill_value":{},"compressor":null,"filters":{}}})",
-                       list_text(a.shape), list_text(a.chunk), a.dtype, a.fill, a.filters);
-}
-
-std::string dtype_text(tw_type type, bool big_endian) {
-    char kind = 'i';
-    if (type == TW_CHAR) kind = 'S';
-    if (type == TW_FLOAT || type == TW_DOUBLE) kind = 'f';
-    if (type == TW_UBYTE || type == TW_USHORT || type == TW_UINT || type == TW_UINT64) kind = 'u';
-    const std::size_t size = size_of(type);
-    const char order = size == 1 ? '|' : big_endian ? '>' : '<';
-    return fmt::format("{}{}{}", order, kind, size);
-}
-
-std::string filters_text(const std::vector<StoredFilter>& filters) {
-    std::vector<std::string> codecs;
-    for (const StoredFilter& f : filters)
-        if (f.id != shuffle_filter || f.element > 1) codecs.push_back(codec_text(f));
-    return codecs.empty() ? "null" : "[" + joined(codecs, ",") + "]";
 }
 
 const Attribute* fill_attribute(const Variable& v) {
@@ -160,12 +104,6 @@ std::string dimensions_text(const Definitions& d, const Variable& v) {
     std::vector<std::string> names;
     for (const int dim : v.dims) names.push_back(json_string(d.dims[dim].name));
     return "[" + joined(names, ",") + "]";
-}
-
-std::string attributes_text(const Definitions& d, const Variable* v) {
-    std::vector<std::string> members = attribute_members(d, v);
-    if (v != nullptr) members.push_back("\"_ARRAY_DIMENSIONS\":" + dimensions_text(d, *v));
-    return "{" + joined(members, ",") + "}";
 }
 
 }  // namespace thalweg::detail

@@ -1,4 +1,4 @@
-// Zarr's metadata (version 2) of a file's definitions, as JSON texts.
+// Zarr's metadata of a file's definitions, as JSON texts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "definitions/definitions.hpp"
-#include "storage/chunked/filters.hpp"
 
 namespace thalweg::detail {
 
@@ -16,29 +15,6 @@ std::string json_string(std::string_view text);
 
 /// Formats a list of numbers.
 std::string list_text(const std::vector<std::int64_t>& values);
-
-/// The members of .zarray that differ between arrays.
-struct ArrayMembers {
-    std::vector<std::int64_t> shape, chunk;
-    std::string dtype;
-    std::string fill = "null";     ///< value of elements in missing chunks, as JSON
-    std::string filters = "null";  ///< as JSON, with the keys of objects in order
-
-    bool operator==(const ArrayMembers&) const = default;
-};
-
-/// Formats .zarray.
-std::string array_text(const ArrayMembers& array);
-
-/// Formats a type and its byte order, for ArrayMembers.
-std::string dtype_text(tw_type type, bool big_endian);
-
-/// Formats filters, for ArrayMembers.
-std::string filters_text(const std::vector<StoredFilter>& filters);
-
-/// Returns the reason why Zarr readers cannot undo HDF5's filters; empty if they can.
-/// @param bytes  size in bytes of an unfiltered chunk
-std::string why_no_codecs(const std::vector<StoredFilter>& filters, std::int64_t bytes);
 
 /// Converts a value of any type.
 /// @param value  in the machine's byte order
@@ -57,9 +33,6 @@ std::vector<std::string> attribute_members(const Definitions& definitions,
 
 /// Formats the names of a variable's dimensions as a list.
 std::string dimensions_text(const Definitions& definitions, const Variable& variable);
-
-/// Formats the contents of .zattrs; see attribute_members().
-std::string attributes_text(const Definitions& definitions, const Variable* variable);
 
 /// Returns the attribute `_FillValue` if it has the variable's type; otherwise null.
 const Attribute* fill_attribute(const Variable& variable);

@@ -12,13 +12,13 @@
 
 #include "base/text.hpp"
 #include "index/box.hpp"
-#include "storage/places.hpp"
+#include "storage/chunked/chunk_grid.hpp"
+#include "storage/classic/defined_file.hpp"
+#include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/variables/variables.hpp"
 #include "zarr/base64.hpp"
-#include "zarr/cut.hpp"
 #include "zarr/metadata.hpp"
-#include "zarr/reference_file.hpp"
 
 namespace thalweg::detail {
 
@@ -41,6 +41,11 @@ std::uint32_t crc32c(std::span<const char> bytes) {
     return ~crc;
 }
 
+/// A range of the file in which a chunk is stored.
+struct ChunkPlace {
+    std::int64_t offset = 0, bytes = 0;
+};
+
 /// Encodes the offset and size of each chunk, followed by a checksum; all little-endian.
 std::string shard_index(std::span<const ChunkPlace> chunks) {
     std::string index;
@@ -62,24 +67,42 @@ struct Shard {
     std::vector<ChunkPlace> places;   ///< places of all chunks, in row-major order
 };
 
-Shard cut_shard(const Places& places, int own) {
-    const Variable& v = places.variable(own);
-    const VariablePlaces& lie = places.of(own);
-    Shard shard;
-    shard.shape = places.shape(own);
+/// Cuts contiguous elements along their slow dimensions into the largest chunks of at most 16 MiB
+/// that divide a dimension evenly, or larger ones where these would have less than 1 MiB.
+std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t element) {
+    constexpr std::int64_t most = 16 << 20;
+    std::vector<std::int64_t> chunk(shape.size(), 1);
+    std::int64_t row = element;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+        const std::int64_t n = std::max<std::int64_t>(1, shape[d]);
+        if (n > 1 && n > most / row) {
+            chunk[d] = largest_divisor(n, most / row);
+            if (chunk[d] * row < most / 16) chunk[d] = n;
+            break;  // chunks have length 1 along all slower dimensions
+        }
+        chunk[d] = n;
+        row *= n;
+    }
+    return chunk;
+}
+
+Shard cut_shard(const DefinedFile& file) {
+    const Variable& v = file.definitions.variables.back();
+    const std::int64_t offset = file.map.offset.back(), stride = file.map.record_bytes;
+    Shard shard{v.shape, {}, {}};
+    if (v.record) shard.shape.insert(shard.shape.begin(), file.records);
     const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
     // In a file with only one record variable, records are adjacent, so a chunk can contain
     // several.
-    const bool side_by_side = !v.record || lie.stride == record_bytes;
-    shard.chunk = cut(side_by_side ? shard.shape : v.shape, size, {});
+    const bool side_by_side = !v.record || stride == record_bytes;
+    shard.chunk = cut(side_by_side ? shard.shape : v.shape, size);
     const std::int64_t bytes = volume(shard.chunk) * size;
     if (!side_by_side) shard.chunk.insert(shard.chunk.begin(), 1);
     const std::int64_t all = volume(shard.shape) * size;
     for (std::int64_t at = 0; at < all; at += bytes) {
         const std::int64_t record = side_by_side ? 0 : at / record_bytes;
-        shard.places.push_back(
-            {lie.offset + record * lie.stride + (at - record * record_bytes), bytes});
+        shard.places.push_back({offset + record * stride + (at - record * record_bytes), bytes});
     }
     return shard;
 }
@@ -141,9 +164,15 @@ Status append(const std::string& path, std::int64_t size, const std::string& byt
 }
 
 Status write_metadata(const std::string& folder, const std::string& text, bool durable) {
-    const ReferenceFile file(folder + "/zarr.json");
-    Status status = file.write(text, durable);
-    return status.ok() ? file.publish(durable) : status;
+    const std::string path = folder + "/zarr.json", part = temporary_path(path);
+    Status status = with_file(part, O_WRONLY | O_CREAT | O_TRUNC, [&](int fd) {
+        Status written = write_fully(fd, part, text.data(), std::ssize(text), 0);
+        return written.ok() && durable ? sync_file(fd, part, true) : written;
+    });
+    if (status.ok() && std::rename(part.c_str(), path.c_str()) != 0)
+        status = system_failure(part, "cannot rename to " + path);
+    if (!status.ok()) unlink(part.c_str());
+    return status.ok() && durable ? sync_folder_of(path) : status;
 }
 
 /// Moves a file into the folder of its array, under the name of the array's only chunk, and leaves
@@ -169,32 +198,23 @@ Status move_file(const std::string& folder, const std::string& name, std::size_t
 Status make_array(const std::string& folder, const std::string& name, bool durable,
                   std::string& metadata) {
     const std::string path = variable_path(folder, name);
-    Status status;
-    const auto places = open_places(path, status);
+    DefinedFile file;
+    Status status = read_definitions(path, file);
     if (!status.ok()) return status;
-    const Definitions& d = places->definitions();
-    const Variable& v = d.variables.back();
-    const Shard shard = cut_shard(*places, static_cast<int>(d.variables.size()) - 1);
+    const Shard shard = cut_shard(file);
     if (!shard.places.empty())
-        status = append(path, places->size(), shard_index(shard.places), durable);
+        status = append(path, file.bytes, shard_index(shard.places), durable);
     if (status.ok()) status = move_file(folder, name, shard.shape.size());
-    metadata = array_metadata(d, v, shard);
+    metadata = array_metadata(file.definitions, file.definitions.variables.back(), shard);
     return status.ok() ? write_metadata(folder + "/" + name, metadata, durable) : status;
-}
-
-Status read_attributes(const std::string& path, std::string& members) {
-    Status status;
-    const auto places = open_places(path, status);
-    if (status.ok()) members = joined(attribute_members(places->definitions(), nullptr), ",");
-    return status;
 }
 
 }  // namespace
 
 Status make_zarr_store(const std::string& folder, const Definitions& definitions, bool durable) {
     const std::vector<VariableFile> files = files_of_variables(definitions);
-    std::string attributes;
-    Status status = read_attributes(variable_path(folder, files.front().name), attributes);
+    DefinedFile first;
+    Status status = read_definitions(variable_path(folder, files.front().name), first);
     std::vector<std::string> arrays;
     for (const VariableFile& file : files) {
         std::string metadata;
@@ -207,7 +227,8 @@ Status make_zarr_store(const std::string& folder, const Definitions& definitions
         fmt::format(R"({{"zarr_format":3,"node_type":"group","attributes":{{{}}},)"
                     R"("consolidated_metadata":{{"kind":"inline",)"
                     R"("must_understand":false,"metadata":{{{}}}}}}})",
-                    attributes, joined(arrays, ",")),
+                    joined(attribute_members(first.definitions, nullptr), ","),
+                    joined(arrays, ",")),
         durable);
 }
 

@@ -70,7 +70,7 @@ def check_shell(root: Path) -> list[str]:
         "./run": set(re.findall(r"^cmd_(\w+)\(", run, re.M)) | {"--help"},
         "thalweg": set(re.findall(r"add_subcommand\(\s*\"(\w+)", sources(root, "apps/thalweg"))),
     }
-    options = run + sources(root, "apps", "lab", "tools", "tests")
+    options = run + sources(root, "apps", "lab", "tools", "tests", "bindings/python")
     problems = []
     for page in pages(root):
         name = page.relative_to(root)

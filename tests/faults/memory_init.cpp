@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     folder = check::make_folder("memory_init");
     init("");
     init("node_size=2");
-    init("trace=" + folder + "/trace; summary=" + folder + "/page.html");
+    init("trace=" + folder + "/trace; summary=" + folder + "/summary.json");
     if (check::state.size > 1) {
         init("servers=1; service=servers");
         init("servers=auto; service=servers");

@@ -9,7 +9,7 @@
 // allocation throws std::bad_alloc on one rank. Nothing may hang, and all ranks must get the same
 // status. After TW_OK the file must have the data; after an error it must be possible to write
 // another file of the same name. With --appended, the calls append to a file that has a first
-// record, and must keep it. With --listed, the file gets checksums, Zarr references and a line in a
+// record, and must keep it. With --listed, the file gets checksums and a line in a
 // manifest.
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ public:
           first_(appended ? 1 : 0),
           folder_(check::make_folder("memory_writing")),
           path_(folder_ + "/a.nc") {
-        if (listed) for_file_ = "checksums=yes; zarr_references=yes; manifest=" + folder_ + "/list";
+        if (listed) for_file_ = "checksums=yes; manifest=" + folder_ + "/list";
         ::alarm(0);  // no time limit, as servers work as long as the test
         failing_memory::reach_all(folder_ + "/reached");
         CHECK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session_) == TW_OK);

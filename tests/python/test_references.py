@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the setting zarr_references: zarr and xarray read the values that netCDF4 reads, and the
-references are those that `thalweg zarr` makes."""
+"""Tests references to the library's files: zarr and xarray read the values that netCDF4 reads."""
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import netCDF4
 import numpy as np
 import pytest
-import thalweg as tw
 import xarray as xr
-from helpers import WORLD, fails, field, rows
+from helpers import WORLD, field, rows
 
 sys.path.append(str(Path(__file__).parent.parent / "zarr"))
 
-from opened import compare, open_group, open_references, same_bits
+from opened import compare, open_group, open_references
 
-PROGRAM = os.environ.get("THALWEG_TEST_PROGRAM")
 # Sizes that are not copied into the references.
 NZ, NY, NX = 5, 60, 70
 
@@ -40,20 +35,13 @@ def on_root(act):
     assert other is None, other
 
 
-def as_program(path):
-    """Makes the references by the program `thalweg zarr`."""
-    if PROGRAM is None:
-        return
-    made = Path(f"{path}.json").read_text()
-    other = Path(path).with_suffix(".other")
-    # The program must not run as one of the ranks.
+def refer(path):
+    """Makes the references in another process, which must not be one of the ranks."""
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_"))
     }
-    subprocess.run(
-        [PROGRAM, "zarr", path, "-o", other], check=True, env=environment, stdout=subprocess.DEVNULL
-    )
-    assert other.read_text() == made
+    command = [sys.executable, "-m", "thalweg", "zarr", path]
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def write(io, path, records=3, sync=False, **settings):
@@ -79,22 +67,15 @@ def write(io, path, records=3, sync=False, **settings):
             f.end_step()
             if sync:
                 f.sync()
-                on_root(lambda k=k: records_are(path, k + 1))
-
-
-def records_are(path, n):
-    group = open_group(f"{path}.json")
-    assert group["T"].shape[0] == n
-    assert same_bits(group["T"][n - 1], field(NZ, NY, NX, seed=9 + n, dtype="f4"))
-    assert same_bits(group["time"][...], np.arange(float(n)))
+                on_root(lambda: check(path))
 
 
 def check(path):
+    refer(path)
     compare(f"{path}.json", path)
     with xr.open_dataset(path) as a, open_references(f"{path}.json") as b:
         if not path.name.startswith("netcdf4"):
             xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
-    as_program(path)
     assert not list(path.parent.glob("*.json.part*"))
 
 
@@ -102,7 +83,7 @@ def check(path):
 @pytest.mark.parametrize("service", ["inline", "background"])
 def test_formats(io, folder, form, service):
     path = folder / f"{form}.nc"
-    write(io, path, zarr_references=True, format=form, service=service)
+    write(io, path, format=form, service=service)
     on_root(lambda: check(path))
 
 
@@ -118,7 +99,7 @@ def test_formats(io, folder, form, service):
 )
 def test_filters(io, folder, packing):
     path = folder / "netcdf4.nc"
-    write(io, path, zarr_references=True, format="netcdf4", **packing)
+    write(io, path, format="netcdf4", **packing)
     on_root(lambda: check(path))
 
 
@@ -127,7 +108,7 @@ def test_filters(io, folder, packing):
 )
 def test_methods_and_no_records(io, folder, settings):
     path = folder / "m.nc"
-    write(io, path, zarr_references=True, **settings)
+    write(io, path, **settings)
     on_root(lambda: check(path))
 
 
@@ -135,23 +116,7 @@ def test_methods_and_no_records(io, folder, settings):
 @pytest.mark.parametrize("service", ["inline", "background"])
 def test_while_a_file_is_written(io, folder, form, service):
     path = folder / "live.nc"
-    write(io, path, zarr_references=True, publish="live", format=form, service=service, sync=True)
-    on_root(lambda: check(path))
-
-
-def test_not_before_the_file_has_its_name(io, folder):
-    path = folder / "close.nc"
-    write(io, path, records=1, zarr_references=True)
-    on_root(lambda: check(path))
-    j, nj = rows(NY)
-    cells = io.decompose(y=NY, start=(j,), count=(nj,))
-    f = io.create(path, zarr_references=True)
-    f.define("S", "f4", "time y", cells)
-    f["S"] = np.ones(nj, "f4")
-    f.end_step()
-    f.sync()
-    on_root(lambda: check(path))  # the references of the existing file
-    f.close()
+    write(io, path, publish="live", format=form, service=service, sync=True)
     on_root(lambda: check(path))
 
 
@@ -166,11 +131,10 @@ def test_appending(io, folder):
             f["T"] = field(NZ, NY, NX, seed=k, dtype="f4")[:, j : j + nj]
             f.end_step()
 
-    with io.create(path, zarr_references=True) as f:
+    with io.create(path) as f:
         put(f, [0, 1])
     on_root(lambda: check(path))
-    f = io.open(path, "a", zarr_references=True)
-    on_root(lambda: gone(f"{path}.json"))
+    f = io.open(path, "a")
     put(f, [2])
     f.close()
     on_root(lambda: check(path))
@@ -181,10 +145,11 @@ def test_appending(io, folder):
     on_root(three)
 
 
-def test_a_file_that_is_replaced_without_the_setting(io, folder):
+def test_a_file_that_is_replaced(io, folder):
+    """Tests that references do not stay beside a file whose data have other places."""
     path = folder / "r.nc"
     for publish in ("close", "live"):
-        write(io, path, records=1, zarr_references=True)
+        write(io, path, records=1)
         on_root(lambda: check(path))
         write(io, path, records=1, publish=publish)
         on_root(lambda: gone(f"{path}.json"))
@@ -196,74 +161,3 @@ def test_a_file_that_is_replaced_without_the_setting(io, folder):
 
 def gone(path):
     assert not Path(path).exists()
-
-
-def test_paths(io, folder):
-    other = folder / "other"
-    if WORLD.rank == 0:
-        other.mkdir()
-    WORLD.Barrier()
-    path = folder / "p.nc"
-    for asked, made in [
-        (f"{other}/", other / "p.nc.json"),
-        (str(other), other / "p.nc.json"),
-        (f"{other}/name.json", other / "name.json"),
-    ]:
-        write(io, path, records=1, zarr_references=asked)
-
-        def right(made=made):
-            compare(made, path)
-            places = {
-                r[0] for r in json.loads(made.read_text())["refs"].values() if isinstance(r, list)
-            }
-            assert places == {"../p.nc"}
-            made.unlink()
-
-        on_root(right)
-    assert not Path(f"{path}.json").exists()
-
-
-def test_what_cannot_be(io, folder):
-    where = folder / "none" / "r.json"
-    fails("TW_EIO", lambda: io.create(folder / "f.nc", zarr_references=str(where)))
-    fails(
-        "TW_ESETTING",
-        lambda: io.create(folder / "f.nc", zarr_references=True, method="tiles", files="tiles"),
-    )
-    write(io, folder / "data.nc", records=1)
-    data = str(folder / "data.nc")
-    fails("TW_EEXISTS", lambda: io.create(folder / "f.nc", zarr_references=data))
-    assert not (folder / "f.nc").exists() and not (folder / "f.nc.part").exists()
-    with netCDF4.Dataset(data) as f:
-        assert "T" in f.variables
-
-
-def test_in_memory_there_is_nothing_to_refer_to(io, folder):
-    write(io, folder / "m.nc", zarr_references=True, storage="memory")
-    WORLD.Barrier()
-    assert not list(folder.glob("*.json"))
-
-
-def test_a_file_that_is_abandoned_has_no_references(comm, folder):
-    path = folder / "f.nc"
-
-    def fail():
-        with tw.Session(comm) as io, io.create(path, zarr_references=True) as f:
-            j, nj = rows(NY)
-            f.define("T", "f4", "time y", io.decompose(y=NY, start=(j,), count=(nj,)))
-            f["T"] = np.ones(nj, "f4")
-            f.end_step()
-            raise ValueError
-
-    with pytest.raises(ValueError):
-        fail()
-    WORLD.Barrier()
-    assert not list(folder.glob("*.json*"))
-
-
-def test_session(comm, folder):
-    """Tests the setting for all files of a session, and for a restart."""
-    with tw.Session(comm, zarr_references=True) as io:
-        write(io, folder / "one.nc", records=1)
-        write(io, folder / "two.nc", records=2)
-    on_root(lambda: [check(folder / name) for name in ("one.nc", "two.nc")])

@@ -210,8 +210,6 @@ def test_names(io, folder):
     [
         {"format": "netcdf4"},
         {"storage": "netcdf4"},
-        {"zarr_references": True},
-        {"zarr_stream": "s.json"},
         {"stripes": 2},
     ],
 )

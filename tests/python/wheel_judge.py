@@ -20,6 +20,7 @@ from virtualizarr.parsers import KerchunkJSONParser
 
 sys.path.append(str(Path(__file__).parent.parent.parent / "examples/python"))
 from references import open_references
+from thalweg.references import write_references
 
 EXPECTED = 100.0 * np.arange(4)[:, None] + np.arange(20000 * int(sys.argv[1]))
 
@@ -48,6 +49,7 @@ def main() -> None:
             with netCDF4.Dataset(path) as data:
                 assert data.data_model == model, data.data_model
                 assert (data["T"][:] == EXPECTED).all(), data["T"][:]
+            write_references([path])
             virtual(path)
             refs_to_dataframe(f"{path}.json", f"{path}.parq")
             for form in ("json", "parq"):

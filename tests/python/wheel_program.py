@@ -16,8 +16,8 @@ import numpy as np
 
 N = 20000  # elements per rank: chunks are too large to be copied into the references
 FILES = {
-    "cdf5.nc": {"format": "cdf5", "zarr_references": True},
-    "netcdf4.nc": {"format": "netcdf4", "deflate": 1, "zarr_references": True},
+    "cdf5.nc": {"format": "cdf5"},
+    "netcdf4.nc": {"format": "netcdf4", "deflate": 1},
     "store": {"files": "zarr"},
 }
 

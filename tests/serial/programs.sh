@@ -37,7 +37,6 @@ done
 if [[ -x "$programs/thalweg" ]]; then
     "$programs/thalweg" repack reference.nc copy.nc --format cdf5
     "$programs/thalweg" verify reference.nc copy.nc
-    "$programs/thalweg" zarr copy.nc
     "$programs/thalweg" recover copy.nc | grep -q '3 records, already complete'
     THALWEG_METHOD=tiles THALWEG_FILES=tiles "$programs/serial_c" >out
     "$programs/thalweg" combine serial.nc -o combined.nc

@@ -16,7 +16,6 @@
 #include "make_scale.hpp"
 #include "publish/recover.hpp"
 #include "source_values.hpp"
-#include "storage/places.hpp"
 #include "storage/source.hpp"
 
 using namespace thalweg::detail;
@@ -89,14 +88,13 @@ protected:
         EXPECT_EQ(values, expected) << name;
     }
 
-    /// Checks that opening, references and recovery fail with a reason.
+    /// Checks that opening and recovery fail with a reason.
     void expect_refused(const std::string& name, const std::vector<std::string>& words) const {
         std::string done;
-        Status opened, placed;
+        Status opened;
         EXPECT_FALSE(open(name, opened)) << name;
-        EXPECT_FALSE(open_places(path(name), placed)) << name;
         const Status recovered = recover(path(name), false, done);
-        for (const Status& status : {opened, placed, recovered}) {
+        for (const Status& status : {opened, recovered}) {
             EXPECT_EQ(status.code, TW_EFORMAT) << name;
             for (const std::string& word : words)
                 EXPECT_NE(status.text.find(word), std::string::npos) << status.text;

@@ -214,7 +214,7 @@ def check_program(runs, folder):
     done = report(runs, "summary.json", "-o", "-", cwd=folder)
     assert done.stdout == made
     for name, content, words in [
-        ("empty.json", "", "parse error"),
+        ("empty.json", "", "not a summary"),
         ("list.json", "[1, 2]", "not a summary"),
         ("other.json", '{"a": 1}', "not a summary"),
     ]:
@@ -235,17 +235,17 @@ def check_program(runs, folder):
 
 
 def check_empty(runs):
-    done, folder = runs.run("empty", 2, {"summary": "page.html"}, files=[])
+    done, folder = runs.run("empty", 2, {"summary": "summary.json"}, files=[])
     assert done.returncode == 0, done.stderr
-    page = page_of((folder / "page.html").read_text())
+    page = page_of(report(runs, "summary.json", "-o", "-", cwd=folder).stdout)
     assert page is None or "no files" in "".join(page.texts)
 
 
 def check_unwritable(runs):
     """Tests that the files are complete, and that the error names the path."""
-    settings = {"summary": "none/page.html", "trace": "trace.json"}
+    settings = {"summary": "none/summary.json", "trace": "trace.json"}
     done, folder = runs.run("unwritable", 2, settings)
-    assert done.returncode == 1 and "none/page.html" in done.stderr, done.stderr
+    assert done.returncode == 1 and "none/summary.json" in done.stderr, done.stderr
     check_data(folder)
     json.loads((folder / "trace.json").read_text())
     assert "setting summary: cannot write to the directory of" in done.stderr, "at the beginning"
@@ -258,6 +258,8 @@ def check_unwritable(runs):
     json.loads((folder / "summary.json").read_text())
     done, folder = runs.run("unwritable", 2, {"trace": "same", "summary": "./same"})
     assert done.returncode == 1 and "name the same file" in done.stderr, done.stderr
+    done, folder = runs.run("unwritable", 2, {"summary": "page.html"})
+    assert done.returncode == 1 and "thalweg report" in done.stderr, done.stderr
 
 
 def main():

@@ -65,8 +65,6 @@ def names(tool: Tool):
     tool.good(1, "verify", "in.nc", "out.nc", "--variables", "u\\,t")
     tool.refused(1, ["'u'"], "verify", "in.nc", "out.nc", "--variables", "u,t")
     tool.good(1, "verify", "--variables", "v:w,v", "in.nc", "out.nc")
-    tool.good(1, "zarr", "in.nc", "-o", "in.json", "--skip", "u\\,t,v")
-    tool.refused(1, ["'nosuch'"], "zarr", "in.nc", "-o", "in.json", "--skip", "nosuch")
 
     Path("out.nc").unlink()
     write("in.nc", {"x": 3}, {"flat": ("x",)})  # there is no variable to which the options apply
@@ -99,7 +97,6 @@ def numbers(tool: Tool):
         tool.good(1, "verify", "in.nc", "in.nc", option, "0")
     for value in ("0", "-1", "nan", "1e30", "99999999999999999999", ""):
         usage("repack", "in.nc", "out.nc", "--memory", value)
-        usage("zarr", "in.nc", "--chunk", value)
     code, _, err = tool.run(1, "compare", "--shape", "4000000,4000000,4000000")
     assert code == 1 and "2^63" in err, err
     for option in ("--fields", "--steps", "--repetitions"):

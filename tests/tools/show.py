@@ -298,11 +298,10 @@ def terminal(tool: Tool):
         for stream, options, expected in (
             ("stderr", ["show", "in.nc", "--stats"], b"\r\x1b[K["),
             ("stderr", ["show", "in.nc", "--plot", "T", "-o", "map.png"], b"\r\x1b[K["),
-            ("stderr", ["zarr", "in.nc"], b"\r\x1b[Kreading the index of in.nc: 0 s\r\x1b[K"),
             ("stderr", ["recover", "left.nc"], b"\r\x1b[Krecovering left.nc: 0 s\r\x1b[K"),
             ("stdout", ["show", "in.nc", "--plot", "T"], b"\x1b[48;5;"),
         ):
-            if options[0] in ("recover", "zarr") and ranks > 1:
+            if options[0] == "recover" and ranks > 1:
                 continue
             shutil.copy("in.nc", "left.nc.part")
             ours, its = pty.openpty()
@@ -329,7 +328,7 @@ def beside(tool: Tool):
     Path("in.nc.json").write_text("{}")
     assert facts(tool, "in.nc")["zarr_references"] == ""
     os.unlink("in.nc.json")
-    tool.good(1, "zarr", "in.nc")
+    Path("in.nc.json").write_text('{"version":1,"refs":{\n}}')
     assert facts(tool, "in.nc")["zarr_references"].endswith("in.nc.json")
     os.symlink("in.nc", "link.nc")
     assert facts(tool, "link.nc")["path"] == "in.nc"

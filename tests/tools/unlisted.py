@@ -6,7 +6,6 @@ Usage: unlisted.py CASE THALWEG LAUNCHER...
 CASE: compared, left_out, unreadable, unlimited
 """
 
-import json
 from pathlib import Path
 
 import h5py
@@ -113,27 +112,12 @@ def compared(tool: Tool):
 
 
 def left_out(tool: Tool):
-    """Tests that repack refuses such objects, and that zarr names those that it leaves out, or
-    refuses."""
+    """Tests that repack refuses such objects."""
     cases = [(kind, where) for kind in COMPARABLE for where in ("variable", "T", "file")]
     for kind, where in cases + [(kind, "variable") for kind in LOW]:
         write("in.nc", kind, where)
         tool.refused(1, [name_of(where)], "repack", "in.nc", "out.nc")
         assert not list(Path().glob("out.nc*"))
-        if where == "variable":
-            tool.refused(1, ["'odd'", "--skip"], "zarr", "in.nc", "-o", "in.json")
-            tool.good(1, "zarr", "in.nc", "-o", "in.json", "--skip", "odd")
-        else:
-            code, out, err = tool.run(1, "zarr", "in.nc", "-o", "in.json")
-            assert code == 0 and name_of(where) in err, f"{kind} {where}: {out}{err}"
-        assert "T/.zarray" in json.loads(Path("in.json").read_text())["refs"]
-    with netCDF4.Dataset("in.nc", "w") as data:
-        data.createDimension("x", 2)
-        data.createVariable("T", "f4", ("x",))[:] = [1, 2]
-        data["T"].setncattr_string("words", ["a", "b"])
-        data.createGroup("inner")
-    code, out, err = tool.run(1, "zarr", "in.nc", "-o", "in.json")
-    assert code == 0 and "'T:words'" in err and "1 groups" in err, f"{out}{err}"
 
 
 def unreadable(tool: Tool):

@@ -22,15 +22,15 @@
 #include <sstream>
 #include <utility>
 
+#include "python.hpp"
 #include "run/program.hpp"
-#include "telemetry/report.hpp"
 
 namespace thalweg::app {
 
 namespace {
 
 constexpr int cannot_run = 2;
-constexpr char report_name[] = "thalweg-report.html";
+constexpr char report_name[] = "thalweg-report.html", summary_name[] = "thalweg-report.json";
 
 /// A file for the summary, which is removed at the end. If THALWEG_SUMMARY already names a JSON
 /// file, that file is used and kept.
@@ -38,8 +38,7 @@ class SummaryFile {
 public:
     SummaryFile() {
         const char* const given = std::getenv("THALWEG_SUMMARY");
-        if (given != nullptr && *given != '\0' && std::strcmp(given, "table") != 0 &&
-            !std::string_view(given).ends_with(".html")) {
+        if (given != nullptr && *given != '\0' && std::strcmp(given, "table") != 0) {
             path_ = given;
             return;
         }
@@ -265,13 +264,6 @@ int end_as(int status) {
     return 128 + number;
 }
 
-/// Writes the report page for a summary.
-bool write_page(const std::string& summary) {
-    std::string page;
-    std::ofstream out(report_name);
-    return detail::report_page(summary, "Thalweg run", page).ok() && out << page && out.flush();
-}
-
 }  // namespace
 
 int run(RunOptions options) {
@@ -292,7 +284,7 @@ int run(RunOptions options) {
         for (const std::string& line : find_unreachable(options.command))
             fmt::print(stderr, "thalweg: run: {}\n", line);
     if (rank != nullptr) {
-        if (options.report) variables.emplace_back("THALWEG_SUMMARY", report_name);
+        if (options.report) variables.emplace_back("THALWEG_SUMMARY", summary_name);
         set_all(variables, options.command);
         return become(options.command);
     }
@@ -309,7 +301,7 @@ int run(RunOptions options) {
     std::string line = run_line(text);
     if (line.empty())
         line = "no session of the library ended in this run";
-    else if (options.report && write_page(text))
+    else if (options.report && write_page(text, report_name))
         line += fmt::format("; report: {}", report_name);
     std::fprintf(stderr, "thalweg: %s\n", line.c_str());  // even if nobody can read it
     return end_as(status);

@@ -37,8 +37,6 @@ FILE_SETTINGS = (
     "files",
     "tiles",
     "writers",
-    "zarr_references",
-    "zarr_stream",
 )
 # Names of these settings in other libraries.
 OTHER_NAMES = {

@@ -11,7 +11,6 @@
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "storage/classic/header_reader.hpp"
-#include "storage/places.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -100,13 +99,6 @@ public:
             return status;
         }
         return {};
-    }
-
-    VariablePlaces places(int variable) const override {
-        VariablePlaces places;
-        places.offset = header_.map.offset[variable];
-        places.stride = header_.map.record_bytes;
-        return places;
     }
 
     void forget() override { file_.close(); }

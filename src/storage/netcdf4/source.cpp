@@ -212,14 +212,6 @@ public:
         return read_fully(fd, path_, bytes.data(), std::ssize(bytes), place.address);
     }
 
-    VariablePlaces places(int variable) const override {
-        return places_of(stored(variable), of(variable), shape_of(*this, variable));
-    }
-    Status find_chunks(int variable, VariablePlaces& places) override {
-        return detail::find_chunks(places_, variable, of(variable), stored(variable), records_,
-                                   places);
-    }
-
     void forget() override {
         places_.close();
         here_.clear();

@@ -95,8 +95,6 @@ void sets(const std::string& format) {
         CHECK(tw_close(&file) == TW_ESETTING);
     };
     refused_settings("mode=append; tiles=5x1", "setting tiles is 5x1, but the files are");
-    REFUSED(tw_open(session, path.c_str(), "mode=append; zarr_references=yes", &file), TW_ESETTING,
-            "zarr_references=yes is not possible with a set of tiles");
     expect_set(__LINE__, {0, 7}, 9);
     if (parts() < 2) return;
     refused_settings("mode=append; writers=1", "2 tiles need as many writers; there are only 1");

@@ -8,7 +8,6 @@
 
 #include "storage/netcdf4/chunks/chunk_reader.hpp"
 #include "storage/netcdf4/chunks/hdf5_view.hpp"
-#include "storage/places.hpp"
 #include "storage/posix/opened_file.hpp"
 
 namespace thalweg::detail {
@@ -51,12 +50,5 @@ private:
     std::vector<hid_t> sets_;    ///< data set of each variable; negative if it is not open
     bool looked_again_ = false;  ///< the file was already reopened during this read
 };
-
-/// Describes where the elements of a variable are; see Source::places() and Source::find_chunks().
-/// @param shape  shape of the variable, record dimension included
-VariablePlaces places_of(const StoredVariable& stored, const Variable& variable,
-                         const std::vector<std::int64_t>& shape);
-Status find_chunks(Hdf5Places& index, int number, const Variable& variable,
-                   const StoredVariable& stored, std::int64_t records, VariablePlaces& places);
 
 }  // namespace thalweg::detail

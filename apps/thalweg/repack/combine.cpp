@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "defined_file.hpp"
 #include "exchange/copy.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "publish/check_set.hpp"
+#include "storage/classic/defined_file.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"

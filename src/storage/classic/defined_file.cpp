@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "defined_file.hpp"
+#include "storage/classic/defined_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,18 +8,17 @@
 
 #include "storage/posix/system.hpp"
 
-namespace thalweg::app {
-
-using namespace detail;
+namespace thalweg::detail {
 
 namespace {
 
-Status read_header(int fd, const std::string& path, ClassicHeader& header, Definitions& d) {
+Status read_header(int fd, const std::string& path, ClassicHeader& header, DefinedFile& file) {
     std::vector<char> bytes;
     if (Status status = read_classic_header(fd, path, bytes, header); !status.ok()) return status;
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
-    return parse_classic_header(bytes, info.st_size, path, header, &d);
+    file.bytes = info.st_size;
+    return parse_classic_header(bytes, info.st_size, path, header, &file.definitions);
 }
 
 }  // namespace
@@ -28,7 +27,7 @@ Status read_definitions(const std::string& path, DefinedFile& file) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return system_failure(path, "cannot open");
     ClassicHeader header;
-    Status status = read_header(fd, path, header, file.definitions);
+    Status status = read_header(fd, path, header, file);
     close_file(fd);
     if (!status.ok()) return status;
     file.map = header.map;
@@ -40,4 +39,4 @@ Status read_definitions(const std::string& path, DefinedFile& file) {
     return {};
 }
 
-}  // namespace thalweg::app
+}  // namespace thalweg::detail
