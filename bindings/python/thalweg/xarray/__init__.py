@@ -8,7 +8,7 @@
 With several ranks each has its part: pass `session` and `decomposition` to both.
 """
 
-from ._xarray_read import ThalwegBackend
-from ._xarray_write import ThalwegAccessor
+from ._read import ThalwegBackend
+from ._write import ThalwegAccessor
 
 __all__ = ["ThalwegAccessor", "ThalwegBackend"]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._arrays import integers
-from ._decomposition import Decomposition
+from .._arrays import integers
+from .._decomposition import Decomposition
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
-from ._decomposition import Decomposition
-from ._errors import Error
-from ._section import section_of
-from ._session import Session
-from ._variable import Attributes
-from ._xarray_parts import Part, parts_of
+from .._decomposition import Decomposition
+from .._errors import Error
+from .._section import section_of
+from .._session import Session
+from .._variable import Attributes
+from ._parts import Part, parts_of
 
 _own: Session | None = None
 _lock = threading.RLock()

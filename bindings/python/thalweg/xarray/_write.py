@@ -15,15 +15,15 @@ from xarray import conventions
 from xarray.backends.common import WritableCFDataStore
 from xarray.coding import strings
 
-from . import _load
-from ._arguments import explains_arguments
-from ._arrays import UnusableError, check_name, checked_attributes, normal_form, type_code
-from ._decomposition import Decomposition
-from ._errors import Error, error
-from ._session import Session
-from ._xarray_parts import Part, parts_of
-from ._xarray_range import exact, holds_times
-from ._xarray_storage import Encoded, asks_for_netcdf4, keep_digits, storage_of
+from .. import _load
+from .._arguments import explains_arguments
+from .._arrays import UnusableError, check_name, checked_attributes, normal_form, type_code
+from .._decomposition import Decomposition
+from .._errors import Error, error
+from .._session import Session
+from ._parts import Part, parts_of
+from ._range import exact, holds_times
+from ._storage import Encoded, asks_for_netcdf4, keep_digits, storage_of
 
 DEFLATE, SHUFFLE, ZSTD = 1, 2, 32015  # HDF5's numbers
 TIME_UNITS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
@@ -106,16 +106,9 @@ class ThalwegAccessor:
             decomposition = {normal_form(name): part for name, part in decomposition.items()}
         if unlimited_dims is not None:
             unlimited_dims = _normal_names(unlimited_dims)
+        again = {"mode": mode, "encoding": encoding, "unlimited_dims": unlimited_dims, **settings}
         if (dataset := _in_normal_form(self._dataset)) is not self._dataset:
-            ThalwegAccessor(dataset).write(
-                path,
-                session,
-                decomposition,
-                mode=mode,
-                encoding=encoding,
-                unlimited_dims=unlimited_dims,
-                **settings,
-            )
+            ThalwegAccessor(dataset).write(path, session, decomposition, **again)
             return
         if session is None:
             if (ranks := _load.launched_ranks()) > 1:
@@ -125,15 +118,7 @@ class ThalwegAccessor:
                     "the part that each has",
                 )
             with Session(_alone=True) as own:
-                self.write(
-                    path,
-                    own,
-                    decomposition,
-                    mode=mode,
-                    encoding=encoding,
-                    unlimited_dims=unlimited_dims,
-                    **settings,
-                )
+                self.write(path, own, decomposition, **again)
             return
         wanted = {name: dict(e) for name, e in (encoding or {}).items()}
         if unknown := set(wanted) - set(self._dataset.variables):
