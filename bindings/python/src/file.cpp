@@ -47,16 +47,12 @@ public:
             return tw_def_var(file_, name.c_str(), static_cast<tw_type>(type), dims.c_str(), held);
         });
     }
-    void put_att_text(const std::string& var, const std::string& name, const nb::bytes& text) {
-        call(var, false, [&] {
-            return tw_put_att(file_, var.c_str(), name.c_str(), TW_CHAR,
-                              static_cast<std::int64_t>(text.size()), text.c_str());
-        });
-    }
+    /// @param values  a text as bytes, or an array
     void put_att(const std::string& var, const std::string& name, nb::handle values) {
         const Array a = array_of(values, Access::read);
+        const tw_type type = nb::isinstance<nb::bytes>(values) ? TW_CHAR : a.type;
         call(var, false, [&] {
-            return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
+            return tw_put_att(file_, var.c_str(), name.c_str(), type, a.elements(), a.data());
         });
     }
     void set_var(const std::string& var, const std::string& settings) {
@@ -303,7 +299,6 @@ void bind_file(nb::module_& module) {
         .def("def_dim", &File::def_dim)
         .def("def_var", &File::def_var, nb::arg("name"), nb::arg("type"), nb::arg("dims"),
              nb::arg("decomposition").none())
-        .def("put_att_text", &File::put_att_text)
         .def("put_att", &File::put_att)
         .def("set_var", &File::set_var)
         .def("set_record", &File::set_record)

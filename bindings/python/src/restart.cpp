@@ -20,7 +20,6 @@ public:
                                                     &restart_);
                           }),
               {{}, {}, true});
-        call({}, {}, false, [&] { return tw_restart_file(restart_, &file_); });
     }
     ~Restart() {
         // The library keeps the addresses of the arrays, but uses them only in calls on this
@@ -31,8 +30,11 @@ public:
     Restart(const Restart&) = delete;
     Restart& operator=(const Restart&) = delete;
 
-    void def_dim(const std::string& name, std::int64_t length) {
-        call({}, {}, false, [&] { return tw_def_dim(file_, name.c_str(), length); });
+    /// Returns a file that stands for the restart's definitions.
+    nb::object definitions() const {
+        tw_file file = nullptr;
+        call({}, {}, false, [&] { return tw_restart_file(restart_, &file); });
+        return file_object(session_, file, {});
     }
     void add(const std::string& name, const std::string& dims, const Decomposition* d,
              nb::handle values, int flags) {
@@ -47,21 +49,6 @@ public:
             arrays_.erase(name);
         else
             arrays_[name] = std::move(a.held);
-    }
-    void set_var(const std::string& var, const std::string& settings) {
-        call({}, var, false, [&] { return tw_set_var(file_, var.c_str(), settings.c_str()); });
-    }
-    void put_att_text(const std::string& var, const std::string& name, const nb::bytes& text) {
-        call({}, var, false, [&] {
-            return tw_put_att(file_, var.c_str(), name.c_str(), TW_CHAR,
-                              static_cast<std::int64_t>(text.size()), text.c_str());
-        });
-    }
-    void put_att(const std::string& var, const std::string& name, nb::handle values) {
-        const Array a = array_of(values, Access::read);
-        call({}, var, false, [&] {
-            return tw_put_att(file_, var.c_str(), name.c_str(), a.type, a.elements(), a.data());
-        });
     }
     /// Writes the arrays.
     /// @param path  none if this rank's arguments are invalid, so that the call fails on all ranks;
@@ -94,7 +81,7 @@ private:
              [&] { return tw_restart_read(restart_, path ? path->c_str() : nullptr, file); });
     }
     template <class F>
-    void call(std::string_view path, std::string_view variable, bool collective, F&& body) {
+    void call(std::string_view path, std::string_view variable, bool collective, F&& body) const {
         tw_session s = session_->get();
         if (restart_ == nullptr) raise_error(TW_EHANDLE, "the restart was freed", {});
         check(without_gil(s, body), {path, variable, collective});
@@ -102,7 +89,6 @@ private:
 
     SessionRef session_;
     tw_restart restart_ = nullptr;
-    tw_file file_ = nullptr;              ///< file that stands for the restart's definitions
     std::map<std::string, Held> arrays_;  ///< arrays whose addresses the library keeps
 };
 
@@ -112,12 +98,9 @@ void bind_restart(nb::module_& module) {
     nb::class_<Restart>(module, "Restart")
         .def(nb::init<const Session&, std::optional<std::string>>(), nb::arg("session"),
              nb::arg("settings").none())
-        .def("def_dim", &Restart::def_dim)
+        .def("definitions", &Restart::definitions)
         .def("add", &Restart::add, nb::arg("name"), nb::arg("dims"),
              nb::arg("decomposition").none(), nb::arg("values"), nb::arg("flags"))
-        .def("set_var", &Restart::set_var)
-        .def("put_att_text", &Restart::put_att_text)
-        .def("put_att", &Restart::put_att)
         .def("write", &Restart::write, nb::arg("path").none())
         .def("read", &Restart::read, nb::arg("path").none())
         .def("open", &Restart::open, nb::arg("path").none())

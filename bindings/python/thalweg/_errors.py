@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 
+from ._arrays import UnusableError
 from ._load import core, when_loaded
 
 # The library's messages name C functions. These functions have other names in Python.
@@ -72,6 +75,16 @@ def error(name: str, text: str, file: str = "", variable: str = "") -> Error:
     where = f"{file}: " if file else ""
     where += f"variable '{variable}': " if variable else ""
     return Error(core().codes[name], where + text, file, variable)
+
+
+@contextlib.contextmanager
+def located(file: str = "", variable: str = "", what: str = "") -> Iterator[None]:
+    """Turns an UnusableError of its block into an Error about a file and a variable; `what` begins
+    the text."""
+    try:
+        yield
+    except UnusableError as problem:
+        raise error(problem.name, what + str(problem), file, variable) from None
 
 
 def _name(code: int) -> str:

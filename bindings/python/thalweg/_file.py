@@ -29,7 +29,7 @@ from ._arrays import (
     writable_array,
 )
 from ._decomposition import Decomposition
-from ._errors import Error, error
+from ._errors import Error, error, located
 from ._keywords import VARIABLE_SETTINGS, split_keywords
 from ._section import Section, section_of
 from ._variable import Attributes, Variable
@@ -98,12 +98,10 @@ class File:
         Raises:
             Error: TW_ETYPE, TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ESETTING, TW_ESTATE
         """
-        try:
+        with located(self.path, str(name)):
             code = type_code(dtype)
             settings, more = split_keywords(keywords, VARIABLE_SETTINGS)
             text = settings_text(settings)
-        except UnusableError as problem:
-            raise self._error(problem.name, str(problem), str(name)) from None
         names = self._plain(names_text(dims), "dims")
         core = decomposition and decomposition._core
         self._core.def_var(self._plain(name, "the name"), code, names, core)
@@ -340,10 +338,8 @@ class File:
         Raises:
             Error: those of get that can be found without reading
         """
-        try:
+        with located(self.path, str(name)):
             array = self._array_for(name, decomposition, out, dtype, False)
-        except UnusableError as problem:
-            raise self._error(problem.name, str(problem), str(name)) from None
         core = decomposition and decomposition._core
         self._core.get(name, core, self._record(name, record), array, True)
         return array
@@ -450,20 +446,13 @@ class File:
         return error(name, text, self.path, variable)
 
     def _plain(self, text: Any, what: str) -> str:
-        try:
+        with located(self.path):
             return plain_text(text, what)
-        except UnusableError as problem:
-            raise self._error(problem.name, str(problem)) from None
 
     def _put_attribute(self, variable: str, name: str, value: Any) -> None:
-        try:
+        with located(self.path, variable, f"attribute '{name}': "):
             values = stored_attribute(name, value, self._defined.get(variable, (0,))[0])
-        except UnusableError as problem:
-            raise self._error(problem.name, f"attribute '{name}': {problem}", variable) from None
-        if isinstance(values, bytes):
-            self._core.put_att_text(variable, name, values)
-        else:
-            self._core.put_att(variable, name, values)
+        self._core.put_att(variable, name, values)
         if name == "_FillValue":
             self._fills[variable] = values if isinstance(values, bytes) else values[0]
 
@@ -498,9 +487,8 @@ class File:
             answer = found
         if answer is not None and answer.name in ("TW_ECLOSED", "TW_ESTATE", "TW_ENOTFOUND"):
             raise answer from problem
-        if isinstance(problem, UnusableError):
-            raise self._error(problem.name, str(problem), name) from None
-        raise problem
+        with located(self.path, name):
+            raise problem
 
     def _has_records(self, name: str) -> bool:
         try:
@@ -529,26 +517,25 @@ class File:
                     f"{self.records}, unless a record is given",
                 )
             return array
-        code, _, shape, _ = self._core.var(plain_text(name, "the name"))
-        if code == 0:
-            raise UnusableError("TW_EUNSUPPORTED", "strings and user-defined types cannot be read")
+        wanted, shape = self._type_and_shape(plain_text(name, "the name"), dtype)
         own = shape[1:] if self._has_records(name) else shape
         part = own if d is None else d.array_shape()
-        wanted = TYPES[code] if dtype is None else np.dtype(dtype)
-        type_code(wanted)
         fill = FILLS[CODES[wanted.kind, wanted.itemsize]]
         return np.full((self.records, *part) if whole else part, fill, wanted)
+
+    def _type_and_shape(self, name: str, dtype: Any) -> tuple[np.dtype, tuple[int, ...]]:
+        """Returns the type of an array that is read, and the shape of the variable."""
+        code, _, shape, _ = self._core.var(name)
+        if code == 0:
+            raise UnusableError("TW_EUNSUPPORTED", "strings and user-defined types cannot be read")
+        wanted = TYPES[code] if dtype is None else np.dtype(dtype)
+        type_code(wanted)
+        return wanted, shape
 
     def _get_section(self, name: str, prepare: Any, dtype: Any = None) -> np.ndarray:
         def checked() -> tuple[Section, np.ndarray]:
             section = prepare()
-            code = self._core.var(name)[0]
-            if code == 0:
-                raise UnusableError(
-                    "TW_EUNSUPPORTED", "strings and user-defined types cannot be read"
-                )
-            wanted = TYPES[code] if dtype is None else np.dtype(dtype)
-            type_code(wanted)
+            wanted, _ = self._type_and_shape(name, dtype)
             if any(n < 0 for n in section.count):
                 raise UnusableError("TW_EBOUNDS", f"count is {tuple(section.count)}")
             return section, np.empty(section.count, wanted)

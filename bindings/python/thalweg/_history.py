@@ -20,7 +20,7 @@ from ._arrays import (
     type_code,
 )
 from ._decomposition import Decomposition
-from ._errors import error
+from ._errors import located
 from ._file import File
 from ._restart import Restart
 
@@ -63,7 +63,7 @@ class Field:
         self._core.send_block(block, np.ascontiguousarray(self._converted(array)))
 
     def _converted(self, array: Any) -> np.ndarray:
-        try:
+        with located(variable=self.name):
             if self._missing is None and np.ma.is_masked(array):
                 raise UnusableError(
                     "TW_EARG",
@@ -72,8 +72,6 @@ class Field:
                 )
             values = as_array(array, self._missing, type_code(self._dtype))
             check_order(array, self._dims)
-        except UnusableError as problem:
-            raise error(problem.name, str(problem), variable=self.name) from None
         return np.asarray(values, self._dtype)
 
 
@@ -226,11 +224,9 @@ class History:
 
 
 def _declared(name: str, dims: Any, attrs: Mapping[str, Any]) -> tuple[str, str]:
-    try:
+    with located(variable=str(name)):
         plain_text(name, "the name")
         return attributes_text(attrs), names_text(dims)
-    except UnusableError as problem:
-        raise error(problem.name, str(problem), variable=str(name)) from None
 
 
 def attributes_text(attrs: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 from ._arguments import explains_arguments
 from ._arrays import (
     ByName,
-    UnusableError,
     as_array,
     attribute_values,
     check_order,
@@ -22,7 +21,7 @@ from ._arrays import (
     writable_array,
 )
 from ._decomposition import Decomposition
-from ._errors import error
+from ._errors import located
 from ._file import File
 
 OPTIONAL, COPIED, BY_POSITION = 1, 2, 4
@@ -63,13 +62,11 @@ class Restart:
             Error: TW_EARG (also: a read-only array), TW_EEXISTS, TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE
         """
         flags = OPTIONAL * optional + COPIED * copy + BY_POSITION * by_position
-        try:
+        with located(variable=str(name)):
             values = as_array(array, self._fills.get(name)) if copy else writable_array(array)
             names = names_text(dims)
             check_order(array, decomposition.dims if decomposition else names_of(names))
             plain_text(name, "the name")
-        except UnusableError as problem:
-            raise error(problem.name, str(problem), variable=str(name)) from None
         self._core.add(name, names, decomposition and decomposition._core, values, flags)
 
     def define_dim(self, name: str, length: int) -> None:
@@ -78,7 +75,7 @@ class Restart:
         Raises:
             Error: TW_EARG, TW_EEXISTS, TW_ESHAPE
         """
-        self._core.def_dim(name, integers(length)[0])
+        self._core.definitions().def_dim(name, integers(length)[0])
 
     def set_var(self, name: str, **settings: Any) -> None:
         """Sets settings of a registered variable: fill=0, deflate=1.
@@ -86,11 +83,9 @@ class Restart:
         Raises:
             Error: TW_ESETTING, TW_ENOTFOUND
         """
-        try:
+        with located(variable=name):
             text = settings_text(settings)
-        except UnusableError as problem:
-            raise error(problem.name, str(problem), variable=name) from None
-        self._core.set_var(name, text)
+        self._core.definitions().set_var(name, text)
         if settings.get("fill") is not None:
             self._fills[name] = settings["fill"]
 
@@ -100,14 +95,9 @@ class Restart:
         Raises:
             Error: as of File.attrs
         """
-        try:
+        with located(variable=variable, what=f"attribute '{name}': "):
             values = attribute_values(value)
-        except UnusableError as problem:
-            raise error(problem.name, f"attribute '{name}': {problem}", variable=variable) from None
-        if isinstance(values, bytes):
-            self._core.put_att_text(variable, name, values)
-        else:
-            self._core.put_att(variable, name, values)
+        self._core.definitions().put_att(variable, name, values)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes all registered arrays. An old file is replaced when the new one is complete.
