@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "compare.hpp"
+#include "compare/compare.hpp"
 #include "doctor/doctor.hpp"
-#include "repack.hpp"
+#include "repack/repack.hpp"
 #include "run/run.hpp"
 #include "show/show.hpp"
 #include "streams/command.hpp"
-#include "verify.hpp"
+#include "verify/verify.hpp"
 
 namespace thalweg::app {
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "combine.hpp"
 #include "command_line.hpp"
 #include "doctor/program.hpp"
 #include "progress.hpp"
 #include "python.hpp"
+#include "repack/combine.hpp"
 #include "session/settings.hpp"
 #include "thalweg/thalweg.h"
 

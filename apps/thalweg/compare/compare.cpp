@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare.hpp"
+#include "compare/compare.hpp"
 
 #include <fmt/core.h>
 #include <mpi.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "compare_cost.hpp"
+#include "compare/cost.hpp"
 #include "progress.hpp"
 
 namespace thalweg::app {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare_cost.hpp"
+#include "compare/cost.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>

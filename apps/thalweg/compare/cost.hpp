@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare.hpp"
+#include "compare/options.hpp"
 #include "in_session.hpp"
 
 namespace thalweg::app {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inquiry.hpp"
+#include "inspect/inquiry.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "difference.hpp"
+#include "verify/difference.hpp"
 
 namespace thalweg::app {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspect.hpp"
+#include "inspect/inspect.hpp"
 
 #include <netcdf.h>
 
@@ -8,10 +8,10 @@
 #include <map>
 #include <string_view>
 
+#include "inspect/value_words.hpp"
 #include "storage/netcdf4/chunks/hdf5_view.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/index/hdf5_handle.hpp"
-#include "value_words.hpp"
 
 namespace thalweg::app {
 
@@ -57,25 +57,21 @@ Status list_by_netcdf(const std::string& path, KnownNames& listed, Strings& unli
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &ncid); code != NC_NOERR)
         return detail::failure(TW_EFORMAT, "{}: netCDF cannot open it: {}", OfFile{path},
                                nc_strerror(code));
-    Status status = detail::alone([&]() -> Status {
-        std::array<char, NC_MAX_NAME + 1> name{};
-        int n = 0;
-        (void)nc_inq_nvars(ncid, &n);
-        listed[""] = attributes_of(ncid, NC_GLOBAL);
-        for (int i = 0; i < n; ++i)
-            if (nc_inq_varname(ncid, i, name.data()) == NC_NOERR)
-                listed[name.data()] = attributes_of(ncid, i);
-        n = 0;
-        (void)nc_inq_unlimdims(ncid, &n, nullptr);
-        std::vector<int> dims(static_cast<std::size_t>(n));
-        if (n > 0) (void)nc_inq_unlimdims(ncid, &n, dims.data());
-        for (const int dim : dims)
-            if (nc_inq_dimname(ncid, dim, name.data()) == NC_NOERR)
-                unlimited.emplace_back(name.data());
-        return {};
-    });
+    std::array<char, NC_MAX_NAME + 1> name{};
+    int n = 0;
+    (void)nc_inq_nvars(ncid, &n);
+    listed[""] = attributes_of(ncid, NC_GLOBAL);
+    for (int i = 0; i < n; ++i)
+        if (nc_inq_varname(ncid, i, name.data()) == NC_NOERR)
+            listed[name.data()] = attributes_of(ncid, i);
+    n = 0;
+    (void)nc_inq_unlimdims(ncid, &n, nullptr);
+    std::vector<int> dims(static_cast<std::size_t>(n));
+    if (n > 0) (void)nc_inq_unlimdims(ncid, &n, dims.data());
+    for (const int dim : dims)
+        if (nc_inq_dimname(ncid, dim, name.data()) == NC_NOERR) unlimited.emplace_back(name.data());
     nc_close(ncid);
-    return status;
+    return {};
 }
 
 /// Returns the text of an attribute; empty if there is no such attribute or it is not text.

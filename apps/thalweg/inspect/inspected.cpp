@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspected.hpp"
+#include "inspect/inspected.hpp"
 
 #include <fmt/format.h>
 
@@ -55,27 +55,22 @@ std::vector<std::string> files_of(const std::string& path) {
 }
 
 Status inspect(detail::Comm& comm, const std::string& path, Inspection& result) {
-    std::vector<char> bytes;
-    Status status = detail::alone([&]() -> Status {
-        if (comm.rank() != 0) return {};
-        Inspection all;
-        const std::vector<std::string> files = files_of(path);
-        for (const std::string& file : files) {
-            Inspection one;
-            if (Status s = inspect_netcdf4(file, one); !s.ok()) return s;
-            add(one, all);
-        }
-        if (files.size() > 1)
-            for (UnlistedObject& object : all.unlisted) object.content.clear();
-        bytes = detail::message_of(all);
-        return {};
-    });
+    Status status;
+    Inspection all;
+    const std::vector<std::string> files =
+        comm.rank() == 0 ? files_of(path) : std::vector<std::string>{};
+    for (const std::string& file : files) {
+        Inspection one;
+        if (status.ok()) status = inspect_netcdf4(file, one);
+        add(one, all);
+    }
+    if (files.size() > 1)
+        for (UnlistedObject& object : all.unlisted) object.content.clear();
     if (status = agree(comm, status); !status.ok()) return status;
+    std::vector<char> bytes = detail::message_of(all);
     comm.broadcast(bytes, 0);
-    return agree(comm, detail::alone([&]() -> Status {
-                     result = detail::value_in<Inspection>(bytes);
-                     return {};
-                 }));
+    result = detail::value_in<Inspection>(bytes);
+    return {};
 }
 
 Names unlimited_of(const Reader& file, const Inspection& inspection) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm/comm.hpp"
-#include "inquiry.hpp"
-#include "inspect.hpp"
+#include "inspect/inquiry.hpp"
+#include "inspect/inspect.hpp"
 
 namespace thalweg::app {
 

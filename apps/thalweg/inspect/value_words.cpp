@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "value_words.hpp"
+#include "inspect/value_words.hpp"
 
 #include <fmt/format.h>
 

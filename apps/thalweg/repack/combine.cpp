@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "combine.hpp"
+#include "repack/combine.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "exchange/copy.hpp"
-#include "output.hpp"
 #include "progress.hpp"
 #include "publish/check_set.hpp"
+#include "repack/output.hpp"
 #include "storage/classic/defined_file.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -190,7 +190,7 @@ Status Set::write(const std::string& output) {
     options.format = whole_.format;
     options.spacing.header_pad = whole_.free;
     if (Status status = out.create(options); !status.ok()) return status;
-    return out.finish(alone([&] { return copy(out); }), whole_.records);
+    return out.finish(copy(out), whole_.records);
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ Status combine(Comm& comm, const std::string& path, const std::string& output, b
     if (!status.ok()) return status;
     Set set(comm, from);
     if (status = set.check(common_records, to); !status.ok()) return status;
-    if (status = agree(comm, alone([&] { return set.read(); })); !status.ok()) return status;
+    if (status = agree(comm, set.read()); !status.ok()) return status;
     status = set.write(to);
     done = fmt::format("{}: {} joined", own, set.text());
     return status;

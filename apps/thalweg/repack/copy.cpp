@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "repack_copy.hpp"
+#include "repack/copy.hpp"
 
 #include <algorithm>
 
 #include "blocks.hpp"
-#include "difference.hpp"
 #include "exchange/kernels.hpp"
+#include "verify/difference.hpp"
 
 namespace thalweg::app {
 

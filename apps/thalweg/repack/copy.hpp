@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "output.hpp"
 #include "progress.hpp"
-#include "repack_definitions.hpp"
+#include "repack/output.hpp"
+#include "repack/plan.hpp"
 
 namespace thalweg::app {
 

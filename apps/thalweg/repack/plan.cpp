@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "repack_definitions.hpp"
+#include "repack/plan.hpp"
 
 #include <algorithm>
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "choose/choose.hpp"
-#include "inquiry.hpp"
+#include "inspect/inquiry.hpp"
 
 namespace thalweg::app {
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "definitions/definitions.hpp"
-#include "inspected.hpp"
-#include "repack.hpp"
+#include "inspect/inspected.hpp"
+#include "repack/options.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace thalweg::app {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "repack.hpp"
+#include "repack/repack.hpp"
 
 #include <fmt/core.h>
 #include <sys/stat.h>
 
 #include "base/text.hpp"
 #include "in_session.hpp"
-#include "repack_copy.hpp"
+#include "repack/copy.hpp"
 #include "storage/posix/paths.hpp"
 
 namespace thalweg::app {

@@ -2,23 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "repack/options.hpp"
 
 namespace thalweg::app {
-
-struct RepackOptions {
-    std::string input, output;
-    std::string format;  ///< format of the output; empty: that of the input
-    /// Settings, as for tw_create, of all variables with at least two dimensions; empty: not given.
-    std::string chunks, deflate, zstd, shuffle, quantize;
-    std::vector<std::string> variables;            ///< VARIABLE:SETTINGS
-    bool common_records = false;                   ///< copy only the records that all tiles have
-    bool fixed = false;                            ///< give the record dimension a fixed length in
-                                                   ///< the output
-    std::int64_t memory = std::int64_t(64) << 20;  ///< memory of each rank in bytes
-};
 
 /**
  * Copies a file, with its attributes, types and values. The file can have any format that tw_open

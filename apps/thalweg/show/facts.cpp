@@ -9,14 +9,14 @@
 #include <fstream>
 
 #include "dataset/contents.hpp"
-#include "difference.hpp"
-#include "inspected.hpp"
+#include "inspect/inspected.hpp"
 #include "layout/grid.hpp"
 #include "publish/stale_references.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/source.hpp"
+#include "verify/difference.hpp"
 
 namespace thalweg::app {
 
@@ -154,7 +154,19 @@ void add_zarr(FileFacts& facts) {
         facts.references = beside;
 }
 
-Status find(const std::string& path, FileFacts& facts) {
+}  // namespace
+
+const char* name_of(State state) {
+    switch (state) {
+        case State::complete: return "complete";
+        case State::writing: return "writing";
+        case State::abandoned: return "abandoned";
+        case State::truncated: break;
+    }
+    return "truncated";
+}
+
+Status find_facts(const std::string& path, FileFacts& facts) {
     if (Status status = find_paths(path, facts); !status.ok()) return status;
     const auto comm = make_serial_comm();
     Status status;
@@ -171,22 +183,6 @@ Status find(const std::string& path, FileFacts& facts) {
     // A file that is being written may change while netCDF-C opens it, so ignore errors.
     status = add_unlisted(facts);
     return facts.state == State::complete ? status : Status{};
-}
-
-}  // namespace
-
-const char* name_of(State state) {
-    switch (state) {
-        case State::complete: return "complete";
-        case State::writing: return "writing";
-        case State::abandoned: return "abandoned";
-        case State::truncated: break;
-    }
-    return "truncated";
-}
-
-Status find_facts(const std::string& path, FileFacts& facts) {
-    return alone([&] { return find(path, facts); });
 }
 
 }  // namespace thalweg::app

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "inspect.hpp"
+#include "inspect/inspect.hpp"
 #include "publish/write_lock.hpp"
 
 namespace thalweg::app {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "inspected.hpp"
+#include "inspect/inspected.hpp"
 #include "progress.hpp"
 
 namespace thalweg::app {

@@ -10,9 +10,9 @@
 
 #include "blocks.hpp"
 #include "definitions/definitions.hpp"
-#include "difference.hpp"
-#include "inquiry.hpp"
+#include "inspect/inquiry.hpp"
 #include "progress.hpp"
+#include "verify/difference.hpp"
 
 namespace thalweg::app {
 

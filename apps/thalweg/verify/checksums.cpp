@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "publish/sums.hpp"
-#include "verify.hpp"
+#include "verify/verify.hpp"
 
 namespace thalweg::app {
 

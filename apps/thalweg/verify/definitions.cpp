@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify_definitions.hpp"
+#include "verify/definitions.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "inquiry.hpp"
+#include "inspect/inquiry.hpp"
 
 namespace thalweg::app {
 

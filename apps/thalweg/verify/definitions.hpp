@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "difference.hpp"
-#include "inspected.hpp"
-#include "verify.hpp"
+#include "inspect/inspected.hpp"
+#include "verify/difference.hpp"
+#include "verify/options.hpp"
 
 namespace thalweg::app {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "difference.hpp"
+#include "verify/difference.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify_values.hpp"
+#include "verify/values.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>

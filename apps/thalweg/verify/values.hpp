@@ -4,7 +4,7 @@
 
 #include "in_session.hpp"
 #include "progress.hpp"
-#include "verify_definitions.hpp"
+#include "verify/definitions.hpp"
 
 namespace thalweg::app {
 

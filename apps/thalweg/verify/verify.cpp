@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify.hpp"
+#include "verify/verify.hpp"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 
 #include "in_session.hpp"
-#include "verify_values.hpp"
+#include "size_text.hpp"
+#include "verify/values.hpp"
 
 namespace thalweg::app {
 
@@ -14,15 +15,11 @@ namespace {
 
 constexpr int equal = 0, different = 1, wrong = 2;
 
-std::string plural(std::int64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 void print_text(const VerifyOptions& o, const Findings& found) {
     for (const Difference& d : found.differences) fmt::print("{}\n", d.text);
     for (const std::string& text : found.not_compared) fmt::print("not compared: {}\n", text);
-    const std::string extent =
-        fmt::format("{}, {}", plural(found.variables, "variable"), plural(found.values, "value"));
+    const std::string extent = fmt::format("{}, {}", count_text(found.variables, "variable"),
+                                           count_text(found.values, "value"));
     if (!found.differences.empty())
         fmt::print("{} and {} differ ({})\n", o.a, o.b, extent);
     else if (!found.not_compared.empty())
