@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -141,9 +140,6 @@ int main(int argc, char** argv) {
         write(folder + "/large.nc", set, rows, columns);
         check_file(folder + "/large.nc", rows, columns);
     }
-    if (check::state.rank == 0) {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder, ignored);
-    }
+    check::remove_folder(folder);
     return check::verdict("large");
 }

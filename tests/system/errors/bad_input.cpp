@@ -67,9 +67,6 @@ int main(int argc, char** argv) {
                 check::print(check::text("%s: %.2f s", current_test.c_str(), MPI_Wtime() - begin));
         }
     }
-    if (rank() == 0 && !check::has_flag(argc, argv, "--keep")) {
-        std::error_code ignored;
-        std::filesystem::remove_all(root, ignored);
-    }
+    if (!check::has_flag(argc, argv, "--keep")) check::remove_folder(root);
     return check::verdict("bad_input");
 }

@@ -78,7 +78,7 @@ void decompositions() {
     }
     {  // names
         const Numbers shape(40, 1), unlike{2, 3};
-        ALL(s, TW_ESHAPE, WORDS("'lon' is named twice in 'lon lon', with lengths 2 and 3"),
+        ALL(s, TW_ESHAPE, {"'lon' is named twice in 'lon lon', with lengths 2 and 3"},
             tw_decompose(s, "lon lon", 0, unlike.data(), nullptr, nullptr, &d));
         ALL(s, TW_EARG, {}, tw_decompose(s, "", 0, shape.data(), nullptr, nullptr, &d));
         ALL(s, TW_EARG, {}, tw_decompose(s, "  ", 0, shape.data(), nullptr, nullptr, &d));

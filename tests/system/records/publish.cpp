@@ -177,9 +177,6 @@ int main(int argc, char** argv) {
                                             "; publish=" + (live ? "live" : "close") +
                                             "; writers=2",
                                         live);
-    if (check::state.rank == 0) {
-        std::error_code ignored;
-        std::filesystem::remove_all(root, ignored);
-    }
+    check::remove_folder(root);
     return check::verdict("publish");
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 
 namespace services {
@@ -184,9 +183,6 @@ int main(int argc, char** argv) {
         if (check::state.rank == 0)
             check::print(check::text("services: %s, %.1f s", name, MPI_Wtime() - begin));
     }
-    if (check::state.rank == 0) {
-        std::error_code ignored;
-        std::filesystem::remove_all(services::folder, ignored);
-    }
+    check::remove_folder(services::folder);
     return check::verdict("services");
 }
