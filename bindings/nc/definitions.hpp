@@ -30,7 +30,7 @@ public:
     Changes changes;
     bool fill_is_free = false;  // values of `_FillValue` are checked only when definitions end
     int fill_mode = NC_NOFILL;
-    // HeaderPadding that the program wants in a new classic file. The root's values are used.
+    // Free bytes that the program wants in a new classic file. The root's values are used.
     std::optional<detail::HeaderPadding> spacing;
 
     // Takes over the definitions of an existing file.
