@@ -118,17 +118,6 @@ int compressing_threads(const Surroundings& around, bool free_ones) {
     return free_ones ? std::min(around.room.processors, most) : most;
 }
 
-/// Chooses the service for service=auto without servers: background for a file that is closed
-/// later, if processors and memory are free; otherwise inline.
-void choose_without_servers(const FileOptions& options, const Surroundings& around, bool packs,
-                            Choice& choice) {
-    const bool possible = choose_background(around, packs, choice);
-    choice.service = possible && options.close_later ? "background" : "inline";
-    if (possible && !options.close_later)
-        choice.why_service = "only close=later or service=background writes in the background; " +
-                             choice.why_service;
-}
-
 /// Chooses the service: the requested one, or inline if the requested one is not possible.
 void choose_service(const FileOptions& options, const Surroundings& around, bool packs,
                     Choice& choice) {
@@ -142,8 +131,11 @@ void choose_service(const FileOptions& options, const Surroundings& around, bool
     } else if (automatic && around.servers) {
         choice.service = "servers";
         choice.why_service = "ranks are set aside as servers";
+    } else if (automatic && !options.close_later) {
+        choice.service = "inline";
+        choice.why_service = "auto writes in the background only with close=later";
     } else if (automatic) {
-        choose_without_servers(options, around, packs, choice);
+        choice.service = choose_background(around, packs, choice) ? "background" : "inline";
     }
     if (choice.why_service.empty()) return;
     choice.remarks.push_back(

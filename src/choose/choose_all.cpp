@@ -16,14 +16,16 @@ std::int64_t queue_bytes(const FileContext& file) {
     return std::min(2 * held, file.options.staging);
 }
 
-bool chooses_service(const FileContext& file) {
-    return file.options.service == "auto" && file.session.port() == nullptr;
+/// Tests if the choice of the service depends on free processors and memory.
+bool depends_on_room(const FileContext& file) {
+    const FileOptions& options = file.options;
+    return options.service == "auto" && options.close_later && file.session.port() == nullptr;
 }
 
 }  // namespace
 
 RankResources own_resources(const FileContext& file) {
-    if (!chooses_service(file)) return {};
+    if (!depends_on_room(file)) return {};
     return {file.team, queue_bytes(file), file.session.processors};
 }
 
@@ -34,7 +36,7 @@ Choice choose_all(FileContext& file, const RankResources& resources, const FileO
     around.ranks = file.team.size();
     around.servers = file.session.port() != nullptr;
     around.existing = file.existing.is;
-    if (chooses_service(file)) around.room = resources.room();
+    if (depends_on_room(file)) around.room = resources.room();
     around.file_system = file_system_of(file.file_system.magic, file.file_system.block);
     around.stripe_size = file.file_system.stripe_size;
     Choice choice = choose(file.options, file.definitions, file.format, around);

@@ -107,7 +107,7 @@ Status InlineService::agree(Call call, int variable, const Status& mine, Agreed&
     writer_.prepare();
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     if (agreed.boxed && !boxed_) begin_records();
-    if (agreed.by_itself && !alone_) note_written_alone();
+    if (agreed.by_itself) note_written_alone();
     return status;
 }
 
@@ -122,7 +122,7 @@ void InlineService::begin_records() {
 /// Treats all variables that a rank can write by itself as written, so that nothing overwrites
 /// their elements with fill values.
 void InlineService::note_written_alone() {
-    alone_ = batch_.by_itself = true;
+    batch_.by_itself = true;
     for (int v = 0; v < std::ssize(file_.definitions.variables); ++v)
         if (stays_hole(file_.variable(v))) progress_.add_all({v, 0});
 }

@@ -56,7 +56,6 @@ private:
     std::optional<RestWriter> rest_;
     bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;      ///< sections or records were put, on some rank
-    bool alone_ = false;      ///< some rank has written sections by itself
 };
 
 }  // namespace thalweg::detail

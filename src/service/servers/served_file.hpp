@@ -39,8 +39,7 @@ public:
 
     /// Receives the messages that have arrived.
     void poll();
-    /// Sends a command to the servers and sleeps until they answer. For the first model rank. If
-    /// there is no memory for the command, does nothing.
+    /// Sends a command to the servers and sleeps until they answer. For the first model rank.
     Answer ask(MessageKind kind, std::int64_t file, std::vector<char> body);
     /// Ends the servers' work for this session. For the first model rank.
     void end();

@@ -66,7 +66,7 @@ void choices() {
         model.end();
     };
     const std::string at_once = automatic();
-    chosen("", "", "inline", "free processors on ");
+    chosen("", "", "inline", "only with close=later");
     chosen("", "service=inline", "inline");
     chosen("service=auto", "close=later", at_once, "free processors on ");
     chosen("", "service=servers", "inline", "no ranks are set aside as servers");
