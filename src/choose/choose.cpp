@@ -114,7 +114,7 @@ bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
 /// Returns the number of threads that compress in the background on a node.
 /// @param free_ones  count only free processors; otherwise one thread per rank
 int compressing_threads(const Surroundings& around, bool free_ones) {
-    const int most = std::min(ranks_of_node(around), Region::max_agents);
+    const int most = std::min(ranks_of_node(around), Region::max_writers);
     return free_ones ? std::min(around.room.processors, most) : most;
 }
 

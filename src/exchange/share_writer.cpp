@@ -59,9 +59,9 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
 
 /// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
 /// few of them.
-class Sweep {
+class OverlapScan {
 public:
-    explicit Sweep(std::span<const PackedValues* const> boxes) : boxes_(boxes) {
+    explicit OverlapScan(std::span<const PackedValues* const> boxes) : boxes_(boxes) {
         for (std::size_t i = 0; i < boxes.size(); ++i)
             order_.emplace_back(boxes[i]->held.first, static_cast<int>(i));
         if (!std::is_sorted(order_.begin(), order_.end())) std::sort(order_.begin(), order_.end());
@@ -147,11 +147,11 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
     const std::int64_t base = spaces_.base(records, record);
     const Share share = layout_.share(writer_, space, base);
     std::vector<char> covered(space.places.size(), 0);
-    std::map<std::size_t, Sweep> sweeps;
+    std::map<std::size_t, OverlapScan> scans;
     std::vector<Extent> wanted;
     for (const Work& w : work) {
         add_wanted(share, w.place, w.ranges, wanted);
-        if (!w.boxes.empty()) sweeps.emplace(w.place, w.boxes);
+        if (!w.boxes.empty()) scans.emplace(w.place, w.boxes);
         covered[w.place] = w.covered;
     }
     PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
@@ -171,11 +171,11 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
                 prefill_piece(share.space(), piece, to, fill_,
                               [&](std::size_t place) { return covered[place] != 0; });
             for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-                const auto sweep = sweeps.find(place);
-                if (sweep == sweeps.end()) return;
-                sweep->second.for_overlapping(
-                    share.reach(place, range),
-                    [&](const PackedValues& e) { copy(share, piece, place, range, e); });
+                const auto scan = scans.find(place);
+                if (scan == scans.end()) return;
+                scan->second.for_overlapping(share.reach(place, range), [&](const PackedValues& e) {
+                    copy(share, piece, place, range, e);
+                });
             });
         }
         if (Status s = storage_.write(chunks); !s.ok()) return s;

@@ -45,7 +45,7 @@ TEST(ServerRoles, CoversEveryNodeAndWriterOnce) {
                             const int here = server_roles.node_of(writer);
                             // model ranks whose data these messages contain
                             std::multiset<int> reached;
-                            for (const int f : server_roles.feeders(w)) {
+                            for (const int f : server_roles.senders(w)) {
                                 const int node = server_roles.node_of(f);
                                 EXPECT_NE(node, here);
                                 if (server_roles.serves(f)) {

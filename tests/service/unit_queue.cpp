@@ -18,16 +18,16 @@ struct Queue {
     std::unique_ptr<Comm> comm = make_serial_comm();
     Word doorbell{0};
     UnitQueue unit_queue;
-    Queue(std::int64_t bytes, int agents, bool grows = false)
-        : unit_queue(memory(bytes, grows), agents, doorbell, *comm, grows) {}
+    Queue(std::int64_t bytes, int writers, bool grows = false)
+        : unit_queue(memory(bytes, grows), writers, doorbell, *comm, grows) {}
     static std::unique_ptr<Segment> memory(std::int64_t bytes, bool grows) {
         Status status;
         auto m = QueueMemory::make(bytes, {}, status, grows);
         EXPECT_TRUE(status.ok()) << status.text;
         return m;
     }
-    void done(int agent, std::int64_t units) {
-        Word& word = unit_queue.region().done[agent];
+    void done(int local_writer, std::int64_t units) {
+        Word& word = unit_queue.region().done[local_writer];
         word.store(static_cast<std::uint32_t>(units));
         wake_all(word);
     }
@@ -121,13 +121,13 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
 
 // A slow writer reads each unit before it frees its memory, and must find the data that were put.
 TEST(UnitQueue, ManyUnitsThroughASmallRing) {
-    for (const int agents : {1, 3}) {
-        Queue q(8192, agents);
+    for (const int writers : {1, 3}) {
+        Queue q(8192, writers);
         std::atomic<bool> wrong{false};
         constexpr std::int64_t units = 3000;
         const auto variables = one_variable();
         std::vector<std::thread> threads;
-        for (int a = 0; a < agents; ++a)
+        for (int a = 0; a < writers; ++a)
             threads.emplace_back([&, a] {
                 Region& region = q.unit_queue.region();
                 for (std::int64_t n = 0; n < units; ++n) {
@@ -232,7 +232,7 @@ TEST(UnitQueue, KeepsWhatStaysOpen) {
 // There is always space for descriptors, however small the units are.
 TEST(UnitQueue, BoundsTheNumberOfUnits) {
     Queue q(1 << 20, 1);
-    std::thread agent([&] {
+    std::thread local_writer([&] {
         Region& region = q.unit_queue.region();
         for (std::int64_t n = 0; n < 2000; ++n) {
             while (region.published.load() <= n) sleep_seconds(1e-5);
@@ -245,7 +245,7 @@ TEST(UnitQueue, BoundsTheNumberOfUnits) {
         q.unit_queue.publish(p);
     }
     q.unit_queue.drain();
-    agent.join();
+    local_writer.join();
 }
 
 TEST(Region, KeepsTheFirstFailure) {

@@ -16,10 +16,10 @@ namespace {
 
 /// The ranks of a node, and its only writer. Variable 'v' has 8 ints in a record; 'f' has 4 and no
 /// records. Counts the writer's calls, and lets it send only when the test permits it.
-struct Host final : UnitWriterHost {
+struct Host final : UnitWriterEvents {
     bool sends_on = false, may = false;
     int sent = 0, parts = 0, reports = 0;
-    std::vector<int> feeders;  ///< ranks of other nodes whose messages were used
+    std::vector<int> senders;  ///< ranks of other nodes whose messages were used
 
     bool forwards() const override { return sends_on; }
     bool may_forward() override { return may; }
@@ -28,7 +28,7 @@ struct Host final : UnitWriterHost {
         ++sent;
     }
     void report() override { ++reports; }
-    void accepted(int feeder) override { feeders.push_back(feeder); }
+    void accepted(int sender) override { senders.push_back(sender); }
 };
 
 /// A file in which chunks get an address only when the test permits it.
@@ -88,7 +88,7 @@ struct Office {
             ranks.push_back(std::make_unique<UnitQueue>(std::move(memory), 1, doorbell, *comm));
         }
         if (others) {
-            unit_writer->sources().add_feeder(77);
+            unit_writer->sources().add_sender(77);
             unit_writer->rounds().others_have(0);
         }
     }
@@ -283,11 +283,11 @@ TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     o.work();
     o.work();
     EXPECT_EQ(o.host.sent, 1);
-    EXPECT_TRUE(o.host.feeders.empty());
+    EXPECT_TRUE(o.host.senders.empty());
     o.unit_writer->sources().deliver(77, std::vector<char>{});
     o.work();
     EXPECT_EQ(o.host.sent, 1);
-    EXPECT_EQ(o.host.feeders, std::vector<int>{77});
+    EXPECT_EQ(o.host.senders, std::vector<int>{77});
     EXPECT_EQ(o.unit_writer->rounds().done(), 1);
     EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
@@ -311,7 +311,7 @@ TEST(UnitWriter, WhatBoxesOvertakeIsSentOnce) {
     EXPECT_EQ(o.host.sent, 1);
     arrive(UnitKind::boxes);
     o.work();
-    EXPECT_EQ(o.host.feeders.size(), 1U);
+    EXPECT_EQ(o.host.senders.size(), 1U);
     EXPECT_EQ(o.unit_writer->rounds().done(), 0);
     arrive(UnitKind::step);
     o.work();

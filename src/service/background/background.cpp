@@ -71,7 +71,7 @@ void Background::run() {
 
 namespace {
 
-class BackgroundFile final : public Publisher, public UnitWriterHost {
+class BackgroundFile final : public Publisher, public UnitWriterEvents {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
@@ -167,7 +167,7 @@ public:
     int writers() const override { return writer_ranks_.size(); }
 
 private:
-    /// Rank of the feeder that stands for all ranks of other nodes.
+    /// Rank of the sender that stands for all ranks of other nodes.
     static constexpr int others = -1;
 
     /// Starts the writer of this rank, if it has one.
@@ -178,13 +178,13 @@ private:
             std::ranges::find(local, team_.rank(), [&](int w) { return writer_ranks_[w]; });
         if (own == local.end()) return {};
         plan_.rank = team_.rank();
-        plan_.agent = own - local.begin();
-        plan_.node_agents = local.size();
+        plan_.local_writer = own - local.begin();
+        plan_.node_writers = local.size();
         unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, *own, storage_, *this);
         for (const SegmentName& name : names)
             if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
         if (team_.topology().nodes > 1) {
-            unit_writer_->sources().add_feeder(others);
+            unit_writer_->sources().add_sender(others);
             unit_writer_->rounds().others_have(0);
         }
         return background_.add(unit_writer_);

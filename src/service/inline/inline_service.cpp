@@ -88,7 +88,7 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       counted_(progress_.records()),
       staged_(file, batch, target.order),
       writer_(file, target),
-      together_(file, batch, writer_, progress_) {}
+      collective_(file, batch, writer_, progress_) {}
 
 Status InlineService::begin(Status mine) {
     if (Status s = writer_.begin(std::move(mine)); !s.ok()) return s;
@@ -145,7 +145,7 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
     if (batch_.find_put(variable) != nullptr)  // the variable waits in this step as a deferred put
         batch_.parts.erase({variable, part.record});
     Status written;
-    if (!boxed_ || !together_.merges(together_.declared(variable)))
+    if (!boxed_ || !collective_.merges(collective_.declared(variable)))
         written = write_now(part);
     else
         written = merge_now(part);
@@ -164,7 +164,7 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
 Status InlineService::write_now(const Part& part) {
     const bool record = batch_.is_record(part.variable);
     if (boxed_) {
-        const WholePut declared = together_.declared(part.variable);
+        const WholePut declared = collective_.declared(part.variable);
         if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
     }
     writer_.begin_pass(record);
@@ -177,7 +177,7 @@ Status InlineService::write_now(const Part& part) {
 /// @return this rank's own failure, or one that the file keeps (FileContext::keep)
 /// @note Collective
 Status InlineService::merge_now(const Part& part) {
-    if (!rest_) rest_.emplace(file_, target_, writer_.spaces(), progress_);
+    if (!merge_) merge_.emplace(file_, target_, writer_.spaces(), progress_);
     std::vector<char> values;
     std::vector<Part> parts;
     const Status packed = file_.team.agree(alone([&]() -> Status {
@@ -189,7 +189,7 @@ Status InlineService::merge_now(const Part& part) {
         return {};
     }));
     if (!packed.ok()) return file_.keep(packed);
-    return rest_->write(parts, progress_.records(), false);
+    return merge_->write(parts, progress_.records(), false);
 }
 
 Status InlineService::put_parts(const PartsToPut& put) {
@@ -241,8 +241,8 @@ Status InlineService::fill(std::span<const int> variables) {
     writer_.prepare();
     file_.team.barrier();
     Status written;
-    if (rest_) {
-        written = rest_->fill(variables);
+    if (merge_) {
+        written = merge_->fill(variables);
     } else {
         writer_.begin_pass(false);
         for (const int v : variables)
@@ -288,13 +288,13 @@ bool InlineService::is_complete(const Agreed& agreed) const {
 /// Writes the puts that belong to the unit (step, sync or close) that this call ends.
 /// @note Collective
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
-    const bool rest = together_.find(agreed, ends, boxed_);
-    const bool merges = rest || (rest_ && ends == Ends::file);
-    if (merges && !rest_) rest_.emplace(file_, target_, writer_.spaces(), progress_);
-    std::int64_t records = together_.records_after(agreed, ends, boxed_);
+    const bool rest = collective_.find(agreed, ends, boxed_);
+    const bool merges = rest || (merge_ && ends == Ends::file);
+    if (merges && !merge_) merge_.emplace(file_, target_, writer_.spaces(), progress_);
+    std::int64_t records = collective_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records() : records;
-    Status mine = together_.write(complete, !merges && ends == Ends::file);
+    Status mine = collective_.write(complete, !merges && ends == Ends::file);
     progress_.note_records(complete);
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
@@ -308,11 +308,11 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
 /// @note Collective
 Status InlineService::write_parts(Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
-    const Status packed = staged_.pack_rest(together_, ends, rest, records);
+    const Status packed = staged_.pack_rest(collective_, ends, rest, records);
     // Even after a failure, all ranks count the same number of records.
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
-    Status status = rest_->write(rest, records, ends == Ends::file);
+    Status status = merge_->write(rest, records, ends == Ends::file);
     progress_.note_values();  // the merge has filled fixed-size variables
     return status;
 }

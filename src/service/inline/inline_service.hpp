@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "service/inline/rest_writer.hpp"
+#include "service/inline/merge_exchange.hpp"
 #include "service/inline/staged_parts.hpp"
 
 namespace thalweg::detail {
@@ -50,10 +50,10 @@ private:
     std::int64_t counted_;  ///< records that the file's header counts
     StagedParts staged_;
     SpaceWriter writer_;
-    Together together_;
+    CollectiveWriter collective_;
     /// Writes parts that are not written together. Created on all ranks when the first such part is
     /// put.
-    std::optional<RestWriter> rest_;
+    std::optional<MergeExchange> merge_;
     bool immediate_ = false;  ///< a step exceeds the staging budget: tw_put is collective
     bool boxed_ = false;      ///< sections or records were put, on some rank
 };

@@ -102,12 +102,12 @@ Status StagedParts::add(const Part& part, bool deferred) {
     return {};
 }
 
-Status StagedParts::pack_rest(const Together& together, Ends ends, std::vector<Part>& rest,
-                              std::int64_t& records) {
+Status StagedParts::pack_rest(const CollectiveWriter& collective, Ends ends,
+                              std::vector<Part>& rest, std::int64_t& records) {
     for (auto& [key, parts] : batch_.parts) {
         const bool later =
             parts.front().by_put && batch_.is_record(key.first) && ends != Ends::step;
-        if (later || together.has(parts.front())) continue;
+        if (later || collective.has(parts.front())) continue;
         for (WaitingPart& part : parts) {
             if (part.has_any() && part.packed == nullptr)
                 if (Status s = pack_now(Part(part), nullptr, part); !s.ok()) return s;

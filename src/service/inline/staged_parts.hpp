@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "service/inline/collective_writer.hpp"
 #include "service/inline/staging_memory.hpp"
-#include "service/inline/together.hpp"
 
 namespace thalweg::detail {
 
@@ -30,7 +30,7 @@ public:
     /// Packs deferred parts that are not written together.
     /// @param rest     receives all parts of this rank that are not written together
     /// @param records  raised to the number of records that these parts need
-    Status pack_rest(const Together& together, Ends ends, std::vector<Part>& rest,
+    Status pack_rest(const CollectiveWriter& collective, Ends ends, std::vector<Part>& rest,
                      std::int64_t& records);
     /// Forgets the parts that are not from tw_put, after they were written.
     void drop();

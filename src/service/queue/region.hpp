@@ -43,14 +43,14 @@ inline std::int64_t whole_count(std::uint32_t word, std::int64_t about) {
 
 /// The head of a rank's queue in shared memory; the data follow.
 struct Region {
-    static constexpr int max_agents = 256;  ///< most writers per node
-    static constexpr int max_units = 256;   ///< most units that are published and not yet written
+    static constexpr int max_writers = 256;  ///< most writers per node
+    static constexpr int max_units = 256;    ///< most units that are published and not yet written
 
     // The words below are counts that wrap around; see whole_count().
-    Word published;         ///< units that the rank has published
-    Word done[max_agents];  ///< units that a writer is done with
+    Word published;          ///< units that the rank has published
+    Word done[max_writers];  ///< units that a writer is done with
     /// For each writer of the node: units whose parts from all ranks it has written.
-    Word rounds[max_agents];
+    Word rounds[max_writers];
     Word waiting;  ///< the rank waits for room
     Word calls;    ///< collective calls that the rank has entered
     /// Number of the collective call that this rank must enter before its queue can get room.

@@ -38,9 +38,9 @@ struct ServicePlan {
     std::int64_t piece = 2 << 20;
     QueuePlan queue;
     // For one writer:
-    int rank = 0;         ///< its rank, for messages
-    int agent = 0;        ///< its number among the writers of its node
-    int node_agents = 1;  ///< number of writers on this node
+    int rank = 0;          ///< its rank, for messages
+    int local_writer = 0;  ///< its number among the writers of its node
+    int node_writers = 1;  ///< number of writers on this node
 };
 
 }  // namespace thalweg::detail

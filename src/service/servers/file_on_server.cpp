@@ -54,12 +54,12 @@ Status FileOnServer::set_up() {
     spaces_ = make_spaces(definitions_, plan_.map);
     const auto local = server_roles.servers_of(place_.node);
     plan_.rank = place_.transport.address();
-    plan_.agent = std::ranges::find(local, place_.writer) - local.begin();
-    plan_.node_agents = 0;  // servers report to the first one by messages
+    plan_.local_writer = std::ranges::find(local, place_.writer) - local.begin();
+    plan_.node_writers = 0;  // servers report to the first one by messages
     unit_writer_ = std::make_unique<UnitWriter>(plan_, spaces_, place_.writer, *storage_, *this);
     if (Status status = add_regions(); !status.ok()) return status;
-    for (const int feeder : server_roles.feeders(place_.writer))
-        unit_writer_->sources().add_feeder(feeder);
+    for (const int sender : server_roles.senders(place_.writer))
+        unit_writer_->sources().add_sender(sender);
     if (place_.is_first() && place_.below.size() > 0) unit_writer_->rounds().others_have(0);
     return {};
 }
@@ -188,8 +188,8 @@ void FileOnServer::forward(std::span<const UnitPart> unit_parts) {
     }
 }
 
-void FileOnServer::accepted(int feeder) {
-    place_.transport.send(feeder, MessageKind::accepted, serial_, {});
+void FileOnServer::accepted(int sender) {
+    place_.transport.send(sender, MessageKind::accepted, serial_, {});
 }
 
 void FileOnServer::between_pieces() {

@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-class FileOnServer final : public UnitWriterHost {
+class FileOnServer final : public UnitWriterEvents {
 public:
     FileOnServer(ServerPlace& place, BetweenPieces& pause, std::int64_t serial)
         : place_(place), pause_(pause), serial_(serial), news_(place, serial) {}
@@ -52,7 +52,7 @@ public:
     /// On the first server, counts the records that all servers have written; informs other servers
     /// of errors.
     void report() override;
-    void accepted(int feeder) override;
+    void accepted(int sender) override;
     void between_pieces() override;
 
 private:

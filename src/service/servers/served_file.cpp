@@ -70,15 +70,15 @@ public:
     Status begin() {
         const ServerRoles& server_roles = port_.server_roles();
         const int address = server_roles.model(team_.rank());
-        const std::size_t agents = server_roles.servers_of(server_roles.node_of(address)).size();
+        const std::size_t writers = server_roles.servers_of(server_roles.node_of(address)).size();
         const auto prepare = [&]() -> Status {
             const NodeTable& table = port_.node_table();
-            if (Status made = make_queue(agents, table.doorbell(), "servers"); !made.ok())
+            if (Status made = make_queue(writers, table.doorbell(), "servers"); !made.ok())
                 return made;
             table.write(server_roles.place_of(address), plan_.serial, unit_queue_->memory().name());
             Port::Inbox& box = port_.inbox(plan_.serial);
             box.region = &unit_queue_->region();
-            lone_ = agents == 0;
+            lone_ = writers == 0;
             if (!lone_) return {};
             box.accepted.assign(server_roles.servers().size(), 0);
             unit_queue_->watch([this] { return sent(); });

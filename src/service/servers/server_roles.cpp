@@ -72,7 +72,7 @@ bool ServerRoles::has_models(int node) const {
     return topology_.sizes[node] > first_[node + 1] - first_[node];
 }
 
-std::vector<int> ServerRoles::feeders(int w) const {
+std::vector<int> ServerRoles::senders(int w) const {
     std::vector<int> result;
     const int here = node_of(servers_[w]);
     for (int node = 0; node < nodes(); ++node) {

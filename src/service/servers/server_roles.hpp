@@ -47,7 +47,7 @@ public:
     }
     /// Returns the addresses from which writer w gets messages: other nodes' servers, and ranks of
     /// nodes without one.
-    std::vector<int> feeders(int w) const;
+    std::vector<int> senders(int w) const;
 
     /// Returns the server that exchanges news with a model rank that shares memory with no server.
     int contact(int model) const { return model % static_cast<int>(servers_.size()); }

@@ -52,20 +52,20 @@ protected:
     Publisher(Team& team, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
         : team_(team), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
     /// Makes the queue of this rank. Local.
-    /// @param agents    number of writers on this node
+    /// @param writers    number of writers on this node
     /// @param doorbell  word on which they sleep
     /// @param setting   name of the setting that limits their number
-    Status make_queue(std::size_t agents, Word& doorbell, const char* setting) {
-        if (agents > Region::max_agents)
+    Status make_queue(std::size_t writers, Word& doorbell, const char* setting) {
+        if (writers > Region::max_writers)
             return failure(TW_ESETTING,
                            "{}: {} writers on a node; with a service at most {} are possible: "
                            "reduce the setting {}",
-                           plan_.path, agents, Region::max_agents, setting);
+                           plan_.path, writers, Region::max_writers, setting);
         Status status;
         auto memory = QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
                                         std::move(spare_));
         if (!status.ok()) return status;
-        unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(agents),
+        unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(writers),
                                                   doorbell, team_.world(), plan_.queue.grows);
         unit_queue_->memory().limit(plan_.queue.limit);
         return {};

@@ -12,15 +12,15 @@ namespace thalweg::detail {
 namespace {
 
 /// A scope in which the writers know that this rank waits for room.
-class Pressing {
+class RoomRequest {
 public:
-    Pressing(Region& region, Word& doorbell) : waiting_(region.waiting) {
+    RoomRequest(Region& region, Word& doorbell) : waiting_(region.waiting) {
         waiting_.store(1, std::memory_order_release);
         ring(doorbell);
     }
-    ~Pressing() { waiting_.store(0, std::memory_order_release); }
-    Pressing(const Pressing&) = delete;
-    Pressing& operator=(const Pressing&) = delete;
+    ~RoomRequest() { waiting_.store(0, std::memory_order_release); }
+    RoomRequest(const RoomRequest&) = delete;
+    RoomRequest& operator=(const RoomRequest&) = delete;
 
 private:
     Word& waiting_;
@@ -31,7 +31,7 @@ private:
 std::int64_t UnitQueue::done() const {
     std::int64_t n = sent_ ? std::min(next_, sent_()) : next_;
     const Region& region = this->region();
-    for (int a = 0; a < agents_; ++a)
+    for (int a = 0; a < writers_; ++a)
         n = std::min(n, whole_count(region.done[a].load(std::memory_order_acquire), next_));
     return n;
 }
@@ -48,7 +48,7 @@ void UnitQueue::wait_for_more() {
     const Waiting waiting("the writers to make room in the queue");
     Region& region = this->region();
     const std::int64_t oldest = units_.front().number;
-    for (int a = 0; a < agents_; ++a) {
+    for (int a = 0; a < writers_; ++a) {
         const std::uint32_t value = region.done[a].load(std::memory_order_acquire);
         if (whole_count(value, oldest) > oldest) continue;
         wait_briefly(region.done[a], value, &world_);
@@ -69,7 +69,7 @@ char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
         if (at != nullptr || units_.empty() || bytes > memory_.capacity()) return at;
         if (!waited) ++waits;
         waited = true;
-        const Pressing pressing(region(), doorbell_);
+        const RoomRequest request(region(), doorbell_);
         if (stuck()) return nullptr;
         wait_for_more();
     }
@@ -98,7 +98,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     std::memcpy(at, descriptor.data(), descriptor.size());
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
         Stopwatch watch(wait_seconds);
-        const Pressing pressing(region, doorbell_);
+        const RoomRequest request(region, doorbell_);
         if (stuck()) return false;
         wait_for_more();
         reclaim();

@@ -15,13 +15,16 @@ namespace thalweg::detail {
 class UnitQueue {
 public:
     /// @param memory    see QueueMemory::make()
-    /// @param agents    number of writers on this node; a unit's memory is free when all have used
+    /// @param writers    number of writers on this node; a unit's memory is free when all have used
     /// it
     /// @param doorbell  word on which the writers sleep
     /// @param grows     pages of the memory are allocated on first use
-    UnitQueue(std::unique_ptr<Segment> memory, int agents, Word& doorbell, Comm& world,
+    UnitQueue(std::unique_ptr<Segment> memory, int writers, Word& doorbell, Comm& world,
               bool grows = false)
-        : memory_(std::move(memory), grows), agents_(agents), doorbell_(doorbell), world_(world) {}
+        : memory_(std::move(memory), grows),
+          writers_(writers),
+          doorbell_(doorbell),
+          world_(world) {}
 
     QueueMemory& memory() { return memory_; }
     const QueueMemory& memory() const { return memory_; }
@@ -70,7 +73,7 @@ private:
 
     QueueMemory memory_;
     std::function<std::int64_t()> sent_;  ///< see watch(); may be empty
-    int agents_;
+    int writers_;
     Word& doorbell_;
     Comm& world_;
     std::deque<Unit> units_;  ///< published units that are not yet written

@@ -6,12 +6,12 @@
 namespace thalweg::detail {
 
 FileRounds::FileRounds(Storage& storage, const ServicePlan& plan, UnitWriterSources& sources,
-                       UnitWriterHost& host, bool counts, std::int64_t records)
+                       UnitWriterEvents& events, bool counts, std::int64_t records)
     : storage_(storage),
       placement_(storage.placement()),
       plan_(plan),
       sources_(sources),
-      host_(host),
+      events_(events),
       counts_(counts),
       records_(records) {}
 
@@ -41,7 +41,7 @@ Status FileRounds::settle(bool& worked) {
     if (!status.ok()) return status;
     // The keeper must learn of the chunks that were just written. If no round ends below, nothing
     // else reports them.
-    if (any && !first_is_in_file()) host_.report();
+    if (any && !first_is_in_file()) events_.report();
     for (; first_is_in_file(); open_.pop_front(), worked = true) end(open_.front());
     return {};
 }
@@ -51,7 +51,7 @@ void FileRounds::end(const Round& round) {
     const std::int64_t n = done_.fetch_add(1, std::memory_order_release) + 1;
     if (round.mark) ++marks_;
     sources_.tell_rounds(n);
-    host_.report();
+    events_.report();
 }
 
 std::int64_t FileRounds::written_by_all() const {
@@ -60,7 +60,7 @@ std::int64_t FileRounds::written_by_all() const {
     all = std::min(all, others_.load(std::memory_order_acquire));
     const auto near = std::find_if(sources_.begin(), sources_.end(),
                                    [](const UnitSource& s) { return s.region != nullptr; });
-    for (int a = 0; near != sources_.end() && a < plan_.node_agents; ++a) {
+    for (int a = 0; near != sources_.end() && a < plan_.node_writers; ++a) {
         const Word& own = Region::of(*near->region).rounds[a];
         all = std::min(all, whole_count(own.load(std::memory_order_acquire), counted_));
     }

@@ -10,7 +10,7 @@
 
 #include "service/queue/service_plan.hpp"
 #include "service/queue/writer/unit_sources.hpp"
-#include "service/queue/writer/unit_writer_host.hpp"
+#include "service/queue/writer/unit_writer_events.hpp"
 
 namespace thalweg::detail {
 
@@ -20,7 +20,7 @@ public:
     /// its own
     /// @param records  number of records that the file has now
     FileRounds(Storage& storage, const ServicePlan& plan, UnitWriterSources& sources,
-               UnitWriterHost& host, bool counts, std::int64_t records);
+               UnitWriterEvents& events, bool counts, std::int64_t records);
 
     // Any thread may call these functions.
     /// Returns the number of units that this writer has written.
@@ -64,7 +64,7 @@ private:
     Placement* placement_;  ///< null: the storage writes data at once, without waiting for places
     const ServicePlan& plan_;
     UnitWriterSources& sources_;
-    UnitWriterHost& host_;
+    UnitWriterEvents& events_;
     bool counts_;
     bool lost_ = false;  ///< data that waited for a place could not be written
     std::deque<Round> open_;

@@ -23,13 +23,13 @@ void UnitWriterSources::add_region(std::unique_ptr<Segment> memory) {
     all_.push_back(std::move(source));
 }
 
-void UnitWriterSources::add_feeder(int rank) { all_.emplace_back().rank = rank; }
+void UnitWriterSources::add_sender(int rank) { all_.emplace_back().rank = rank; }
 
-void UnitWriterSources::deliver(int feeder, std::vector<char> message) {
+void UnitWriterSources::deliver(int sender, std::vector<char> message) {
     const std::lock_guard lock(small_);
     waiting_ += std::ssize(message);
     for (UnitSource& s : all_)
-        if (!s.region && s.rank == feeder) s.messages.push_back(std::move(message));
+        if (!s.region && s.rank == sender) s.messages.push_back(std::move(message));
 }
 
 void UnitWriterSources::learn(const Deadlock& deadlock) {
@@ -56,7 +56,8 @@ void UnitWriterSources::fail(const Status& status) const {
 
 void UnitWriterSources::tell_rounds(std::int64_t rounds) const {
     for (const UnitSource& s : all_)
-        if (s.region) Region::of(*s.region).rounds[agent_].store(rounds, std::memory_order_release);
+        if (s.region)
+            Region::of(*s.region).rounds[local_writer_].store(rounds, std::memory_order_release);
 }
 
 /// Tests if a source has a next unit. Requires small_ to be locked.
@@ -135,7 +136,7 @@ bool UnitWriterSources::take(UnitSource& source) {
     if (source.region) {
         if (head_of(source.descriptor(source.next)).kind == UnitKind::boxes) ++source.boxes;
         ++source.next;
-        Word& done = Region::of(*source.region).done[agent_];
+        Word& done = Region::of(*source.region).done[local_writer_];
         done.store(source.next, std::memory_order_release);
         wake_all(done);
         return false;

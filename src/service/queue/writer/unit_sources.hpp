@@ -1,4 +1,4 @@
-// The sources of a writer's units: ranks of its node, whose memory it shares, and feeders, who send
+// The sources of a writer's units: ranks of its node, whose memory it shares, and senders, who send
 // messages for ranks of other nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -45,11 +45,11 @@ struct Deadlock {
 };
 
 struct UnitSource {
-    std::unique_ptr<Segment> region;  ///< memory of the rank; null for feeders
+    std::unique_ptr<Segment> region;  ///< memory of the rank; null for senders
     PackedBoxes holdings;             ///< holdings of the rank
-    /// For a feeder (a rank that sends messages): its rank.
+    /// For a sender (a rank that sends messages): its rank.
     int rank = -1;
-    std::deque<std::vector<char>> messages;  ///< for a feeder: messages that have arrived
+    std::deque<std::vector<char>> messages;  ///< for a sender: messages that have arrived
     std::int64_t next = 0;                   ///< number of the next unit
     std::int64_t boxes = 0;  ///< units of kind `boxes` before the next one; of a rank of this node
 
@@ -61,16 +61,16 @@ struct UnitSource {
 
 class UnitWriterSources {
 public:
-    /// @param agent  number of this writer among those of its node
-    UnitWriterSources(const Definitions& definitions, int agent)
-        : definitions_(definitions), agent_(agent) {}
+    /// @param local_writer  number of this writer among those of its node
+    UnitWriterSources(const Definitions& definitions, int local_writer)
+        : definitions_(definitions), local_writer_(local_writer) {}
 
     // Adds a rank of this node by its shared memory, before the first unit is taken.
     void add_region(std::unique_ptr<Segment> memory);
-    void add_feeder(int rank);
+    void add_sender(int rank);
 
     // The following functions may be called by any thread.
-    void deliver(int feeder, std::vector<char> message);
+    void deliver(int sender, std::vector<char> message);
     /// Notes that a rank which shares no memory with this writer has entered a collective call.
     void learn(const Deadlock& deadlock);
     /// Returns the latest collective call that a rank of this node, or one reported to learn(), has
@@ -111,7 +111,7 @@ private:
     void tell_stuck() const;
 
     const Definitions& definitions_;
-    int agent_;
+    int local_writer_;
     mutable std::mutex small_;  ///< guards the messages and elsewhere_
     std::vector<UnitSource> all_;
     Deadlock elsewhere_;

@@ -86,18 +86,18 @@ Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan
 }  // namespace
 
 UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
-                       UnitWriterHost& host)
+                       UnitWriterEvents& events)
     : plan_(std::move(plan)),
       layout_(make_layout(plan_.layout)),
       storage_(storage),
-      host_(host),
-      sources_(*plan_.definitions, plan_.agent),
+      events_(events),
+      sources_(*plan_.definitions, plan_.local_writer),
       progress_(*plan_.definitions, plan_.options.existing),
       composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, progress_,
-                plan_.piece, &host),
-      rounds_(storage, plan_, sources_, host, writer == 0 || plan_.layout.grid.own_files,
+                plan_.piece, &events),
+      rounds_(storage, plan_, sources_, events, writer == 0 || plan_.layout.grid.own_files,
               progress_.records()),
-      state_(plan_.rank, sources_, host) {}
+      state_(plan_.rank, sources_, events) {}
 
 Status UnitWriter::add_region(const SegmentName& name) {
     Status status;
@@ -109,7 +109,7 @@ Status UnitWriter::add_region(const SegmentName& name) {
 }
 
 void UnitWriter::take(UnitSource& source) {
-    if (sources_.take(source)) host_.accepted(source.rank);
+    if (sources_.take(source)) events_.accepted(source.rank);
 }
 
 bool UnitWriter::work() {
@@ -171,7 +171,7 @@ bool UnitWriter::take_boxes() {
         complete &= sources_.next_kind(s).has_value();
         pressed |= is_boxes(s) && s.waits();
     }
-    const bool near = (complete || pressed) && (!host_.forwards() || host_.may_forward());
+    const bool near = (complete || pressed) && (!events_.forwards() || events_.may_forward());
     std::vector<UnitSource*> taken;
     std::vector<UnitPart> unit_parts;
     const auto open = [&](bool of_node) {
@@ -186,7 +186,7 @@ bool UnitWriter::take_boxes() {
     open(false);
     if (taken.empty()) return false;
     finish_write(composer_.write(unit_parts));
-    if (host_.forwards() && own > 0) host_.forward({unit_parts.data(), own});
+    if (events_.forwards() && own > 0) events_.forward({unit_parts.data(), own});
     for (UnitSource* s : taken) take(*s);
     return true;
 }
@@ -201,9 +201,9 @@ bool UnitWriter::work_units() {
     for (const UnitSource& s : sources_)
         if (s.region) sources_.open(s, unit_parts);
     bool worked = false;
-    if (host_.forwards() && !sent_) {
-        if (!host_.may_forward()) return false;
-        host_.forward(unit_parts);
+    if (events_.forwards() && !sent_) {
+        if (!events_.may_forward()) return false;
+        events_.forward(unit_parts);
         sent_ = worked = true;
     }
     if (!there.all) return worked;

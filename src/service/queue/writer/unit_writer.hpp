@@ -17,11 +17,11 @@ class UnitWriter {
 public:
     /// @param writer  its number among the layout's writers
     UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
-               UnitWriterHost& host);
+               UnitWriterEvents& events);
 
     /// Adds a rank of this node by the name of its queue's memory, before the first work().
     Status add_region(const SegmentName& name);
-    /// Returns the sources. Any feeder must be added to them before the first work().
+    /// Returns the sources. Any sender must be added to them before the first work().
     UnitWriterSources& sources() { return sources_; }
     FileRounds& rounds() { return rounds_; }
     WriterState& state() { return state_; }
@@ -64,7 +64,7 @@ private:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     Storage& storage_;
-    UnitWriterHost& host_;
+    UnitWriterEvents& events_;
     UnitWriterSources sources_;
     Progress progress_;
     Composer composer_;

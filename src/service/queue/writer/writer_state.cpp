@@ -10,7 +10,7 @@ void WriterState::set(Status& error, const Status& status) {
         if (error.ok()) error = status;
     }
     sources_.fail(status);
-    host_.report();
+    events_.report();
 }
 
 void WriterState::fail(const Status& status) { set(failed_, status); }

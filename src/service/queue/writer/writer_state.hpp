@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "service/queue/writer/unit_sources.hpp"
-#include "service/queue/writer/unit_writer_host.hpp"
+#include "service/queue/writer/unit_writer_events.hpp"
 
 namespace thalweg::detail {
 
@@ -13,8 +13,8 @@ namespace thalweg::detail {
 class WriterState {
 public:
     /// @param rank  rank of the writer, for messages
-    WriterState(int rank, const UnitWriterSources& sources, UnitWriterHost& host)
-        : rank_(rank), sources_(sources), host_(host) {}
+    WriterState(int rank, const UnitWriterSources& sources, UnitWriterEvents& events)
+        : rank_(rank), sources_(sources), events_(events) {}
 
     /// Stops the writer, and informs the ranks of its node.
     void fail(const Status& status);
@@ -37,7 +37,7 @@ private:
 
     int rank_;
     const UnitWriterSources& sources_;
-    UnitWriterHost& host_;
+    UnitWriterEvents& events_;
     mutable std::mutex mutex_;  ///< guards the members below
     Status failed_;             ///< error for which the writer has stopped
     Status heard_;              ///< error elsewhere

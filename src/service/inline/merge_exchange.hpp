@@ -26,12 +26,12 @@ std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValue
                                                      std::span<const Variable> variables,
                                                      std::int64_t most);
 
-class RestWriter {
+class MergeExchange {
 public:
     /// Local.
     /// @param spaces    the file's spaces
     /// @param progress  what was written of the file
-    RestWriter(FileContext& file, Target& target, const Spaces& spaces, Progress& progress);
+    MergeExchange(FileContext& file, Target& target, const Spaces& spaces, Progress& progress);
 
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);

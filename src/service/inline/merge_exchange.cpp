@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/rest_writer.hpp"
+#include "service/inline/merge_exchange.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,8 +15,8 @@ namespace {
 /// Bytes per rank below which another round is not worth it.
 constexpr std::int64_t least_round = 4 << 10;
 
-/// Returns the layout by which RestWriter writes. Method direct also uses it to fill elements that
-/// no rank holds.
+/// Returns the layout by which MergeExchange writes. Method direct also uses it to fill elements
+/// that no rank holds.
 LayoutChoice layout_of(const FileContext& file, const Target& target) {
     LayoutChoice layout = target.layout;
     if (file.options.method == "direct") {
@@ -59,7 +59,8 @@ std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValue
     return rounds;
 }
 
-RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces, Progress& progress)
+MergeExchange::MergeExchange(FileContext& file, Target& target, const Spaces& spaces,
+                             Progress& progress)
     : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
     const std::vector<int>& writers = target.writers;
     const auto mine = std::find(writers.begin(), writers.end(), file.team.rank());
@@ -70,7 +71,7 @@ RestWriter::RestWriter(FileContext& file, Target& target, const Spaces& spaces, 
                       file.options.piece > 0 ? file.options.piece : usual_piece, nullptr);
 }
 
-Status RestWriter::fill(std::span<const int> variables) {
+Status MergeExchange::fill(std::span<const int> variables) {
     if (!composer_) return {};
     UnitPart unit;
     unit.head.kind = UnitKind::fill;
@@ -81,7 +82,7 @@ Status RestWriter::fill(std::span<const int> variables) {
 }
 
 /// Returns the boxes of packed parts.
-std::vector<PackedValues> RestWriter::boxes_of(std::span<const Part> parts) const {
+std::vector<PackedValues> MergeExchange::boxes_of(std::span<const Part> parts) const {
     std::vector<PackedValues> boxes;
     for (const Part& part : parts)
         for (std::size_t at = 0; at < part.boxes().size(); ++at) {
@@ -94,7 +95,7 @@ std::vector<PackedValues> RestWriter::boxes_of(std::span<const Part> parts) cons
 }
 
 /// Writes this rank's own boxes, without a message.
-Status RestWriter::compose(std::vector<PackedValues> boxes) {
+Status MergeExchange::compose(std::vector<PackedValues> boxes) {
     UnitPart unit;
     unit.head.kind = UnitKind::boxes;
     unit.head.rank = file_.team.rank();
@@ -104,7 +105,7 @@ Status RestWriter::compose(std::vector<PackedValues> boxes) {
 }
 
 /// Makes a message to each writer whose share has some of the boxes.
-std::vector<Packet> RestWriter::cut(std::vector<PackedValues> boxes) const {
+std::vector<Packet> MergeExchange::cut(std::vector<PackedValues> boxes) const {
     UnitPart unit_part;
     unit_part.head.kind = UnitKind::boxes;
     unit_part.head.rank = file_.team.rank();
@@ -119,7 +120,7 @@ std::vector<Packet> RestWriter::cut(std::vector<PackedValues> boxes) const {
     return packets;
 }
 
-Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool last) {
+Status MergeExchange::write(std::span<const Part> parts, std::int64_t records, bool last) {
     const std::vector<Variable>& variables = file_.definitions.variables;
     std::vector<PackedValues> boxes = boxes_of(parts);
     Status mine;
@@ -156,7 +157,7 @@ Status RestWriter::write(std::span<const Part> parts, std::int64_t records, bool
 }
 
 /// Writes this writer's share of the parts received from all ranks.
-Status RestWriter::merge(const std::vector<Packet>& received) {
+Status MergeExchange::merge(const std::vector<Packet>& received) {
     std::vector<UnitPart> unit_parts;
     for (const Packet& p : received) {
         auto its = parse_message(p.bytes, file_.definitions.variables);
@@ -169,7 +170,7 @@ Status RestWriter::merge(const std::vector<Packet>& received) {
 }
 
 /// Completes records, and with `last` the file.
-Status RestWriter::end(std::int64_t records, bool last) {
+Status MergeExchange::end(std::int64_t records, bool last) {
     UnitPart unit;
     unit.head.kind = last ? UnitKind::last : UnitKind::fixed;
     unit.head.boxed = true;

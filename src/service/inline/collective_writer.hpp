@@ -12,9 +12,9 @@ namespace thalweg::detail {
 /// The unit of writing that a collective call ends.
 enum class Ends { step, sync, file };
 
-class Together {
+class CollectiveWriter {
 public:
-    Together(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
+    CollectiveWriter(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
         : file_(file), batch_(batch), writer_(writer), progress_(progress) {}
 
     /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/together.hpp"
+#include "service/inline/collective_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -111,7 +111,7 @@ bool find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& 
 
 }  // namespace
 
-bool Together::find(const Agreed& agreed, Ends ends, bool merges) {
+bool CollectiveWriter::find(const Agreed& agreed, Ends ends, bool merges) {
     bool rest = find_whole_puts(file_, batch_, agreed, puts_);
     add_puts(agreed, ends);
     if (!merges) return rest;  // in this case, all puts are from tw_put, by the declared holdings
@@ -123,13 +123,13 @@ bool Together::find(const Agreed& agreed, Ends ends, bool merges) {
     return rest;
 }
 
-bool Together::has(const WaitingPart& part) const {
+bool CollectiveWriter::has(const WaitingPart& part) const {
     return std::any_of(puts_.begin(), puts_.end(), [&](const WholePut& p) {
         return p.variable == part.variable && p.record == part.record && p.by_put == part.by_put;
     });
 }
 
-std::int64_t Together::records_after(const Agreed& agreed, Ends ends, bool boxed) const {
+std::int64_t CollectiveWriter::records_after(const Agreed& agreed, Ends ends, bool boxed) const {
     std::int64_t records = std::max(progress_.records(), batch_.file_records);
     for (const WholePut& p : puts_)
         if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
@@ -140,13 +140,13 @@ std::int64_t Together::records_after(const Agreed& agreed, Ends ends, bool boxed
     return records;
 }
 
-WholePut Together::declared(int variable) const {
+WholePut CollectiveWriter::declared(int variable) const {
     const Holding& holding = *file_.holdings[variable];
     return {variable, batch_.record_of(variable), holding.key, holding.decomposition->whole, true};
 }
 
 /// Adds the puts of tw_put that belong to the unit (step, sync or close) that ends.
-void Together::add_puts(const Agreed& agreed, Ends ends) {
+void CollectiveWriter::add_puts(const Agreed& agreed, Ends ends) {
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
         if (!agreed.put[i] || (batch_.is_record(i) && ends != Ends::step)) continue;
         puts_.push_back(declared(i));
@@ -154,7 +154,7 @@ void Together::add_puts(const Agreed& agreed, Ends ends) {
     }
 }
 
-bool Together::merges(const WholePut& put) const {
+bool CollectiveWriter::merges(const WholePut& put) const {
     return classify({.put = true,
                      .complete = put.complete,
                      .has_values = progress_.has_values({put.variable, put.record})}) ==
@@ -164,7 +164,7 @@ bool Together::merges(const WholePut& put) const {
 /// Removes puts that the ranks cannot write together: those that must be merged with values of the
 /// file, and those that do not fit into one plan, which has one holding for each variable.
 /// @return true if any was removed
-bool Together::keep_writable() {
+bool CollectiveWriter::keep_writable() {
     const std::size_t all = puts_.size();
     std::erase_if(puts_, [&](const WholePut& p) { return merges(p); });
     // Sort the puts, so that all ranks have them in the same order, whatever the order of the
@@ -184,7 +184,7 @@ bool Together::keep_writable() {
     return puts_.size() < all;
 }
 
-Status Together::write(std::int64_t records, bool fill_fixed) {
+Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
     Status status = write_space(false, 0, fill_fixed);
     const auto next = [&](std::int64_t after) {  // Returns the next record that has a put.
         const std::int64_t fresh = std::max(after, progress_.records());
@@ -205,7 +205,7 @@ Status Together::write(std::int64_t records, bool fill_fixed) {
 
 /// Writes one space.
 /// @param fill  write fill values to places that were not put now and not written before
-Status Together::write_space(bool records, std::int64_t record, bool fill) {
+Status CollectiveWriter::write_space(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
     const std::span<const Place> places = writer_.places();
     for (std::size_t i = 0; i < places.size(); ++i) {

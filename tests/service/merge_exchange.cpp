@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/rest_writer.hpp"
+#include "service/inline/merge_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Box random_box(Random& random, const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 // Each element is in one round, in the order of the parts. No round exceeds the limit.
-TEST(RestWriter, HoldAllPartsInOrder) {
+TEST(MergeExchange, HoldAllPartsInOrder) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);

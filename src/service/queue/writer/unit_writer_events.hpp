@@ -9,7 +9,7 @@
 
 namespace thalweg::detail {
 
-class UnitWriterHost : public BetweenPieces {
+class UnitWriterEvents : public BetweenPieces {
 public:
     /// Tests if this writer sends its node's data to writers of other nodes, and if it may do so
     /// now.
@@ -19,8 +19,8 @@ public:
     virtual void forward(std::span<const UnitPart> unit_parts) { (void)unit_parts; }
     /// Called when this writer's state has changed: units done, errors.
     virtual void report() {}
-    /// Called when a feeder's message has been used.
-    virtual void accepted(int feeder) { (void)feeder; }
+    /// Called when a sender's message has been used.
+    virtual void accepted(int sender) { (void)sender; }
 };
 
 }  // namespace thalweg::detail
