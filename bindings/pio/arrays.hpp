@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "copies.hpp"
-#include "definitions.hpp"
 #include "grid.hpp"
-#include "state.hpp"
+#include "nc/base/copies.hpp"
+#include "nc/definitions/definitions.hpp"
+#include "nc/state/state.hpp"
 
 namespace thalweg::pio {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "library.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
 
 using namespace thalweg::pio;
 

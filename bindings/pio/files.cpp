@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "library.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
 
 using namespace thalweg::pio;
 

@@ -11,8 +11,8 @@
 #include "base/arithmetic.hpp"
 #include "file.hpp"
 #include "grid.hpp"
+#include "nc/base/session.hpp"
 #include "pio.h"
-#include "session.hpp"
 
 namespace thalweg::pio {
 

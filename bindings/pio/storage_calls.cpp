@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "library.hpp"
-#include "storage_rules.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/storage_rules.hpp"
 
 using namespace thalweg::pio;
 

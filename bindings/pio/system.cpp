@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "library.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
 
 using namespace thalweg::pio;
 

@@ -11,7 +11,7 @@
 namespace {
 
 using thalweg::nc::Index;
-using thalweg::nc::Map;
+using thalweg::pio::Map;
 
 // Returns blocks as in CICE, each with a halo of holes.
 std::vector<Index> blocks(Index nx, Index ny, Index block, Index halo, Index levels) {
@@ -73,7 +73,7 @@ TEST(Map, ColumnsAndLevelsAreAListOfColumns) {
     for (Index level = 0; level < 30; level++)
         for (const Index c : columns) dofs.push_back(c < 0 ? -1 : level * 100 + c);
     Map map({30, 100}, dofs);
-    const thalweg::nc::MapForms forms = map.forms();
+    const thalweg::pio::MapForms forms = map.forms();
     EXPECT_FALSE(forms.boxes);
     EXPECT_NE(forms.products & 2U, 0U);
     map.choose(false, 1);

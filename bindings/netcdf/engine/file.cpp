@@ -8,10 +8,10 @@
 #include <climits>
 #include <cstring>
 
-#include "library_file.hpp"
-#include "memory_order.hpp"
-#include "storage.hpp"
-#include "types.hpp"
+#include "nc/base/memory_order.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/storage.hpp"
+#include "nc/state/library_file.hpp"
 
 namespace thalweg::netcdf::engine {
 

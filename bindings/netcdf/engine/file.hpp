@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "front/table.hpp"
-#include "puts.hpp"
+#include "nc/queue/puts.hpp"
 
 namespace thalweg::netcdf::engine {
 

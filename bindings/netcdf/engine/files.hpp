@@ -8,8 +8,8 @@
 #include <mutex>
 #include <string>
 
-#include "attempt.hpp"
 #include "file.hpp"
+#include "nc/base/attempt.hpp"
 
 namespace thalweg::netcdf::engine {
 

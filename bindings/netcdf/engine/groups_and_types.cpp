@@ -8,7 +8,7 @@
 
 #include "entries.hpp"
 #include "files.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
 
 namespace thalweg::netcdf::engine {
 

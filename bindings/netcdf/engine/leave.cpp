@@ -11,10 +11,10 @@
 #include <system_error>
 #include <vector>
 
-#include "boxes.hpp"
 #include "files.hpp"
-#include "storage_rules.hpp"
-#include "types.hpp"
+#include "nc/base/boxes.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/storage_rules.hpp"
 
 namespace thalweg::netcdf::engine {
 

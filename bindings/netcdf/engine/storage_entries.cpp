@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "by_netcdf.hpp"
 #include "entries.hpp"
 #include "files.hpp"
-#include "storage_rules.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/storage_rules.hpp"
+#include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::netcdf::engine {
 

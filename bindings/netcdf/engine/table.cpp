@@ -11,9 +11,9 @@
 
 #include "contents.hpp"
 #include "files.hpp"
-#include "storage.hpp"
-#include "storage_rules.hpp"
-#include "types.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/storage.hpp"
+#include "nc/definitions/storage_rules.hpp"
 
 namespace thalweg::netcdf::engine {
 

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "nc/base/types.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "attempt.hpp"
-#include "pnetcdf_codes.hpp"
+#include "nc/base/attempt.hpp"
+#include "nc/base/pnetcdf_codes.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "nc/base/types.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

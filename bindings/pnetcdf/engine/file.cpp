@@ -16,8 +16,8 @@
 #include <fstream>
 #include <utility>
 
-#include "ranks.hpp"
-#include "types.hpp"
+#include "nc/base/ranks.hpp"
+#include "nc/base/types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

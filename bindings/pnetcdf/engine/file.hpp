@@ -9,9 +9,9 @@
 
 #include "front/table.hpp"
 #include "pnetcdf/engine/codes.hpp"
+#include "pnetcdf/engine/data/transfers.hpp"
 #include "pnetcdf/engine/handle.hpp"
 #include "pnetcdf/engine/layout.hpp"
-#include "pnetcdf/engine/transfers.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -9,7 +9,7 @@
 
 #include "front/table.hpp"
 #include "pnetcdf/engine/codes.hpp"
-#include "pnetcdf/engine/selection.hpp"
+#include "pnetcdf/engine/data/selection.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

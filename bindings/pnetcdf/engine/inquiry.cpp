@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "nc/base/types.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "types.hpp"
 
 namespace thalweg::pnetcdf::engine::calls {
 

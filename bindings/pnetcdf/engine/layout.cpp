@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "base/ignore_sigxfsz.hpp"
-#include "pnetcdf_codes.hpp"
-#include "ranks.hpp"
+#include "nc/base/pnetcdf_codes.hpp"
+#include "nc/base/ranks.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "nc/state/state.hpp"
 #include "pnetcdf/engine/places.hpp"
-#include "state.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

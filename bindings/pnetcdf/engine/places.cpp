@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "error.hpp"
-#include "types.hpp"
+#include "nc/base/error.hpp"
+#include "nc/base/types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "nc/definitions/table.hpp"
 #include "storage/header_padding.hpp"
-#include "table.hpp"
 
 namespace thalweg::pnetcdf::engine {
 

@@ -16,11 +16,11 @@
 
 #include "front/account.hpp"
 #include "front/router.hpp"
+#include "nc/base/session.hpp"
 #include "pnetcdf/engine/file.hpp"
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/real.hpp"
-#include "session.hpp"
 #include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf::opening {

@@ -8,7 +8,7 @@
 
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
-#include "pnetcdf/engine/data_calls.hpp"
+#include "pnetcdf/engine/data/data_calls.hpp"
 #include "pnetcdf/front/alone.hpp"
 #include "pnetcdf/front/open_files.hpp"
 #include "pnetcdf/front/opening.hpp"

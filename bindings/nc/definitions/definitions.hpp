@@ -1,0 +1,93 @@
+// The definitions of an open file, as the program sees and makes them. They are local to a rank.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nc/base/error.hpp"
+#include "nc/base/types.hpp"
+#include "nc/definitions/changes.hpp"
+#include "nc/definitions/table.hpp"
+#include "storage/header_padding.hpp"
+
+namespace thalweg::nc {
+
+class Definitions {
+public:
+    // The attributes that a file gets: those of one rank, or those that each rank has put, which
+    // must be the same.
+    enum class Attributes { of_root, of_each };
+
+    Definitions(std::string file, Attributes whose) : attributes(whose), path(std::move(file)) {}
+
+    const Attributes attributes;
+    std::string path;
+    Format format = Format::cdf2;
+    Table table;
+    Changes changes;
+    bool fill_is_free = false;  // values of `_FillValue` are checked only when definitions end
+    int fill_mode = NC_NOFILL;
+    // Free bytes that the program wants in a new classic file. The root's values are used.
+    std::optional<detail::HeaderPadding> spacing;
+
+    // Takes over the definitions of an existing file.
+    void adopt(Format its_format, Table its_table);
+    // Notes that the file has these definitions now.
+    void written();
+    void set_writable(bool writable) { writable_ = writable; }
+
+    bool is_netcdf4() const { return nc::is_netcdf4(format); }
+    bool is_writable() const { return writable_; }
+    bool is_new() const { return !changes.recorded; }
+    bool in_file(int varid) const;
+    bool in_define_mode() const { return define_; }
+    void set_define_mode(bool define) { define_ = define; }
+    // Tests if define mode has ended at least once.
+    bool have_ended() const { return ended_once_; }
+    void need_write() const;
+    // Throws unless the file is in define mode, which begins by itself in a netCDF-4 file.
+    void need_define();
+    void begin();  // begins define mode
+    void end();    // ends it
+    // Keeps the present definitions, to which undo() returns.
+    void remember();
+    void undo();
+
+    int def_dim(std::string name, Index length);
+    int def_var(std::string name, nc_type type, std::vector<int> dims);
+    // In data mode, a new name in a classic file must not be longer than the old one.
+    void rename_dim(int dimid, std::string name);
+    void rename_var(int varid, std::string name);
+    void rename_att(int varid, const std::string& name, std::string new_name);
+    void put_att(int varid, Attribute attribute);
+    void del_att(int varid, const std::string& name);
+    // Returns a variable's storage, to change its settings. Throws NC_ELATEDEF if the file already
+    // contains the variable.
+    Storage& storage(int varid);
+
+private:
+    struct Kept {
+        Table table;
+        std::vector<Edit> edits;
+    };
+
+    bool writable_ = true, define_ = true;
+    bool ended_once_ = false;
+    std::size_t variables_in_file_ = 0;
+    std::optional<Kept> kept_;  // definitions before define mode began
+};
+
+// Checks the limits of CDF-1 and CDF-2. The errors have netCDF's texts.
+void check_sizes(const Definitions& definitions);
+
+// Sets the fill mode. Returns the previous one.
+int set_fill(Definitions& definitions, int mode);
+
+// Makes the attributes that were put on all ranks equal to those of the root, if they count.
+// @note Collective, if attributes were put since the last call
+void agree_attributes(Definitions& definitions, MPI_Comm comm, int root);
+
+}  // namespace thalweg::nc

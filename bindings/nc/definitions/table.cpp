@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nc/definitions/table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/normal_form.hpp"
+#include "nc/base/error.hpp"
+#include "nc/base/types.hpp"
+
+namespace thalweg::nc {
+
+Dimension& Table::dimension(int dimid) {
+    if (dimid < 0 || static_cast<std::size_t>(dimid) >= dimensions.size())
+        throw Error{NC_EBADDIM, "there is no dimension with the id " + std::to_string(dimid)};
+    return dimensions[static_cast<std::size_t>(dimid)];
+}
+
+Variable& Table::variable(int varid) {
+    if (varid < 0 || static_cast<std::size_t>(varid) >= variables.size())
+        throw Error{NC_ENOTVAR, "there is no variable with the id " + std::to_string(varid)};
+    return variables[static_cast<std::size_t>(varid)];
+}
+
+detail::NamedList<Attribute>& Table::attributes_of(int varid) {
+    return varid == NC_GLOBAL ? attributes : variable(varid).attributes;
+}
+
+Attribute& Table::attribute(int varid, const std::string& name) {
+    detail::NamedList<Attribute>& all = attributes_of(varid);
+    if (const int at = all.find(name); at >= 0) return all[static_cast<std::size_t>(at)];
+    throw Error{NC_ENOTATT, "there is no attribute " + name +
+                                (varid == NC_GLOBAL ? "" : " of " + variable(varid).name)};
+}
+
+int Table::find_dimension(const std::string& name) const { return dimensions.find(name); }
+
+int Table::find_variable(const std::string& name) const { return variables.find(name); }
+
+int Table::unlimited() const {
+    for (std::size_t i = 0; i < dimensions.size(); i++)
+        if (dimensions[i].unlimited) return static_cast<int>(i);
+    return -1;
+}
+
+Index Table::length(int dimid) const { return dimensions[static_cast<std::size_t>(dimid)].length; }
+
+Index Table::records() const { return unlimited() < 0 ? 0 : length(unlimited()); }
+
+void Table::set_records(Index records) {
+    if (unlimited() >= 0) dimension(unlimited()).length = records;
+}
+
+void Table::grow(const Variable& variable, const Index* start, const Index* count,
+                 const Index* stride) {
+    for (std::size_t d = 0; d < variable.dims.size(); d++) {
+        Dimension& dimension = dimensions[static_cast<std::size_t>(variable.dims[d])];
+        const Index end = start[d] + (count[d] - 1) * (stride == nullptr ? 1 : stride[d]) + 1;
+        if (dimension.unlimited) dimension.length = std::max(dimension.length, end);
+    }
+}
+
+bool Table::is_record(const Variable& variable) const {
+    return !variable.dims.empty() &&
+           dimensions[static_cast<std::size_t>(variable.dims.front())].unlimited;
+}
+
+std::vector<Index> Table::lengths(const Variable& variable) const {
+    std::vector<Index> result;
+    for (const int dimid : variable.dims) result.push_back(length(dimid));
+    return result;
+}
+
+std::vector<std::string> Table::names(const Variable& variable) const {
+    std::vector<std::string> result;
+    for (const int dimid : variable.dims)
+        result.push_back(dimensions[static_cast<std::size_t>(dimid)].name);
+    return result;
+}
+
+std::string Table::fill_of(const Variable& variable) {
+    for (const Attribute& attribute : variable.attributes)
+        if (attribute.name == fill_attribute && attribute.type == variable.type && attribute.n == 1)
+            return attribute.bytes;
+    return default_fill(variable.type);
+}
+
+namespace {
+
+bool is_utf8(const std::string& text) {
+    std::size_t more = 0;  // number of bytes that the character still has
+    // Limits of a character's second byte, which exclude characters that have a shorter form,
+    // surrogates, and those beyond the last one.
+    unsigned low = 0x80, high = 0xbf;
+    for (const char c : text) {
+        const auto u = static_cast<unsigned char>(c);
+        const bool continues = (u & 0xc0U) == 0x80;
+        if (continues != (more > 0) || u == 0xc0 || u == 0xc1 || u > 0xf4) return false;
+        if (continues && (u < low || u > high)) return false;
+        more = continues ? more - 1 : u < 0x80 ? 0 : u < 0xe0 ? 1 : u < 0xf0 ? 2 : 3;
+        low = u == 0xe0 ? 0xa0 : u == 0xf0 ? 0x90 : 0x80;
+        high = u == 0xed ? 0x9f : u == 0xf4 ? 0x8f : 0xbf;
+    }
+    return more == 0;
+}
+
+// Tests if netCDF allows a name.
+bool is_valid(const std::string& name) {
+    if (name.empty() || name.back() == ' ' || !is_utf8(name)) return false;
+    const auto first = static_cast<unsigned char>(name.front());
+    return (std::isalnum(first) != 0 || first == '_' || first >= 0x80) &&
+           std::none_of(name.begin(), name.end(), [](char c) {
+               const auto u = static_cast<unsigned char>(c);
+               return u < 0x20 || u == 0x7f || c == '/';
+           });
+}
+
+}  // namespace
+
+void check_name(std::string& name) {
+    name = detail::normal_form(std::move(name));
+    if (!is_valid(name)) throw Error{NC_EBADNAME, "'" + name + "' is not a valid name"};
+    if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
+}
+
+}  // namespace thalweg::nc

@@ -1,0 +1,110 @@
+// The definitions of a file, as every rank knows them; they answer inquiries.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <netcdf.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "definitions/named_list.hpp"
+#include "nc/base/shape.hpp"
+
+namespace thalweg::nc {
+
+inline constexpr const char* fill_attribute = "_FillValue";
+
+struct Attribute {
+    std::string name;
+    nc_type type = NC_CHAR;
+    Index n = 0;
+    std::string bytes;  // n values in the machine's byte order
+};
+
+struct Dimension {
+    std::string name;
+    Index length = 0;  // present length of an unlimited dimension
+    bool unlimited = false;
+};
+
+// A filter of HDF5. `id` is the number that the HDF Group has registered.
+struct Filter {
+    unsigned id = 0;
+    std::vector<unsigned> parameters;
+};
+
+// A chunk cache of HDF5, as the program has set it; the library does not use one.
+struct ChunkCache {
+    Index size = 0, elements = 0;  // size in bytes, and number of slots of the hash table
+    float preemption = 0;
+};
+
+// The storage of a variable in a netCDF-4 file.
+struct Storage {
+    int layout = -1;  // NC_CONTIGUOUS, NC_CHUNKED, or -1 if not chosen
+    std::vector<std::size_t> chunks;
+    bool filters_set = false;  // the program has chosen the filters (the next five members)
+    int shuffle = 0, deflate = 0, level = 0;
+    bool zstandard = false;
+    int zstandard_level = 0;
+    std::vector<Filter> others;  // filters that the library cannot apply
+    int quantize = 0, digits = 0;
+    int endian = NC_ENDIAN_NATIVE;
+    bool no_fill = false;
+    bool of_file = false;  // the members describe the storage in the file
+
+    bool filtered() const {
+        return deflate != 0 || shuffle != 0 || zstandard || quantize != 0 || !others.empty();
+    }
+};
+
+struct Variable {
+    std::string name;
+    nc_type type = NC_DOUBLE;
+    std::vector<int> dims;
+    detail::NamedList<Attribute> attributes;
+    Storage storage;
+    std::optional<ChunkCache> cache;  // cache that the program has set
+    int frame = -1;
+};
+
+struct Table {
+    detail::NamedList<Dimension> dimensions;
+    detail::NamedList<Variable> variables;
+    detail::NamedList<Attribute> attributes;
+
+    // The following functions return a definition. They throw NC_EBADDIM, NC_ENOTVAR or NC_ENOTATT.
+    // For attributes, varid may be NC_GLOBAL.
+    Dimension& dimension(int dimid);
+    Variable& variable(int varid);
+    const Variable& variable(int varid) const { return const_cast<Table*>(this)->variable(varid); }
+    detail::NamedList<Attribute>& attributes_of(int varid);
+    Attribute& attribute(int varid, const std::string& name);
+
+    int find_dimension(const std::string& name) const;  // returns -1 if there is none
+    int find_variable(const std::string& name) const;
+    int unlimited() const;  // number of the record dimension; -1 if there is none
+    Index length(int dimid) const;
+    Index records() const;  // length of the record dimension; 0 if there is none
+    void set_records(Index records);
+
+    // Lengthens unlimited dimensions so that they contain a section.
+    // @param stride  may be NULL
+    void grow(const Variable& variable, const Index* start, const Index* count,
+              const Index* stride);
+
+    bool is_record(const Variable& variable) const;
+    std::vector<Index> lengths(const Variable& variable) const;
+    std::vector<std::string> names(const Variable& variable) const;
+
+    // Returns the fill value of a variable: _FillValue, or netCDF's default for its type.
+    static std::string fill_of(const Variable& variable);
+};
+
+// Checks a name, and converts it to Unicode's normal form. Throws NC_EBADNAME or NC_EMAXNAME.
+void check_name(std::string& name);
+
+}  // namespace thalweg::nc

@@ -1,0 +1,50 @@
+// Writes the puts that all ranks have queued: by calls of the library, or on one rank by netCDF-C.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "nc/definitions/definitions.hpp"
+#include "nc/queue/batch.hpp"
+#include "nc/queue/plans.hpp"
+#include "nc/queue/queue.hpp"
+#include "nc/state/state.hpp"
+
+namespace thalweg::nc {
+
+class BatchWriter {
+public:
+    BatchWriter(Definitions& definitions, State& state, const Queue& queue)
+        : table_(definitions.table), state_(state), queue_(queue) {}
+
+    // @note The following functions are collective. They throw errors on all ranks alike.
+    // Writes the queue.
+    void write();
+    // Makes what was written readable by each rank alone, if there are several ranks. With the
+    // service background this takes as long as the write. So it ends there after a few writes if
+    // no rank has worked alone, in any file.
+    // @param independent  some rank has put or read without the others, so it may read what was
+    //                     written
+    void commit(bool independent);
+
+private:
+    const Table& table_;
+    State& state_;
+    const Queue& queue_;
+    Plans plans_;
+
+    Batch next_batch();
+    // @param shared  arrays of entries that overlap others, in order; the library wants copies of
+    //                them
+    Error put_call(const PutCall& call, const std::vector<const char*>& shared);
+    std::vector<const char*> shared_arrays() const;
+    int put_box(const Variable& v, const Shape& start, const Shape& count, const Shape& stride,
+                const char* values);
+    void write_by_root(const Batch& batch);
+};
+
+// Tests if a box of a fixed-size variable is worth a write of its own.
+bool is_large(const Table& table, const Variable& v, const Shape& count);
+
+}  // namespace thalweg::nc

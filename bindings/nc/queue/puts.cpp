@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nc/queue/puts.hpp"
+
+#include <thalweg/alone.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "nc/base/pnetcdf_codes.hpp"
+#include "nc/base/types.hpp"
+#include "nc/state/library_file.hpp"
+
+namespace thalweg::nc {
+
+namespace {
+
+constexpr std::size_t most_entries = 1 << 16;  // most entries queued in a session of one rank
+
+// Copies the elements of a box that are part of a section to the section's values. Both have the
+// same dimensions.
+void lay_over(const Shape& start, const Shape& count, const Shape& stride, const char* box,
+              std::size_t bytes, const Section& section, void* values) {
+    const std::size_t dims = start.size();
+    Shape at(dims, 0);
+    const Index n = volume(section.count);
+    for (Index i = 0; i < n; i++) {
+        Index from = 0;
+        bool in = true;
+        for (std::size_t d = 0; d < dims && in; d++) {
+            const Index step = stride.empty() ? 1 : stride[d];
+            const Index wanted =
+                section.start[d] + at[d] * (section.stride.empty() ? 1 : section.stride[d]);
+            const Index k = wanted - start[d];
+            in = k >= 0 && k % step == 0 && k / step < count[d];
+            from = from * count[d] + k / step;
+        }
+        if (in)
+            std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(i) * bytes,
+                        box + static_cast<std::size_t>(from) * bytes, bytes);
+        for (std::size_t d = dims; d-- > 0;) {
+            if (++at[d] < section.count[d]) break;
+            at[d] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+// ---- puts ---------------------------------------------------------------------------------------
+
+Puts::Puts(Definitions& its_definitions, State& its_state)
+    : definitions(its_definitions),
+      state(its_state),
+      table_(definitions.table),
+      queue_(definitions.path),
+      joint_(state.session, definitions),
+      writer_(definitions, state, queue_),
+      last_write_(detail::now()) {}
+
+bool Puts::has_put(int varid) const {
+    const auto& all = queue_.entries();
+    return std::any_of(all.begin(), all.end(), [&](const Entry& e) {
+        return e.varid == varid && (!e.empty || state.session.ranks() > 1);
+    });
+}
+
+Index Puts::records() {
+    if (table_.unlimited() >= 0 && definitions.is_writable())
+        table_.set_records(std::max(table_.records(), joint_.reductions.wait()));
+    return table_.records();
+}
+
+bool Puts::writes_at_once(const Variable& v) const {
+    Index bytes = static_cast<Index>(size_of(v.type));
+    for (std::size_t d = table_.is_record(v) ? 1 : 0; d < v.dims.size(); d++)
+        bytes *= table_.length(v.dims[d]);
+    return bytes / state.session.ranks() > staging_limit() / 4;
+}
+
+void Puts::put(Entry entry) {
+    if (has_failed()) throw state.failure;
+    Variable& v = table_.variable(entry.varid);
+    entry.empty = volume(entry.count) == 0;
+    const bool collective = entry.collective, at_once = writes_at_once(v);
+    if (!entry.empty)
+        table_.grow(v, entry.start.data(), entry.count.data(),
+                    entry.stride.empty() ? nullptr : entry.stride.data());
+    if (entry.empty && !collective) return;
+    const auto one = [](Index step) { return step == 1; };
+    if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
+        entry.stride.clear();
+    const std::size_t size = size_of(v.type);
+    const std::size_t element = state.session.ranks() == 1 || !collective ? size : 0;
+    const Index bytes = entry.elements() * static_cast<Index>(size);
+    const Error error = error_of([&] { queue_.push(std::move(entry), element); });
+    after_put(collective, at_once, bytes);
+    if (error.code != 0) throw error;
+    if (collective && at_once && !queue_.entries().empty()) queue_.own_last(bytes, size);
+}
+
+void Puts::put_nothing(int varid) {
+    if (varid < 0) return after_put(true, false);
+    const Variable& v = table_.variable(varid);
+    if (has_failed()) return;
+    (void)error_of([&] {
+        queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
+    });
+    after_put(true, writes_at_once(v));
+}
+
+// A single rank writes its queue before it begins a new record, so that writes consist of whole
+// records, and find the values in the cache. One of several ranks writes it if all others wait.
+void Puts::make_room(int varid, const Section& section) {
+    if (has_failed()) throw state.failure;
+    if (queue_.bytes() < staging_limit() / 8) return;
+    const Variable& v = table_.variable(varid);
+    const bool new_record = table_.is_record(v) && section.start.front() >= table_.records();
+    if (state.session.ranks() > 1 ? joint_.others_wait() : new_record) join(Reason::full);
+}
+
+// Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
+// @param bytes  size of this rank's put
+void Puts::after_put(bool collective, bool at_once, Index bytes) {
+    if (!collective) return;
+    const auto before = joint_.reductions.post({table_.records(), queue_.bytes()});
+    const bool since = joint_.reductions.posted() - handed_over_ > 8;
+    const Index queued = state.session.ranks() == 1 ? queue_.bytes()
+                         : since && before          ? before->bytes
+                                                    : 0;
+    const bool many = state.session.ranks() == 1 && queue_.entries().size() >= most_entries;
+    if (many || queued > staging_limit() / 2)
+        join(Reason::full);
+    else if (at_once)
+        join(Reason::full, -1, bytes > staging_limit() / 4);
+}
+
+bool Puts::put_at_once(const Entry& entry) {
+    // An empty collective put stands for those of other ranks, which must not be written later.
+    const auto same = [&](const Entry& e) { return e.varid == entry.varid; };
+    const auto& queued = queue_.entries();
+    const Variable& before = table_.variable(entry.varid);
+    if (has_failed() || !before.storage.no_fill || !is_large(table_, before, entry.count) ||
+        !entry.stride.empty() || entry.pieces != nullptr)
+        return false;
+    const auto must_wait = [&] {
+        return state.kind() != State::Kind::writing ||
+               std::any_of(queued.begin(), queued.end(), same);
+    };
+    if (must_wait() && queue_.has_values() && joint_.others_wait()) join(Reason::full);
+    if (must_wait()) return false;
+    const Variable& v = table_.variable(entry.varid);  // join() may have replaced the definitions
+    const int status = tw_put_box_alone(state.file(), v.name.c_str(), static_cast<tw_type>(v.type),
+                                        entry.start.data(), entry.count.data(), entry.values);
+    if (status == TW_EUNSUPPORTED) return false;
+    const Error error = error_of([&] { state.session.check(status); });
+    if (status == TW_EIO)
+        own_failure_ = error;  // the other ranks learn of it in the next joint call
+    if (error.code != 0) throw error;
+    return true;
+}
+
+// ---- joint calls --------------------------------------------------------------------------------
+
+// Keeps an error, which all later puts and joint calls return, and throws it.
+void Puts::fail(const Error& error) {
+    state.failure = error;
+    queue_.clear();
+    throw error;
+}
+
+int Puts::join(Reason reason, int varid, bool much) {
+    some_reads_ = false;
+    for (;;) {
+        const JointCalls::All all = joint_.meet({reason, varid, much, queue_.has_values(),
+                                                 reads_alone_ || queue_.has_independent(),
+                                                 has_failed() || own_failure_.code != 0});
+        apart_ = all.apart;
+        if (all.failed)
+            fail(error_of(
+                [&] { agree(state.session.comm(), has_failed() ? state.failure : own_failure_); }));
+        if (apart_)
+            throw Error{pnetcdf_codes::different_calls,
+                        definitions.path + ": the ranks are in different collective calls"};
+        const bool full = reason == Reason::full;
+        if (!all.waits && !all.writes_full) {
+            if (full) return -1;
+            continue;
+        }
+        if (all.independent) state.session.works_alone = true;
+        some_reads_ = all.varid >= 0;
+        joint_.settle_definitions(all, state.root);
+        if (all.waits && !all.much) {
+            keep_requests();
+            return -1;
+        }
+        handed_over_ = joint_.reductions.posted();
+        if (all.values)
+            write_queue(all);
+        else
+            queue_.clear();
+        if (full || all.waits) return all.varid;
+    }
+}
+
+// Writes the queue. An error is thrown here, and again by later calls.
+void Puts::write_queue(const JointCalls::All& all) {
+    last_write_ = detail::now();
+    try {
+        writer_.write();
+        queue_.clear();
+        if (all.writes_full) writer_.commit(all.independent);
+    } catch (const Error& error) {
+        fail(error);
+    } catch (const std::bad_alloc&) {
+        fail({out_of_memory, definitions.path + ": out of memory for what waits to be written"});
+    }
+}
+
+void Puts::write_requests(bool reads) {
+    const Error error = error_of([&] { join(Reason::wait, reads ? 0 : -1, reads || has_much()); });
+    queue_.drop_borrowed();  // requests of a call that failed
+    if (error.code != 0) throw error;
+}
+
+namespace {
+
+Index bytes_of(const Table& table, const Entry& e) {
+    return e.elements() * static_cast<Index>(size_of(table.variable(e.varid).type));
+}
+
+}  // namespace
+
+// Tests if the queue has to be written in a call in which all ranks wait.
+bool Puts::has_much() const {
+    constexpr int most_rounds = 64;
+    constexpr std::size_t most_sequences = 1 << 14;  // products of rounds and variables
+    constexpr std::size_t most_puts = 1 << 12;
+    constexpr double longest = 1;  // seconds that puts wait if nothing else comes
+    const auto& entries = queue_.entries();
+    Index bytes = 0;
+    for (std::size_t i = entries.size(); i-- > 0 && entries[i].borrowed;)
+        bytes += bytes_of(table_, entries[i]);
+    return bytes > staging_limit() / 256 || queue_.bytes() + bytes > staging_limit() / 8 ||
+           queue_.rounds() >= most_rounds || entries.size() >= most_puts ||
+           static_cast<std::size_t>(queue_.rounds()) * table_.variables.size() > most_sequences ||
+           (state.session.rank() == 0 && detail::now() - last_write_ > longest);
+}
+
+// Copies the values of the requests for which all ranks wait, and begins a new round of puts.
+void Puts::keep_requests() {
+    const auto& entries = queue_.entries();
+    const Error error = error_of([&] {
+        for (std::size_t i = entries.size(); i-- > 0 && entries[i].borrowed;)
+            queue_.own(i, bytes_of(table_, entries[i]),
+                       size_of(table_.variable(entries[i].varid).type));
+    });
+    if (state.session.ranks() > 1) queue_.begin_round();
+    if (error.code != 0) throw error;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+int Puts::begin_get(int varid) {
+    const int read = join(Reason::read, varid);
+    state.begin_reading();
+    return read;
+}
+
+void Puts::get(int varid, const Section& section, void* values) {
+    const Variable& v = table_.variable(varid);
+    state.session.check(tw_get_box(state.file(), v.name.c_str(), static_cast<tw_type>(v.type),
+                                   section.start.data(), section.count.data(), section.steps(),
+                                   values));
+}
+
+void Puts::get_nothing(int varid) {
+    const Shape zero(table_.variable(varid).dims.size());
+    char scalar[8];
+    get(varid, {zero, zero, {}}, scalar);
+}
+
+void Puts::get_alone(int varid, const Section& section, void* values) {
+    const Variable& v = table_.variable(varid);
+    const Index n = volume(section.count);
+    reads_alone_ = true;
+    if (n == 0) return;
+    const bool written = state.kind() != State::Kind::defining;
+    Session& own = session_of(MPI_COMM_SELF);
+    const std::lock_guard lock(own.mutex);
+    Section there = section;
+    tw_file alone = nullptr;
+    if (written) {
+        const State::Kind kind = state.kind();
+        if (!state.own_reader.is_open() && state.dirty && kind != State::Kind::reading)
+            throw Error{NC_EHDFERR,
+                        definitions.path +
+                            ": a rank by itself can read only what was there before the "
+                            "last sync of a file that is being written; use "
+                            "nc_var_par_access with NC_COLLECTIVE"};
+        std::string path = state.path();
+        if (kind == State::Kind::writing && access((path + ".part").c_str(), R_OK) == 0)
+            path += ".part";
+        alone = state.own_reader.open(path);
+    }
+    if (written && table_.is_record(v)) {  // some records may exist only in this rank's queue
+        Index records = 0;
+        const std::string& name = table_.dimension(v.dims.front()).name;
+        own.check(tw_inq_dim(alone, name.c_str(), &records));
+        const Index step = section.stride.empty() ? 1 : section.stride.front();
+        const Index after = records - section.start.front();
+        there.count.front() =
+            std::clamp<Index>((after + step - 1) / step, 0, section.count.front());
+    }
+    const std::string fill = Table::fill_of(v);
+    const bool all = written && volume(there.count) == n;
+    for (Index i = 0; i < n && !all; i++)
+        std::memcpy(static_cast<char*>(values) + i * static_cast<Index>(fill.size()), fill.data(),
+                    fill.size());
+    if (written && volume(there.count) > 0)
+        own.check(tw_get_box(alone, v.name.c_str(), static_cast<tw_type>(v.type),
+                             there.start.data(), there.count.data(), there.steps(), values));
+    const std::size_t bytes = size_of(v.type);
+    for (const Entry& e : queue_.entries())
+        if (e.varid == varid && !e.empty)
+            e.for_boxes([&](const Shape& start, const Shape& count, Index first) {
+                lay_over(start, count, e.stride, e.values + static_cast<std::size_t>(first) * bytes,
+                         bytes, section, values);
+            });
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+void sync(Puts& puts) {
+    const Definitions& definitions = puts.definitions;
+    if (!definitions.is_writable()) {
+        puts.state.own_reader.close();
+        return puts.state.sync();
+    }
+    if (definitions.in_define_mode() && definitions.format != Format::netcdf4)
+        throw Error{NC_EINDEFINE, definitions.path + " is in define mode"};
+    puts.join(Reason::sync);
+    puts.state.sync();
+}
+
+void end_definitions(Puts& puts) {
+    puts.definitions.end();
+    puts.state.settle_attributes();
+    if (!puts.definitions.changes.edits.empty()) {
+        puts.join(Reason::edit);
+        puts.state.make_edits();
+    }
+    puts.definitions.remember();
+}
+
+void close(Puts& puts) {
+    Definitions& definitions = puts.definitions;
+    Error error;
+    const auto attempt = [&](auto action) {
+        const Error thrown = error_of(action);
+        if (error.code == 0) error = thrown;
+    };
+    puts.state.own_reader.close();
+    if (definitions.in_define_mode()) {
+        attempt([&] { check_sizes(definitions); });
+        definitions.set_define_mode(false);
+    }
+    // Wait for ranks that are in another call and will close the file later.
+    if (definitions.is_writable()) do
+            attempt([&] { puts.join(Reason::close); });
+        while (puts.is_apart() && !puts.is_mixed());
+    if (puts.is_mixed()) throw error;
+    attempt([&] { puts.state.close(); });
+    if (error.code != 0) throw error;
+}
+
+void abort(Puts& puts) {
+    Definitions& definitions = puts.definitions;
+    puts.state.own_reader.close();
+    if (definitions.is_writable() && definitions.is_new() && !definitions.have_ended())
+        return discard(puts);
+    if (definitions.in_define_mode()) definitions.undo();
+    close(puts);
+}
+
+// Completes the new file and removes it, because the library can end a new file only by completing
+// it.
+void discard(Puts& puts) {
+    State& state = puts.state;
+    puts.definitions.table = {};
+    puts.definitions.changes.fresh.clear();
+    state.close();
+    state.session.check(tw_wait(state.session.handle(), 0));
+    on_rank(state.session.comm(), state.root, [&] { unlink(puts.definitions.path.c_str()); });
+}
+
+}  // namespace thalweg::nc
