@@ -71,13 +71,8 @@ std::vector<Index> copy(Offsets from, std::size_t n, const char* what) {
     return from == nullptr ? std::vector<Index>(n) : std::vector<Index>(from, from + n);
 }
 
-// Arguments that select a section of a variable. If all are NULL, it is the whole variable; if only
-// count is NULL, it is one element.
-struct Section {
-    std::vector<Index> start, count, stride;
-    const Index* steps() const { return stride.empty() ? nullptr : stride.data(); }
-};
-
+// The arguments that select a section: none, for the whole variable; start, for one element; or
+// all.
 enum class Kind { whole, element, part };
 
 Section section(File& file, int varid, Kind kind, Offsets start, Offsets count, Offsets stride) {
@@ -188,19 +183,14 @@ int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
     return on_file("PIOc_inq_attid", ncid, [&](File& file) {
         need_name(name, "name");
         file.agree_attributes();
-        const Attribute& a = file.table().attribute(varid, name);
-        set(idp, static_cast<int>(&a - &file.table().attributes_of(varid)[0]));
+        set(idp, file.table().number_of_attribute(varid, name));
     });
 }
 
 int PIOc_inq_attname(int ncid, int varid, int attnum, char* name) {
     return on_file("PIOc_inq_attname", ncid, [&](File& file) {
         file.agree_attributes();
-        const std::vector<Attribute>& all = file.table().attributes_of(varid);
-        if (attnum < 0 || static_cast<std::size_t>(attnum) >= all.size())
-            throw Error{NC_ENOTATT,
-                        "there is no attribute with the number " + std::to_string(attnum)};
-        set(name, all[static_cast<std::size_t>(attnum)].name);
+        set(name, file.table().attribute(varid, attnum).name);
     });
 }
 

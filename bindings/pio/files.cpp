@@ -169,9 +169,7 @@ int PIOc_inq_dimlen(int ncid, int dimid, PIO_Offset* lenp) {
 int PIOc_inq_dimid(int ncid, const char* name, int* idp) {
     return on_file("PIOc_inq_dimid", ncid, [&](File& file) {
         need_name(name, "name");
-        const int id = file.table().find_dimension(name);
-        if (id < 0) throw Error{NC_EBADDIM, std::string("there is no dimension ") + name};
-        set(idp, id);
+        set(idp, file.table().dimension_named(name));
     });
 }
 
@@ -201,9 +199,7 @@ int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int
 int PIOc_inq_varid(int ncid, const char* name, int* varidp) {
     return on_file("PIOc_inq_varid", ncid, [&](File& file) {
         need_name(name, "name");
-        const int id = file.table().find_variable(name);
-        if (id < 0) throw Error{NC_ENOTVAR, std::string("there is no variable ") + name};
-        set(varidp, id);
+        set(varidp, file.table().variable_named(name));
     });
 }
 

@@ -11,6 +11,7 @@
 #include "base/arithmetic.hpp"
 #include "file.hpp"
 #include "grid.hpp"
+#include "nc/base/attempt.hpp"
 #include "nc/base/session.hpp"
 #include "pio.h"
 
@@ -74,16 +75,8 @@ void tell_once(const char* what);
 template <class Action>
 int attempt(const char* call, Iosystem* system, const std::string& path, Action action) {
     const detail::OwnArithmetic arithmetic;
-    try {
-        action();
-        return PIO_NOERR;
-    } catch (const Error& error) {
-        return fail(call, system, path, error);
-    } catch (const std::bad_alloc&) {
-        return fail(call, system, path, Error{NC_ENOMEM, "out of memory"});
-    } catch (const std::exception& error) {
-        return fail(call, system, path, Error{internal_error, error.what()});
-    }
+    const Error error = error_of(action);
+    return error.code == 0 ? PIO_NOERR : fail(call, system, path, error);
 }
 
 // Runs an action and passes the iosystem with the given id to it.
@@ -127,19 +120,6 @@ inline void need_name(const char* name, const char* what) {
     need(name, what);
     if (std::strlen(name) > NC_MAX_NAME)
         throw Error{NC_EINVAL, std::string(what) + " is longer than PIO_MAX_NAME"};
-}
-
-inline void set(int* to, int value) {
-    if (to != nullptr) *to = value;
-}
-
-inline void set(PIO_Offset* to, Index value) {
-    if (to != nullptr) *to = static_cast<PIO_Offset>(value);
-}
-
-// Copies a text, including its terminating zero.
-inline void set(char* to, const std::string& text) {
-    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
 }  // namespace thalweg::pio

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "base/arithmetic.hpp"
@@ -22,6 +24,17 @@ int attempt(int (*code_of_error)(const Error&), Action action) {
             result = action();
     });
     return error.code == 0 ? result : code_of_error(error);
+}
+
+// Sets what a C function returns through a pointer, unless it is null.
+template <class T, class Value>
+void set(T* to, Value value) {
+    if (to != nullptr) *to = static_cast<T>(value);
+}
+
+// Copies a text, including its terminating zero.
+inline void set(char* to, const std::string& text) {
+    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
 }  // namespace thalweg::nc

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "nc/base/shape.hpp"
 
@@ -38,6 +39,25 @@ void for_elements(const Shape& count, const std::ptrdiff_t* map, Copy copy) {
             at[d] = 0;
         }
     }
+}
+
+// Copies the elements of an array to their order in the section.
+inline void gather(const Shape& count, const std::ptrdiff_t* map, std::size_t bytes,
+                   const void* array, char* to) {
+    for_elements(count, map, [&](std::size_t i, std::ptrdiff_t at) {
+        std::memcpy(to + i * bytes,
+                    static_cast<const char*>(array) + at * static_cast<std::ptrdiff_t>(bytes),
+                    bytes);
+    });
+}
+
+// Copies elements in the order of the section to an array.
+inline void scatter(const Shape& count, const std::ptrdiff_t* map, std::size_t bytes,
+                    const char* from, void* array) {
+    for_elements(count, map, [&](std::size_t i, std::ptrdiff_t at) {
+        std::memcpy(static_cast<char*>(array) + at * static_cast<std::ptrdiff_t>(bytes),
+                    from + i * bytes, bytes);
+    });
 }
 
 }  // namespace thalweg::nc

@@ -12,6 +12,14 @@
 
 namespace thalweg::nc {
 
+// Tests if MPI has been initialized, and not finalized.
+inline bool mpi_runs() {
+    int began = 0, ended = 0;
+    MPI_Initialized(&began);
+    if (began != 0) MPI_Finalized(&ended);
+    return began != 0 && ended == 0;
+}
+
 inline int rank_in(MPI_Comm comm) {
     int rank = 0;
     if (comm != MPI_COMM_NULL) MPI_Comm_rank(comm, &rank);

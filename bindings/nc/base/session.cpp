@@ -80,13 +80,6 @@ void end_with_process() {
     (void)registered;
 }
 
-bool mpi_runs() {
-    int began = 0, ended = 0;
-    MPI_Initialized(&began);
-    if (began != 0) MPI_Finalized(&ended);
-    return began != 0 && ended == 0;
-}
-
 // Throws an error if the settings ask for servers: the program needs all ranks of its iosystem, so
 // none can become a server.
 // @param served  the iosystem is asynchronous, so it has servers already
@@ -111,11 +104,29 @@ constexpr char settings[] = "staging=8GiB; attributes=first";
 
 void at_end(void (*action)(bool with_mpi)) { before_end().insert(action); }
 
-void inform(MPI_Comm comm, const std::string& text) {
+namespace {
+
+bool informs() {
     const char* const level = std::getenv("THALWEG_LOG");
-    if (level == nullptr || (std::string(level) != "info" && std::string(level) != "debug")) return;
-    if (rank_in(comm) == 0)
+    return level != nullptr && (std::string(level) == "info" || std::string(level) == "debug");
+}
+
+}  // namespace
+
+void inform(MPI_Comm comm, const std::string& text) {
+    if (informs() && rank_in(comm) == 0)
         std::fprintf(stderr, "thalweg: info: %s: %s\n", interface_name, text.c_str());
+}
+
+void inform(const char* interface, const Error& error) {
+    if (informs())
+        std::fprintf(stderr, "thalweg: info: %s: %s (%d)\n", interface, error.text.c_str(),
+                     error.code);
+}
+
+void tell_incomplete(const std::string& path, bool others) {
+    std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
+                 path.c_str(), others ? " and others are" : " is");
 }
 
 // Returns a quarter of the setting `staging`, because the library may hold several copies of the
@@ -188,10 +199,8 @@ Session::~Session() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-void Session::check(int status, const std::string& where) const {
-    if (status == TW_OK) return;
-    const Error error = error_of_call(status);
-    throw Error{error.code, where.empty() ? error.text : where + ": " + error.text};
+void Session::check(int status) const {
+    if (status != TW_OK) throw error_of_call(status);
 }
 
 Error Session::error_of_call(int status) const {

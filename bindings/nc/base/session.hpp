@@ -59,7 +59,7 @@ public:
     int finalize();
 
     // Throws if a library call returned an error status.
-    void check(int status, const std::string& where = "") const;
+    void check(int status) const;
     // Returns the error of the last library call, with its status. After a failed write to a disk
     // that is full, its code is the system's.
     Error error_of_call(int status) const;
@@ -116,6 +116,11 @@ void end_served(Session& session);
 
 // Logs a line at level info on rank 0 of these ranks.
 void inform(MPI_Comm comm, const std::string& text);
+// Logs an error at level info.
+void inform(const char* interface, const Error& error);
+// Prints that files are incomplete, as the process exits without MPI_Finalize.
+// @param path  the first of them
+void tell_incomplete(const std::string& path, bool others);
 
 // Returns the number of bytes that a rank may put before they must be passed to the library.
 std::int64_t staging_limit();

@@ -34,6 +34,27 @@ Attribute& Table::attribute(int varid, const std::string& name) {
                                 (varid == NC_GLOBAL ? "" : " of " + variable(varid).name)};
 }
 
+const Attribute& Table::attribute(int varid, int number) {
+    const detail::NamedList<Attribute>& all = attributes_of(varid);
+    if (number < 0 || static_cast<std::size_t>(number) >= all.size())
+        throw Error{NC_ENOTATT, "there is no attribute number " + std::to_string(number)};
+    return all[static_cast<std::size_t>(number)];
+}
+
+int Table::number_of_attribute(int varid, const std::string& name) {
+    return static_cast<int>(&attribute(varid, name) - &attributes_of(varid)[0]);
+}
+
+int Table::dimension_named(const std::string& name) const {
+    if (const int found = find_dimension(name); found >= 0) return found;
+    throw Error{NC_EBADDIM, "there is no dimension " + name};
+}
+
+int Table::variable_named(const std::string& name) const {
+    if (const int found = find_variable(name); found >= 0) return found;
+    throw Error{NC_ENOTVAR, "there is no variable " + name};
+}
+
 int Table::find_dimension(const std::string& name) const { return dimensions.find(name); }
 
 int Table::find_variable(const std::string& name) const { return variables.find(name); }

@@ -83,6 +83,10 @@ struct Table {
     const Variable& variable(int varid) const { return const_cast<Table*>(this)->variable(varid); }
     detail::NamedList<Attribute>& attributes_of(int varid);
     Attribute& attribute(int varid, const std::string& name);
+    const Attribute& attribute(int varid, int number);
+    int number_of_attribute(int varid, const std::string& name);
+    int dimension_named(const std::string& name) const;
+    int variable_named(const std::string& name) const;
 
     int find_dimension(const std::string& name) const;  // returns -1 if there is none
     int find_variable(const std::string& name) const;

@@ -8,14 +8,9 @@
 
 #include "nc/base/error.hpp"
 #include "nc/base/types.hpp"
+#include "nc/definitions/storage_rules.hpp"
 
 namespace thalweg::nc {
-
-namespace {
-
-constexpr unsigned zstd_filter = 32015;  // number that the HDF Group has registered
-
-}  // namespace
 
 void check_code(int code, const std::string& path, const std::string& what) {
     if (code != NC_NOERR) throw Error{code, path + ": " + what + ": " + nc_strerror(code)};
@@ -44,7 +39,7 @@ int define_variable(int ncid, const Variable& v) {
     }
     for (const Filter& f : s.others)
         if (code == NC_NOERR && !v.dims.empty())
-            code = f.id == H5Z_FILTER_FLETCHER32
+            code = f.id == fletcher_filter
                        ? nc_def_var_fletcher32(ncid, varid, 1)
                        : nc_def_var_filter(ncid, varid, f.id, f.parameters.size(),
                                            f.parameters.data());
@@ -108,7 +103,7 @@ Storage stored(const std::string& path, const std::string& variable) {
         if (filter.id == zstd_filter && parameters == 1) {
             s.zstandard = true;
             s.zstandard_level = static_cast<int>(filter.parameters[0]);
-        } else if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE) {
+        } else if (filter.id != deflate_filter && filter.id != shuffle_filter) {
             s.others.push_back(std::move(filter));
         }
     }

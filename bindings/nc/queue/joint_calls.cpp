@@ -8,13 +8,10 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "nc/base/pnetcdf_codes.hpp"
 #include "nc/base/ranks.hpp"
 #include "nc/base/words.hpp"
 
 namespace thalweg::nc {
-
-using namespace pnetcdf_codes;
 
 namespace {
 

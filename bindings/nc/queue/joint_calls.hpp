@@ -10,6 +10,19 @@
 
 namespace thalweg::nc {
 
+// PnetCDF's codes for calls and definitions that differ between ranks.
+enum {
+    different_calls = -250,
+    other_dimensions = -252,
+    other_dimension_length = -253,
+    other_dimension_name = -254,
+    other_variables = -255,
+    other_variable_name = -256,
+    other_variable_rank = -257,
+    other_variable_dimensions = -258,
+    other_variable_type = -259
+};
+
 enum class Reason { full = 1, edit, sync, read, close, leave, wait };
 
 class JointCalls {

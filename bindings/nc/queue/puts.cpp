@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "nc/base/pnetcdf_codes.hpp"
 #include "nc/base/types.hpp"
 #include "nc/state/library_file.hpp"
 
@@ -183,7 +182,7 @@ int Puts::join(Reason reason, int varid, bool much) {
             fail(error_of(
                 [&] { agree(state.session.comm(), has_failed() ? state.failure : own_failure_); }));
         if (apart_)
-            throw Error{pnetcdf_codes::different_calls,
+            throw Error{different_calls,
                         definitions.path + ": the ranks are in different collective calls"};
         const bool full = reason == Reason::full;
         if (!all.waits && !all.writes_full) {

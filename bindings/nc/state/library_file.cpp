@@ -7,6 +7,7 @@
 #include "nc/base/ranks.hpp"
 #include "nc/base/words.hpp"
 #include "nc/definitions/storage.hpp"
+#include "nc/definitions/storage_rules.hpp"
 #include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::nc {
@@ -151,11 +152,11 @@ Storage storage_in_file(const Variable& v, const Session& session, tw_file file,
     s.layout = !chunk.empty() && chunk.front() > 0 ? NC_CHUNKED : NC_CONTIGUOUS;
     s.chunks.assign(chunk.begin(), chunk.end());
     for (int f = 0; f < filters; f++) {
-        if (id[f] == 2)
+        if (id[f] == shuffle_filter)
             s.shuffle = 1;
-        else if (id[f] == 1)
+        else if (id[f] == deflate_filter)
             s.deflate = 1, s.level = level[f];
-        else if (id[f] == 32015)
+        else if (id[f] == zstd_filter)
             s.zstandard = true, s.zstandard_level = level[f];
         else
             s.others.push_back({static_cast<unsigned>(id[f]), {}});

@@ -249,12 +249,7 @@ int File::put(Request r, const void* values) {
             if (!dense) {
                 const std::size_t bytes = size_of(r.type);
                 gathered.resize(static_cast<std::size_t>(n) * bytes);
-                for_elements(s.count, r.map, [&](std::size_t i, std::ptrdiff_t at) {
-                    std::memcpy(
-                        gathered.data() + i * bytes,
-                        static_cast<const char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
-                        bytes);
-                });
+                gather(s.count, r.map, bytes, values, gathered.data());
                 ready = gathered.data();
             }
             char* const own =
@@ -316,10 +311,7 @@ int File::get(Request r, void* values) {
     std::string converted(static_cast<std::size_t>(n) * bytes, '\0');
     const int code = convert(v.type, read.data(), r.type, converted.data(), n, "",
                              has_classic_types(definitions.format));
-    for_elements(s.count, r.map, [&](std::size_t i, std::ptrdiff_t at) {
-        std::memcpy(static_cast<char*>(values) + at * static_cast<std::ptrdiff_t>(bytes),
-                    converted.data() + i * bytes, bytes);
-    });
+    scatter(s.count, r.map, bytes, converted.data(), values);
     return code;
 }
 

@@ -49,13 +49,6 @@ std::vector<std::unique_ptr<File>> take_files(bool with_mpi) {
     return open;
 }
 
-bool mpi_runs() {
-    int began = 0, ended = 0;
-    MPI_Initialized(&began);
-    if (began != 0) MPI_Finalized(&ended);
-    return began != 0 && ended == 0;
-}
-
 void close_unclosed(std::unique_ptr<File> file) {
     const std::string path = file->path();
     const bool tell = file->state.session.rank() == 0;
@@ -122,19 +115,14 @@ void close_files(bool with_mpi) {
 void tell_unclosed_files() {
     if (process != getpid() || !mpi_runs()) return;
     std::vector<std::unique_ptr<File>> left = take_files(true);
-    if (!left.empty())
-        std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
-                     left.front()->path().c_str(), left.size() == 1 ? " is" : " and others are");
+    if (!left.empty()) tell_incomplete(left.front()->path(), left.size() > 1);
     // Do not close these files: closing is collective, and objects that it needs may already have
     // been destroyed.
     for (std::unique_ptr<File>& file : left) (void)file.release();
 }
 
 int failed(const Error& error) {
-    const char* const level = std::getenv("THALWEG_LOG");
-    if (level != nullptr && (std::strcmp(level, "info") == 0 || std::strcmp(level, "debug") == 0))
-        std::fprintf(stderr, "thalweg: info: %s: %s (%d)\n", interface_name, error.text.c_str(),
-                     error.code);
+    inform(interface_name, error);
     return error.code;
 }
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -65,16 +64,6 @@ void end_file(std::unique_ptr<File> file, Action action) {
     else
         file.reset();
     if (error.code != 0) throw error;
-}
-
-template <class T>
-void set(T* to, T value) {
-    if (to != nullptr) *to = value;
-}
-
-// Copies a text, including its terminating zero.
-inline void set(char* to, const std::string& text) {
-    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
 // Passes a file to the real library, because the program needs something that the engine lacks. A

@@ -64,16 +64,8 @@ int inq_dimids(int ncid, int* n, int* ids, int) {
     return on_file(ncid, [&](File& file) { count(n, ids, file.table().dimensions.size()); });
 }
 
-int inq_typeids(int ncid, int* n, int*) {
-    return on_file(ncid, [&](File&) { set(n, 0); });
-}
-
 int inq_type_equal(int ncid, int type, int, int other_type, int* equal) {
     return on_file(ncid, [&](File&) { set(equal, type == other_type ? 1 : 0); });
-}
-
-int inq_user_type(int ncid, int, char*, std::size_t*, int*, std::size_t*, int*) {
-    return on_file(ncid, [](File& file) { return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4; });
 }
 
 int inq_typeid(int ncid, const char* name, int* type) {
@@ -125,33 +117,22 @@ int no_type(int ncid, Arguments...) {
 }  // namespace
 
 void add_groups_and_types(Table& t) {
-    t.inq_ncid = inq_ncid;
-    t.inq_grps = inq_grps;
-    t.inq_grpname = inq_grpname;
-    t.inq_grpname_full = inq_grpname_full;
-    t.inq_grp_parent = inq_grp_parent;
-    t.inq_grp_full_ncid = inq_grp_full_ncid;
-    t.inq_varids = inq_varids;
-    t.inq_dimids = inq_dimids;
-    t.inq_typeids = inq_typeids;
-    t.inq_type_equal = inq_type_equal;
-    t.inq_user_type = inq_user_type;
-    t.inq_typeid = inq_typeid;
-    t.def_grp = def_grp;
-    t.rename_grp = rename_grp;
-    t.def_compound = def_compound;
+#define X(name) t.name = name
+    X(inq_ncid), X(inq_grps), X(inq_grpname), X(inq_grpname_full), X(inq_grp_parent),
+        X(inq_grp_full_ncid), X(inq_varids), X(inq_dimids), X(inq_type_equal), X(inq_typeid),
+        X(def_grp), X(rename_grp), X(def_compound), X(def_vlen), X(def_enum), X(def_opaque);
+#undef X
+    t.inq_typeids = inq_grps;
+    t.inq_user_type = no_type;
     t.insert_compound = no_type;
     t.insert_array_compound = no_type;
     t.inq_compound_field = no_type;
     t.inq_compound_fieldindex = no_type;
-    t.def_vlen = def_vlen;
     t.put_vlen_element = no_type;
     t.get_vlen_element = no_type;
-    t.def_enum = def_enum;
     t.insert_enum = no_type;
     t.inq_enum_member = no_type;
     t.inq_enum_ident = no_type;
-    t.def_opaque = def_opaque;
 }
 
 }  // namespace thalweg::netcdf::engine

@@ -169,20 +169,12 @@ int show_metadata(int) { return 0; }
 }  // namespace
 
 void add_storage(Table& t) {
-    t.def_var_deflate = def_var_deflate;
-    t.def_var_fletcher32 = def_var_fletcher32;
-    t.def_var_chunking = def_var_chunking;
-    t.def_var_endian = def_var_endian;
-    t.def_var_filter = def_var_filter;
-    t.def_var_quantize = def_var_quantize;
-    t.inq_var_quantize = inq_var_quantize;
-    t.def_var_fill = def_var_fill;
-    t.inq_var_filter_ids = inq_var_filter_ids;
-    t.inq_var_filter_info = inq_var_filter_info;
-    t.inq_filter_avail = inq_filter_avail;
-    t.set_var_chunk_cache = set_var_chunk_cache;
-    t.get_var_chunk_cache = get_var_chunk_cache;
-    t.show_metadata = show_metadata;
+#define X(name) t.name = name
+    X(def_var_deflate), X(def_var_fletcher32), X(def_var_chunking), X(def_var_endian),
+        X(def_var_filter), X(def_var_quantize), X(inq_var_quantize), X(def_var_fill),
+        X(inq_var_filter_ids), X(inq_var_filter_info), X(inq_filter_avail), X(set_var_chunk_cache),
+        X(get_var_chunk_cache), X(show_metadata);
+#undef X
 }
 
 }  // namespace thalweg::netcdf::engine

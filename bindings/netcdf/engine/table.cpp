@@ -129,11 +129,7 @@ int def_dim(int ncid, const char* name, std::size_t length, int* id) {
 }
 
 int inq_dimid(int ncid, const char* name, int* id) {
-    return on_file(ncid, [&](File& file) {
-        const int found = file.table().find_dimension(name);
-        if (found < 0) throw Error{NC_EBADDIM, std::string("there is no dimension ") + name};
-        set(id, found);
-    });
+    return on_file(ncid, [&](File& file) { set(id, file.table().dimension_named(name)); });
 }
 
 int inq_dim(int ncid, int dimid, char* name, std::size_t* length) {
@@ -174,19 +170,13 @@ int inq_att(int ncid, int varid, const char* name, int* type, std::size_t* n) {
 }
 
 int inq_attid(int ncid, int varid, const char* name, int* id) {
-    return on_file(ncid, [&](File& file) {
-        const Attribute& a = file.table().attribute(varid, name);
-        set(id, static_cast<int>(&a - &file.table().attributes_of(varid)[0]));
-    });
+    return on_file(ncid,
+                   [&](File& file) { set(id, file.table().number_of_attribute(varid, name)); });
 }
 
 int inq_attname(int ncid, int varid, int number, char* name) {
-    return on_file(ncid, [&](File& file) {
-        const std::vector<Attribute>& all = file.table().attributes_of(varid);
-        if (number < 0 || static_cast<std::size_t>(number) >= all.size())
-            throw Error{NC_ENOTATT, "there is no attribute number " + std::to_string(number)};
-        set(name, all[static_cast<std::size_t>(number)].name);
-    });
+    return on_file(ncid,
+                   [&](File& file) { set(name, file.table().attribute(varid, number).name); });
 }
 
 int rename_att(int ncid, int varid, const char* name, const char* new_name) {
@@ -256,11 +246,7 @@ int def_var(int ncid, const char* name, int type, int n, const int* dims, int* i
 }
 
 int inq_varid(int ncid, const char* name, int* id) {
-    return on_file(ncid, [&](File& file) {
-        const int found = file.table().find_variable(name);
-        if (found < 0) throw Error{NC_ENOTVAR, std::string("there is no variable ") + name};
-        set(id, found);
-    });
+    return on_file(ncid, [&](File& file) { set(id, file.table().variable_named(name)); });
 }
 
 int rename_var(int ncid, int varid, const char* name) {
@@ -361,44 +347,17 @@ int get_vara(int ncid, int varid, const std::size_t* start, const std::size_t* c
 
 Table make() {
     Table t{};
+#define X(name) t.name = name
+    X(create), X(open), X(redef), X(sync), X(abort), X(close), X(set_fill), X(inq_format),
+        X(inq_format_extended), X(inq), X(inq_type), X(def_dim), X(inq_dimid), X(inq_dim),
+        X(inq_unlimdim), X(rename_dim), X(inq_att), X(inq_attid), X(inq_attname), X(rename_att),
+        X(del_att), X(get_att), X(put_att), X(def_var), X(inq_varid), X(rename_var), X(get_vara),
+        X(put_vara), X(get_vars), X(put_vars), X(get_varm), X(put_varm), X(inq_var_all),
+        X(var_par_access), X(inq_unlimdims);
+#undef X
     t.model = NC_FORMATX_UDF1;
     t.dispatch_version = 5;
-    t.create = create;
-    t.open = open;
-    t.redef = redef;
     t._enddef = enddef;
-    t.sync = sync;
-    t.abort = abort;
-    t.close = close;
-    t.set_fill = set_fill;
-    t.inq_format = inq_format;
-    t.inq_format_extended = inq_format_extended;
-    t.inq = inq;
-    t.inq_type = inq_type;
-    t.def_dim = def_dim;
-    t.inq_dimid = inq_dimid;
-    t.inq_dim = inq_dim;
-    t.inq_unlimdim = inq_unlimdim;
-    t.rename_dim = rename_dim;
-    t.inq_att = inq_att;
-    t.inq_attid = inq_attid;
-    t.inq_attname = inq_attname;
-    t.rename_att = rename_att;
-    t.del_att = del_att;
-    t.get_att = get_att;
-    t.put_att = put_att;
-    t.def_var = def_var;
-    t.inq_varid = inq_varid;
-    t.rename_var = rename_var;
-    t.get_vara = get_vara;
-    t.put_vara = put_vara;
-    t.get_vars = get_vars;
-    t.put_vars = put_vars;
-    t.get_varm = get_varm;
-    t.put_varm = put_varm;
-    t.inq_var_all = inq_var_all;
-    t.var_par_access = var_par_access;
-    t.inq_unlimdims = inq_unlimdims;
     add_storage(t);
     add_groups_and_types(t);
     return t;

@@ -1,14 +1,13 @@
 // The function that the shim calls after it has loaded the front.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <mpi.h>
-
 #include <cstdlib>
 
 #include "front/account.hpp"
 #include "front/files.hpp"
 #include "front/router.hpp"
 #include "front/slots.hpp"
+#include "nc/base/ranks.hpp"
 #include "shim/shim.h"
 #ifdef THALWEG_PNETCDF_NAMES
 #include "pnetcdf/front/table.hpp"
@@ -36,12 +35,7 @@ const char* attach(thalweg_netcdf* library) {
                           : "it takes no dispatch table of version 5, 4 or 3";
 }
 
-int mpi_runs() {
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    return begun != 0 && ended == 0 ? 1 : 0;
-}
+int mpi_runs() { return nc::mpi_runs() ? 1 : 0; }
 
 thalweg_owner owner(const thalweg_netcdf* library, int id) {
     const File* const file = find_file(library->index, id);

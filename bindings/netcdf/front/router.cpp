@@ -24,19 +24,6 @@ Real reals[thalweg_most_libraries];
 /// their ids.
 int engine_library = -1;
 
-/// For the duration of a scope, marks calls as coming from inside Thalweg, so that the shim passes
-/// them on.
-class Depth {
-public:
-    Depth() : depth_(shim->depth()) { ++*depth_; }
-    ~Depth() { --*depth_; }
-    Depth(const Depth&) = delete;
-    Depth& operator=(const Depth&) = delete;
-
-private:
-    int* depth_;
-};
-
 /// Tests if calls on a file are possible. In a child process, those on files of the engine are not.
 bool usable(const File* file) { return file != nullptr && (file->forwarded() || !is_child); }
 
@@ -51,7 +38,7 @@ struct Plain<library, entry, function> {
     static int call(int id, A... arguments) {
         const File* const file = find_file(library, id);
         if (!usable(file)) return bad_id;
-        const Depth deeper;
+        const Depth deeper(shim);
         if (!file->forwarded()) return (engine_table.*entry)(id, arguments...);
         auto* const forward = file->real->*function;
         return forward != nullptr ? forward(file->inner_of(id), arguments...) : not_built;
@@ -68,7 +55,7 @@ struct Special<library, entry, function> {
     static int call(int id, A... arguments) {
         const File* const file = find_file(library, id);
         if (!usable(file)) return bad_id;
-        const Depth deeper;
+        const Depth deeper(shim);
         return file->forwarded() ? function(*file, id, arguments...)
                                  : (engine_table.*entry)(id, arguments...);
     }
@@ -207,7 +194,7 @@ template <int library>
 int close(int id, void* parameters) {
     File* const file = find_file(library, id);
     if (!usable(file)) return bad_id;
-    const Depth deeper;
+    const Depth deeper(shim);
     const bool forwarded = file->forwarded();
     const int code =
         forwarded ? file->real->close(file->inner_of(id)) : engine_table.close(id, parameters);
@@ -222,7 +209,7 @@ template <int library>
 int abort(int id) {
     const File* const file = find_file(library, id);
     if (!usable(file)) return bad_id;
-    const Depth deeper;
+    const Depth deeper(shim);
     const int code =
         file->forwarded() ? file->real->abort(file->inner_of(id)) : engine_table.abort(id);
     remove_file(library, id);
@@ -297,7 +284,7 @@ int route_var_par_access(int library, int id, int variable, int access) {
     if (file == nullptr) return thalweg_call_not_taken;
     if (!usable(file)) return bad_id;
     if (!file->forwarded()) return engine_table.var_par_access(id, variable, access);
-    const Depth deeper;
+    const Depth deeper(shim);
     auto* const forward = file->real->var_par_access;
     return forward != nullptr ? forward(file->inner_of(id), variable, access) : not_built;
 }
@@ -310,7 +297,7 @@ const Table& file_table() {
 int forward(int id, const std::string& place, int mode, bool create, const std::string& reason) {
     File* const file = find_file(engine_library, id);
     if (file == nullptr || file->forwarded()) return bad_id;
-    const Depth deeper;
+    const Depth deeper(shim);
     const std::string path = std::exchange(file->call.path, place);
     const int code = make_by_library(*file, create, mode);
     file->call.path = path;
@@ -320,7 +307,7 @@ int forward(int id, const std::string& place, int mode, bool create, const std::
 
 void take_back(int id) {
     File* const file = find_file(engine_library, id);
-    const Depth deeper;
+    const Depth deeper(shim);
     if (!file->forwarded()) return;
     file->real->close(file->inner_of(id));
     file->inner.store(-1, std::memory_order_release);

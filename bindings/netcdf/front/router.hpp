@@ -9,6 +9,19 @@
 
 namespace thalweg::netcdf {
 
+/// For the duration of a scope, marks calls as coming from inside Thalweg, so that the shim passes
+/// them on.
+class Depth {
+public:
+    explicit Depth(const thalweg_shim* shim) : depth_(shim->depth()) { ++*depth_; }
+    ~Depth() { --*depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+private:
+    int* depth_;
+};
+
 /// Sets the shim, whose depth each entry raises while it runs. Child processes that are forked
 /// later cannot use files of the engine.
 void begin_router(const thalweg_shim* shim);

@@ -29,7 +29,7 @@ int put_attribute(File& file, int varid, const char* name, int type, Index n, co
     check_name(checked);
     if (size_of(type) == 0) refuse(NC_EBADTYPE, "there is no such type");
     if (type > NC_DOUBLE && file.definitions.format != Format::cdf5)
-        refuse(strict_cdf2, "the format lacks the type");
+        refuse(NC_ESTRICTCDF2, "the format lacks the type");
     if (memory == NC_NAT) memory = type;
     if ((memory == NC_CHAR) != (type == NC_CHAR)) refuse(NC_ECHAR, "text is no number");
     if (n > 0 && values == nullptr) refuse(NC_EINVAL, "there are no values");
@@ -106,8 +106,8 @@ int ncmpi_inq_att(File& file, int varid, const char* name, nc_type* type, MPI_Of
     return on(file, [&] {
         file.table().attributes_of(varid);
         const Attribute& a = file.table().attribute(varid, checked(name));
-        if (type != nullptr) *type = a.type;
-        if (n != nullptr) *n = a.n;
+        set(type, a.type);
+        set(n, a.n);
     });
 }
 
@@ -121,20 +121,13 @@ int ncmpi_inq_attlen(File& file, int varid, const char* name, MPI_Offset* n) {
 
 int ncmpi_inq_attid(File& file, int varid, const char* name, int* id) {
     return on(file, [&] {
-        const auto& all = file.table().attributes_of(varid);
-        const Attribute& a = file.table().attribute(varid, checked(name));
-        if (id != nullptr) *id = static_cast<int>(&a - &all[0]);
+        file.table().attributes_of(varid);
+        set(id, file.table().number_of_attribute(varid, checked(name)));
     });
 }
 
 int ncmpi_inq_attname(File& file, int varid, int number, char* name) {
-    return on(file, [&] {
-        const auto& all = file.table().attributes_of(varid);
-        if (number < 0 || static_cast<std::size_t>(number) >= all.size())
-            throw Error{NC_ENOTATT, "there is no attribute number " + std::to_string(number)};
-        const std::string& text = all[static_cast<std::size_t>(number)].name;
-        if (name != nullptr) std::memcpy(name, text.c_str(), text.size() + 1);
-    });
+    return on(file, [&] { set(name, file.table().attribute(varid, number).name); });
 }
 
 }  // namespace calls

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pnetcdf.h>
+
 #include "nc/base/attempt.hpp"
-#include "nc/base/pnetcdf_codes.hpp"
 
 namespace thalweg::pnetcdf::engine {
-
-using namespace nc::pnetcdf_codes;
 
 // Returns PnetCDF's code for an error of netCDF or of the system. Logs the error's text at level
 // info.

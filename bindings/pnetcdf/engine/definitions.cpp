@@ -56,7 +56,7 @@ int ncmpi_def_dim(File& file, const char* name, MPI_Offset length, int* id) {
         if (length == NC_UNLIMITED && file.table().unlimited() >= 0)
             throw Error{NC_EUNLIMIT, file.path() + " has an unlimited dimension"};
         const int made = file.definitions.def_dim(name, length);
-        if (id != nullptr) *id = made;
+        set(id, made);
     });
 }
 
@@ -69,11 +69,11 @@ int ncmpi_def_var(File& file, const char* name, nc_type type, int n, const int* 
             throw Error{NC_EINVAL, checked + ": the dimensions are missing"};
         check_name(checked);
         if (type > NC_DOUBLE && file.definitions.format != Format::cdf5)
-            throw Error{strict_cdf2,
+            throw Error{NC_ESTRICTCDF2,
                         file.path() + ": variable " + name + ": the format has no such type"};
         const int made = file.definitions.def_var(name, type, std::vector<int>(dims, dims + n));
         file.table().variable(made).storage.no_fill = file.handle().fill_mode == NC_NOFILL;
-        if (id != nullptr) *id = made;
+        set(id, made);
     });
 }
 
@@ -98,7 +98,7 @@ int ncmpi_set_fill(File& file, int mode, int* old) {
         set_fill(file.definitions, mode);
         for (Variable& v : file.table().variables) v.storage.no_fill = mode == NC_NOFILL;
         const int before = std::exchange(file.handle().fill_mode, mode);
-        if (old != nullptr) *old = before;
+        set(old, before);
     });
 }
 

@@ -22,17 +22,14 @@
 namespace thalweg::pnetcdf::engine {
 
 int code_for_program(const Error& error) {
-    const char* const level = std::getenv("THALWEG_LOG");
-    if (level != nullptr && (std::strcmp(level, "info") == 0 || std::strcmp(level, "debug") == 0))
-        std::fprintf(stderr, "thalweg: info: PnetCDF's interface: %s (%d)\n", error.text.c_str(),
-                     error.code);
+    inform("PnetCDF's interface", error);
     switch (error.code) {
-        case ENOENT: return no_file;
-        case ENOSPC: return no_space;
-        case EDQUOT: return over_quota;
+        case ENOENT: return NC_ENOENT;
+        case ENOSPC: return NC_ENO_SPACE;
+        case EDQUOT: return NC_EQUOTA;
         case EFBIG:
-        case NC_EIO: return write_failed;
-        default: return error.code > 0 ? bad_file : error.code;
+        case NC_EIO: return NC_EWRITE;
+        default: return error.code > 0 ? NC_EFILE : error.code;
     }
 }
 
@@ -181,7 +178,7 @@ int File::end(bool abort, bool last) {
         if (places.code != 0) throw places;
         if (closing.code != 0) throw closing;
     }
-    return left && !abort ? requests_pending : NC_NOERR;
+    return left && !abort ? NC_EPENDING : NC_NOERR;
 }
 
 void File::give_up_name() {
@@ -228,7 +225,7 @@ int use_again(const Call& call, const std::shared_ptr<File>& file) {
     return on(*file, [&] {
         if (call.create) file->give_up_name();
         const bool has_header = !file->definitions.is_new() || file->definitions.have_ended();
-        return has_header ? NC_NOERR : bad_file;
+        return has_header ? NC_NOERR : NC_EFILE;
     });
 }
 

@@ -45,9 +45,8 @@ void Handle::need_data() const {
 
 void Handle::need_mode(bool together) const {
     need_data();
-    if (together && independent) throw Error{is_independent, path + " is in independent data mode"};
-    if (!together && !independent)
-        throw Error{not_independent, path + " is in collective data mode"};
+    if (together && independent) throw Error{NC_EINDEP, path + " is in independent data mode"};
+    if (!together && !independent) throw Error{NC_ENOTINDEP, path + " is in collective data mode"};
 }
 
 Index Handle::hint(const char* name) const {
@@ -58,18 +57,18 @@ Index Handle::hint(const char* name) const {
 }
 
 void Handle::attach(Index bytes) {
-    if (bytes <= 0) throw Error{no_buffer_size, path + ": a buffer without bytes"};
-    if (buffer >= 0) throw Error{buffer_attached, path + " has a buffer"};
+    if (bytes <= 0) throw Error{NC_ENULLBUF, path + ": a buffer without bytes"};
+    if (buffer >= 0) throw Error{NC_EPREVATTACHBUF, path + " has a buffer"};
     buffer = bytes;
 }
 
 void Handle::detach() {
-    if (buffer_usage() > 0) throw Error{buffer_in_use, path + ": the buffer is in use"};
+    if (buffer_usage() > 0) throw Error{NC_EPENDINGBPUT, path + ": the buffer is in use"};
     buffer = -1;
 }
 
 Index Handle::buffer_size() const {
-    if (buffer < 0) throw Error{no_buffer, path + " has no buffer"};
+    if (buffer < 0) throw Error{NC_ENULLABUF, path + " has no buffer"};
     return buffer;
 }
 

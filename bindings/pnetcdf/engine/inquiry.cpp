@@ -15,15 +15,6 @@ namespace thalweg::pnetcdf::engine::calls {
 
 namespace {
 
-template <class T, class Value>
-void set(T* to, Value value) {
-    if (to != nullptr) *to = static_cast<T>(value);
-}
-
-void set_text(char* to, const std::string& text) {
-    if (to != nullptr) std::memcpy(to, text.c_str(), text.size() + 1);
-}
-
 int variables(File& file, bool records) {
     const nc::Table& t = file.table();
     return static_cast<int>(
@@ -74,23 +65,19 @@ int ncmpi_inq_num_rec_vars(File& file, int* n) {
 int ncmpi_inq_path(File& file, int* length, char* path) {
     return on(file, [&] {
         set(length, file.handle().path.size());
-        set_text(path, file.handle().path);
+        set(path, file.handle().path);
     });
 }
 
 // ---- dimensions ---------------------------------------------------------------------------------
 
 int ncmpi_inq_dimid(File& file, const char* name, int* id) {
-    return on(file, [&] {
-        const int found = file.table().find_dimension(checked(name));
-        if (found < 0) throw Error{NC_EBADDIM, std::string("there is no dimension ") + name};
-        set(id, found);
-    });
+    return on(file, [&] { set(id, file.table().dimension_named(checked(name))); });
 }
 
 int ncmpi_inq_dim(File& file, int id, char* name, MPI_Offset* length) {
     return on(file, [&] {
-        set_text(name, file.table().dimension(id).name);
+        set(name, file.table().dimension(id).name);
         if (length != nullptr) *length = file.length_of(id);
     });
 }
@@ -106,18 +93,14 @@ int ncmpi_inq_dimlen(File& file, int id, MPI_Offset* length) {
 // ---- variables ----------------------------------------------------------------------------------
 
 int ncmpi_inq_varid(File& file, const char* name, int* id) {
-    return on(file, [&] {
-        const int found = file.table().find_variable(checked(name));
-        if (found < 0) throw Error{NC_ENOTVAR, std::string("there is no variable ") + name};
-        set(id, found);
-    });
+    return on(file, [&] { set(id, file.table().variable_named(checked(name))); });
 }
 
 int ncmpi_inq_var(File& file, int id, char* name, nc_type* type, int* n, int* dims,
                   int* attributes) {
     return on(file, [&] {
         const Variable& v = variable_of(file.definitions, id);
-        set_text(name, v.name);
+        set(name, v.name);
         set(type, v.type);
         set(n, v.dims.size());
         if (dims != nullptr) std::copy(v.dims.begin(), v.dims.end(), dims);

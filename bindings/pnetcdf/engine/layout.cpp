@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "base/ignore_sigxfsz.hpp"
-#include "nc/base/pnetcdf_codes.hpp"
 #include "nc/base/ranks.hpp"
+#include "pnetcdf/engine/codes.hpp"
 
 namespace thalweg::pnetcdf::engine {
 
@@ -43,7 +43,7 @@ Places Layout::places() const {
     if (!placed_by_program_)
         return read_places(access(path.c_str(), R_OK) == 0 ? path : path + ".part");
     if (const char* const setting = setting_of_places())
-        throw Error{pnetcdf_codes::not_supported,
+        throw Error{NC_ENOTSUPPORT,
                     path + ": " + setting +
                         " is set, so that the places of the data are not those of PnetCDF"};
     return definitions_.is_new() || places_.begin.empty() ? planned() : places_;

@@ -14,7 +14,7 @@ public:
     Layout(const nc::Session& session, nc::Definitions& definitions, bool placed_by_program)
         : session_(session), definitions_(definitions), placed_by_program_(placed_by_program) {}
 
-    // Returns the places of the data. Throws not_supported if a setting makes them unpredictable.
+    // Returns the places of the data. Throws NC_ENOTSUPPORT if a setting makes them unpredictable.
     Places places() const;
     nc::Index header_size() const;
     // Sets the spacing of a new file when its definitions end.

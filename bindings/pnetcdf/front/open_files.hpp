@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "front/router.hpp"
 #include "pnetcdf/engine/file.hpp"
 #include "shim/shim.h"
 
@@ -38,17 +39,6 @@ long find_open(const std::string& path, MPI_Comm comm, bool writing);
 /// Returns the file whose number find_open() has returned.
 std::shared_ptr<engine::File> open_file(long number, MPI_Comm comm);
 
-/// While an object of this class exists, calls of this thread go to the real PnetCDF, not to the
-/// shim.
-class Depth {
-public:
-    explicit Depth(const thalweg_shim* shim) : depth_(shim->depth()) { ++*depth_; }
-    ~Depth() { --*depth_; }
-    Depth(const Depth&) = delete;
-    Depth& operator=(const Depth&) = delete;
-
-private:
-    int* depth_;
-};
+using netcdf::Depth;
 
 }  // namespace thalweg::pnetcdf

@@ -252,10 +252,7 @@ int ncmpi_copy_att(int id, int variable, const char* name, int to, int to_variab
 
 void tell_unclosed_files() {
     std::vector<OpenFile> left = take_files();
-    if (!left.empty())
-        std::fprintf(stderr, "thalweg: the program ended without MPI_Finalize: %s%s incomplete\n",
-                     left.front().file->path().c_str(),
-                     left.size() == 1 ? " is" : " and others are");
+    if (!left.empty()) nc::tell_incomplete(left.front().file->path(), left.size() > 1);
     // Never destroy these files, because their destructors are collective.
     new std::vector<OpenFile>(std::move(left));
 }

@@ -3,21 +3,15 @@
 a check of both against another pnetcdf.h."""
 
 from table import (
-    C_CONSTANTS,
-    CONSTANTS,
     FILES,
     KINDS,
     OPENING,
-    OPTIONS,
-    OTHER_C_CONSTANTS,
-    OTHER_CODES,
     SECTIONS,
     TEXTS,
     TYPES,
     VERSION,
     WITHOUT_FILE,
     codes,
-    constants,
     data_functions,
     data_name,
     functions,
@@ -103,74 +97,24 @@ def names():
     return lines + [f"#undef {macro}" for macro in (*macros, "NAME")]
 
 
-# Macros that have no prefix NC_, or are texts.
-OTHER_TEXTS = [
-    ("NC2_ERR", "(-1)"),
-    ("NC4_FIRST_ERROR", "(-100)"),
-    ("NC4_LAST_ERROR", "(-142)"),
-    ("NC_FILL_STRING", '((char *)"")'),
-    ("NC_QUANTIZE_BITGROOM_ATT_NAME", '"_QuantizeBitgroomNumberOfSignificantDigits"'),
-    ("NC_QUANTIZE_GRANULARBR_ATT_NAME", '"_QuantizeGranularBitRoundNumberOfSignificantDigits"'),
-    ("DIM_WITHOUT_VARIABLE", '"This is a netCDF dimension but not a netCDF variable."'),
-]
-
-
-def others():
-    return constants(OTHER_CODES) + constants(OTHER_C_CONSTANTS)
-
-
-def define(name, value):
-    return f"#define NC_{name} {f'({value})' if value.startswith('-') else value}"
-
-
 def header():
-    """Returns pnetcdf.h."""
-    # netcdf.h has the constants that both have, but for limits.
-    own = [c for c in codes() if int(c[0]) <= -201]
-    shared = [c for c in codes() if int(c[0]) > -201]
-    of_own = ("REQ_", "GET_REQ", "PUT_REQ", "MAX_NFILES", "FORMAT_UNKNOWN", "FORMAT_CDF",
-              "FORMAT_BP", "BP", "32BIT")  # fmt: skip
-    both = [c for c in constants(CONSTANTS) if not c[0].startswith(of_own)]
-    extra = [c for c in constants(CONSTANTS) if c[0].startswith(of_own)]
+    """Returns a pnetcdf.h with what the front needs beside what netcdf.h has."""
+    own = [(name, number) for number, name, _ in codes() if int(number) <= -201]
     return [
-        "/* PnetCDF's interface to Thalweg. */",
         "#ifndef _PNETCDF_H",
         "#define _PNETCDF_H",
-        "",
         "#include <mpi.h>",
-        "",
-        "/* The version whose interface this is. */",
+        "#include <netcdf.h>",
         f'#define PNETCDF_VERSION "{VERSION}"',
-        *[
-            f"#define PNETCDF_VERSION_{part} {number}"
-            for part, number in zip(("MAJOR", "MINOR", "SUB"), VERSION.split("."), strict=True)
-        ],
-        "#define PNETCDF_THALWEG 1",
-        *[f"#define PNETCDF_{name} {value}" for name, value in OPTIONS.items()],
-        "",
-        "#ifndef _NETCDF_ /* of netcdf.h */",
-        "typedef int nc_type;",
-        '#define _FillValue "_FillValue"',
-        *[define(*c) for c in both + constants(C_CONSTANTS)],
-        *[define(name, number) for number, name, _ in shared],
-        "#define NC_ISSYSERR(err) ((err) > 0)",
-        "#endif",
-        "",
-        *[f"#ifndef NC_{c[0]}\n{define(*c)}\n#endif" for c in extra],
-        *[define(name, number) for number, name, _ in own],
-        *[f"#ifndef NC_{c[0]}\n{define(*c)}\n#endif" for c in others()],
-        *[f"#ifndef {name}\n#define {name} {value}\n#endif" for name, value in OTHER_TEXTS],
-        "",
+        "#define NC_FORMAT_UNKNOWN (-1)",
+        *[f"#define NC_{name} ({number})" for name, number in own],
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
-        "",
         *prototypes(),
-        "",
         "#ifdef __cplusplus",
         "}",
         "#endif",
-        "",
         "#endif",
     ]
 
@@ -182,9 +126,6 @@ def texts():
 
 def check():
     """Returns a program that is compiled if another pnetcdf.h has the same interface."""
-    values = constants(CONSTANTS) + others() + [(name, number) for number, name, _ in codes()]
     lines = ["#include <pnetcdf.h>"]
-    lines += [f'_Static_assert(NC_{name} == {value}, "NC_{name}");' for name, value in values]
-    for name, value in constants(C_CONSTANTS):
-        lines.append(f'_Static_assert(NC_{name} == {value}, "NC_{name}");')
+    lines += [f'_Static_assert(NC_{name} == {number}, "NC_{name}");' for number, name, _ in codes()]
     return lines + prototypes()

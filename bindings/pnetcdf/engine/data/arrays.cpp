@@ -67,12 +67,12 @@ int element_of(MPI_Datatype datatype) {
     const auto refuse = [](int code, const char* why) { throw Error{code, why}; };
     if (combiner == MPI_COMBINER_NAMED) {
         const int type = type_of(datatype);
-        if (type == NC_NAT) refuse(unsupported_type, "an MPI datatype that PnetCDF does not know");
+        if (type == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype that PnetCDF does not know");
         return type;
     }
     if (combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
         combiner == MPI_COMBINER_F90_COMPLEX)
-        refuse(unsupported_type, "an MPI datatype of Fortran's kinds");
+        refuse(NC_EUNSPTETYPE, "an MPI datatype of Fortran's kinds");
     std::vector<int> n(static_cast<std::size_t>(numbers));
     std::vector<MPI_Aint> a(static_cast<std::size_t>(addresses));
     std::vector<MPI_Datatype> inner(static_cast<std::size_t>(types));
@@ -83,14 +83,14 @@ int element_of(MPI_Datatype datatype) {
         const Error wrong = error_of([&] {
             const int type = element_of(t);
             if (found != NC_NAT && type != found)
-                refuse(several_types, "an MPI datatype with elements of several types");
+                refuse(NC_EMULTITYPES, "an MPI datatype with elements of several types");
             found = type;
         });
         if (error.code == 0) error = wrong;
         if (!is_predefined(t)) MPI_Type_free(&t);
     }
     if (error.code != 0) throw error;
-    if (found == NC_NAT) refuse(unsupported_type, "an MPI datatype without elements");
+    if (found == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype without elements");
     return found;
 }
 
@@ -119,13 +119,13 @@ void Array::set_datatype(const DataCall& call, int type) {
     int bytes = 0;
     MPI_Type_size(call.buftype, &bytes);
     const Index each = bytes / static_cast<Index>(size_of(type_));
-    if (call.bufcount > INT_MAX) throw Error{overflows_int, "a count above 2147483647"};
+    if (call.bufcount > INT_MAX) throw Error{NC_EINTOVERFLOW, "a count above 2147483647"};
     if (call.bufcount * each != n_)
-        throw Error{sizes_differ, "the array has " + std::to_string(call.bufcount * each) +
-                                      " elements, and the section " + std::to_string(n_)};
+        throw Error{NC_EIOMISMATCH, "the array has " + std::to_string(call.bufcount * each) +
+                                        " elements, and the section " + std::to_string(n_)};
     if (is_predefined(call.buftype)) return;
     if (static_cast<Index>(bytes) * call.bufcount > INT_MAX)
-        throw Error{not_supported, "a derived datatype with more than 2 GiB"};
+        throw Error{NC_ENOTSUPPORT, "a derived datatype with more than 2 GiB"};
     MPI_Type_dup(call.buftype, &derived_);
     derived_count_ = static_cast<int>(call.bufcount);
 }
@@ -164,10 +164,7 @@ const char* Array::gather(std::string& space) const {
     }
     if (map_.empty()) return from;
     space.resize(all);
-    for_elements(count_, map_.data(), [&](std::size_t i, std::ptrdiff_t at) {
-        std::memcpy(space.data() + i * bytes, from + at * static_cast<std::ptrdiff_t>(bytes),
-                    bytes);
-    });
+    nc::gather(count_, map_.data(), bytes, from, space.data());
     return space.data();
 }
 
@@ -182,9 +179,7 @@ void Array::scatter(const char* elements) const {
     if (map_.empty()) {
         if (derived_ == MPI_DATATYPE_NULL) std::memcpy(to, elements, all);
     } else {
-        for_elements(count_, map_.data(), [&](std::size_t i, std::ptrdiff_t at) {
-            std::memcpy(to + at * static_cast<std::ptrdiff_t>(bytes), elements + i * bytes, bytes);
-        });
+        nc::scatter(count_, map_.data(), bytes, elements, to);
     }
     if (derived_ == MPI_DATATYPE_NULL) return;
     int position = 0;

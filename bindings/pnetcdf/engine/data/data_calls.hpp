@@ -9,6 +9,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "nc/base/types.hpp"
+
 namespace thalweg::pnetcdf::engine {
 
 class File;
@@ -21,18 +23,10 @@ enum class Kind { var, var1, vara, vars, varm, varn, vard };
 // Types in memory, by netCDF's numbers. For of_variable, the call passes an MPI datatype.
 enum class Memory {
     of_variable = NC_NAT,
-    of_schar = NC_BYTE,
     of_text = NC_CHAR,
-    of_short = NC_SHORT,
-    of_int = NC_INT,
-    of_float = NC_FLOAT,
-    of_double = NC_DOUBLE,
-    of_uchar = NC_UBYTE,
-    of_ushort = NC_USHORT,
-    of_uint = NC_UINT,
-    of_long = NC_INT64,
-    of_longlong = NC_INT64,
-    of_ulonglong = NC_UINT64
+#define X(suffix, in_memory, number) of##suffix = number,
+    THALWEG_NC_NUMBER_TYPES(X)
+#undef X
 };
 
 struct DataCall {

@@ -88,7 +88,7 @@ public:
                 return;
             case MPI_COMBINER_SUBARRAY: return add_subarray(c, offset, extent);
             default:
-                throw nc::Error{not_supported, "an MPI datatype of a kind that is not supported"};
+                throw nc::Error{NC_ENOTSUPPORT, "an MPI datatype of a kind that is not supported"};
         }
     }
 

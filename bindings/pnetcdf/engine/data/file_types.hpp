@@ -17,7 +17,7 @@ struct Run {
 };
 
 // Returns the runs of bytes that one element of a datatype at offset 0 covers, in the datatype's
-// order. Adjacent runs are joined. Throws not_supported for distributed arrays.
+// order. Adjacent runs are joined. Throws NC_ENOTSUPPORT for distributed arrays.
 std::vector<Run> runs_of(MPI_Datatype datatype);
 
 }  // namespace thalweg::pnetcdf::engine

@@ -39,7 +39,7 @@ int Transfers::post(const DataCall& call, bool small_too) {
     if (s.elements == 0) return NC_NOERR;
     if (call.verb == Verb::bput) {
         if (handle_->buffer - handle_->buffer_usage() < bytes)
-            throw Error{buffer_too_small, definitions_.path + ": the attached buffer is too small"};
+            throw Error{NC_EINSUFFBUF, definitions_.path + ": the attached buffer is too small"};
         r.buffered = bytes;
     }
     int code = NC_NOERR;
@@ -79,8 +79,8 @@ std::vector<Request> Transfers::take(int n, int* ids, int* statuses, int& code,
         while (r < handle_->requests.size() && (handle_->requests[r].id != ids[i] || place[r] >= 0))
             r++;
         if (r == handle_->requests.size()) {
-            if (statuses != nullptr) statuses[i] = bad_request;
-            code = bad_request;
+            if (statuses != nullptr) statuses[i] = NC_EINVAL_REQUEST;
+            code = NC_EINVAL_REQUEST;
         } else {
             place[r] = i;
             ids[i] = no_request;

@@ -71,7 +71,7 @@ void Selector::check_bounds(const Variable& v, const Shape& lengths, bool readin
         return;
     }
     for (std::size_t d = 0; d < v.dims.size(); d++) {
-        if (count[d] < 0) refuse(negative_count, "a negative count");
+        if (count[d] < 0) refuse(NC_ENEGATIVECNT, "a negative count");
         if (!is_free(d) &&
             ends_beyond(start[d], count[d], stride == nullptr ? nullptr : stride + d, lengths[d]))
             refuse(NC_EEDGE, "an end beyond the dimension");
@@ -243,7 +243,7 @@ void Selector::add_new_pieces(const Variable& v, const DataCall& call, Selection
         throw Error{code, definitions_.path + ": variable " + v.name + ": " + what};
     };
     if (dims == 0 && call.pieces > 1) refuse(NC_EINVAL, "a scalar has one piece");
-    if (dims > 0 && call.pieces > 0 && call.starts == nullptr) refuse(no_start, "no starts");
+    if (dims > 0 && call.pieces > 0 && call.starts == nullptr) refuse(NC_ENULLSTART, "no starts");
     Collector collector(s, call.varid, dims, table_.is_record(v) ? 1 : 0);
     const Shape lengths = lengths_for(v, !call.puts());
     for (int i = 0; i < call.pieces; i++) {
@@ -252,7 +252,7 @@ void Selector::add_new_pieces(const Variable& v, const DataCall& call, Selection
         if (dims > 0) {
             start = call.starts[i];
             count = call.counts == nullptr ? nullptr : call.counts[i];
-            if (start == nullptr) refuse(no_start, "a piece has no start");
+            if (start == nullptr) refuse(NC_ENULLSTART, "a piece has no start");
             check_bounds(v, lengths, !call.puts(), false, start, count, nullptr);
             for (std::size_t d = 0; d < dims && count != nullptr; d++) n *= count[d];
         }
@@ -291,7 +291,8 @@ void Selector::add_places(const Variable& v, const DataCall& call, Selection& s)
     const auto refuse = [&](int code, const char* what) {
         throw Error{code, definitions_.path + ": variable " + v.name + ": " + what};
     };
-    if (element_of(call.filetype) != v.type) refuse(other_file_type, "a datatype of another type");
+    if (element_of(call.filetype) != v.type)
+        refuse(NC_ETYPE_MISMATCH, "a datatype of another type");
     const auto size = static_cast<Index>(size_of(v.type));
     const Places p = layout_.places();
     const auto find = [&](Index offset, Entry& box, Index& within, Shape& shape) {
@@ -306,7 +307,8 @@ void Selector::add_places(const Variable& v, const DataCall& call, Selection& s)
             const Index number = record ? at / p.record_bytes : 0;
             if (record) at %= p.record_bytes;
             if (at >= bytes || at % static_cast<Index>(size_of(other.type)) != 0) continue;
-            if (other.type != v.type) refuse(not_supported, "places of a variable of another type");
+            if (other.type != v.type)
+                refuse(NC_ENOTSUPPORT, "places of a variable of another type");
             if (record && !call.puts() && number >= puts_.records())
                 refuse(NC_EINVALCOORDS, "a record that is not there");
             box.varid = static_cast<int>(i);

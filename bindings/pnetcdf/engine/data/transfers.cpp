@@ -161,12 +161,11 @@ void Transfers::fill_record(int varid, Index record) {
     handle_->need_data();
     const Variable& v = variable_of(definitions_, varid);
     if (!definitions_.table.is_record(v))
-        throw Error{no_record_variable,
-                    definitions_.path + ": variable " + v.name + " has no records"};
+        throw Error{NC_ENOTRECVAR, definitions_.path + ": variable " + v.name + " has no records"};
     if (handle_->independent)
-        throw Error{is_independent, definitions_.path + " is in independent data mode"};
+        throw Error{NC_EINDEP, definitions_.path + " is in independent data mode"};
     if (v.storage.no_fill && v.attributes.get(fill_attribute) == nullptr)
-        throw Error{not_filled, definitions_.path + ": variable " + v.name + " is not filled"};
+        throw Error{NC_ENOTFILL, definitions_.path + ": variable " + v.name + " is not filled"};
     Section s;
     s.count = definitions_.table.lengths(v);
     s.start.assign(s.count.size(), 0);
