@@ -343,6 +343,21 @@ void sync(Puts& puts) {
         throw Error{NC_EINDEFINE, definitions.path + " is in define mode"};
     puts.join(Reason::sync);
     puts.state.sync();
+    fill_rest(puts);
+}
+
+void fill_rest(Puts& puts) {
+    const Table& table = puts.definitions.table;
+    std::size_t& v = puts.state.filled;
+    for (; puts.state.kind() == State::Kind::writing && v < table.variables.size(); v++) {
+        const Variable& variable = table.variables[v];
+        const Storage& s = variable.storage;
+        if (s.no_fill || s.layout == NC_CHUNKED || s.filtered() || table.is_record(variable))
+            continue;
+        // The library fills variables that all ranks read.
+        const Error error = error_of([&] { puts.get_nothing(static_cast<int>(v)); });
+        if (error.code != 0 && error.code != NC_ENOTBUILT) throw error;
+    }
 }
 
 void end_definitions(Puts& puts) {

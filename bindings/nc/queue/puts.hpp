@@ -108,6 +108,9 @@ private:
 // @note The following functions are collective. They throw the error of an earlier put on all
 //     ranks.
 void sync(Puts& puts);
+// Fills what nobody has put of fixed-size variables without chunks, where other readers would find
+// zeros.
+void fill_rest(Puts& puts);
 void end_definitions(Puts& puts);  // local before the first data were written
 void close(Puts& puts);
 // Removes a new file whose definitions never ended. Closes any other file, without the definitions

@@ -77,6 +77,7 @@ public:
     Index pending = 0;   // number of bytes that any rank has put since the last step
     Error failure;       // error of a write, the same on all ranks
     LateError late;
+    std::size_t filled = 0;  // number of variables of which nothing is left to be filled
     OwnReader own_reader;
 
     Kind kind() const { return kind_; }

@@ -147,6 +147,7 @@ void File::begin_independent() {
     puts.join(Reason::leave);
     if (definitions.is_new()) state.begin_writing();  // then a rank can write by itself
     state.sync();
+    fill_rest(puts);
     if (state.kind() == State::Kind::writing) layout.extend();
 }
 
