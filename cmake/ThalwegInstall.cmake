@@ -5,8 +5,9 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/thalweg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 # Builds all that is installed, but no tests.
-add_custom_target(thalweg_installed DEPENDS thalweg)
-install(TARGETS thalweg EXPORT thalwegTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+add_custom_target(thalweg_installed DEPENDS thalweg thalweg_history)
+install(TARGETS thalweg thalweg_history EXPORT thalwegTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 if(TARGET thalweg_cfio)
     add_dependencies(thalweg_installed thalweg_cfio)
@@ -85,7 +86,7 @@ set(thalweg_pc_definitions "-DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1")
 if(NOT THALWEG_MPI)
     set(thalweg_pc_definitions "-DTHALWEG_SERIAL=1")
 endif()
-set(thalweg_pc_files thalweg)
+set(thalweg_pc_files thalweg thalweg-history)
 if(TARGET thalweg_cfio)
     list(APPEND thalweg_pc_files thalweg-cfio)
 endif()

@@ -77,6 +77,8 @@ build_with_pkgconfig() {
     read -ra flags <<<"$(pkg-config --cflags --libs thalweg)"
     cc "$hello/serial.c" -o "$folder/out/serial_c" "${flags[@]}"
     c++ -std=c++20 "$hello/serial.cpp" -o "$folder/out/serial_cpp" "${flags[@]}"
+    read -ra flags <<<"$(pkg-config --cflags --libs thalweg-history)"
+    "$mpicc" "$here/../history/models/atmosphere.c" -o "$folder/atmosphere" "${flags[@]}" -lm
     # The command line of docs/first-steps.md.
     "$mpifort" "$hello/hello.f90" -o "$folder/out/first" -I"$prefix/include" -L"$libdir" \
         -Wl,-rpath,"$libdir" -lthalweg_fortran -lthalweg
