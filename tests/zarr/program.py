@@ -413,6 +413,14 @@ def test_layouts_that_only_hdf5_has(tmp_path):
     create("T", lambda f, name: f.create_dataset(name, compression=1, shuffle=True, **chunked))
     refer(path, "--copy", 0)
     compare(f"{path}.json", path)
+    create("T", lambda f, name: f.create_dataset(name, **chunked))
+    path.rename(tmp_path / "other.nc")
+    with h5py.File(path, "w") as f:
+        for name in ("y", "x", "T"):
+            f[name] = h5py.ExternalLink("other.nc", name)
+    refer(path, "--copy", 0)
+    assert load(f"{path}.json")["refs"]["T/0.0"].startswith("base64:")
+    create("T", lambda f, name: f.create_dataset(name, compression=1, shuffle=True, **chunked))
     with h5py.File(path, "r+") as f:  # a chunk without filters
         f["T"].id.write_direct_chunk((30, 40), values[30:60, 40:80].tobytes(), filter_mask=3)
     refer(path, "--copy", 0)

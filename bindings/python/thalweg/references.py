@@ -262,7 +262,7 @@ class FileReader:
         variables = {v.name: self.variable(v) for v in own}
         size = os.path.getsize(self.path)
         for v in variables.values():
-            if v.end > size:
+            if not v.why and v.end > size:
                 raise ValueError(f"{self.path}: variable '{v.name}': the file ends before its data")
         return File(self.path, name, size, self.record, records, lengths, attributes, variables)
 
@@ -278,7 +278,7 @@ class FileReader:
             name = key.removeprefix("_nc4_non_coord_")
             of = self.hdf5[key]
             begin = b"This is a netCDF dimension but not a netCDF variable"
-            if not isinstance(of, h5py.Dataset) or name in self.data.variables:
+            if name in self.data.variables or isinstance(of, h5py.Group | h5py.Datatype):
                 continue
             if bytes(of.attrs.get("NAME", b"")).startswith(begin):
                 continue
@@ -325,6 +325,8 @@ class FileReader:
             made.offset, made.stride = self.places[v.name]
         else:
             describe_hdf5(made, of)
+            if of.file.filename != self.hdf5.filename:
+                made.why = "its data are in another file"
         return made
 
 
