@@ -50,7 +50,7 @@ Status check_size(const Roles& roles, int c) {
 /// @return the same on every rank
 /// @note Collective
 Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
-    const Status own = alone([&] { return check_own(roles, world, sessions); });
+    const Status own = check_own(roles, world, sessions);
     if (Status s = agree(world, own); !s.ok()) return s;
     std::int64_t least_and_most[] = {-roles.n, roles.n};
     world.all_reduce(least_and_most, Reduce::max);
@@ -58,20 +58,14 @@ Status check_roles(Comm& world, Roles& roles, const tw_session* sessions) {
         return failure(TW_EMISMATCH,
                        "the number of components differs between ranks: from {} to {}",
                        -least_and_most[0], least_and_most[1]);
-    const Status room = alone([&] {
-        for (int c = 0; c < roles.n; ++c) roles.ranks.push_back(roles.is_in(c) ? 1 : 0);
-        roles.ranks.push_back(roles.serves ? 1 : 0);
-    });
-    if (Status s = agree(world, room); !s.ok()) return s;
+    for (int c = 0; c < roles.n; ++c) roles.ranks.push_back(roles.is_in(c) ? 1 : 0);
+    roles.ranks.push_back(roles.serves ? 1 : 0);
     world.all_reduce(roles.ranks, Reduce::sum);
     if (roles.ranks.back() == 0) return failure(TW_EARG, "no rank serves");
-    const Status sizes = alone([&]() -> Status {
-        for (int c = 0; c < roles.n; ++c) {
-            if (roles.ranks[c] == 0) return failure(TW_EARG, "component {} has no ranks", c);
-            if (Status s = check_size(roles, c); !s.ok()) return s;
-        }
-        return {};
-    });
+    Status sizes;
+    for (int c = 0; c < roles.n && sizes.ok(); ++c)
+        sizes = roles.ranks[c] == 0 ? failure(TW_EARG, "component {} has no ranks", c)
+                                    : check_size(roles, c);
     return agree(world, sizes);
 }
 
@@ -94,21 +88,12 @@ struct Prepared {
     std::vector<Servers*> sessions;
 };
 
-/// Makes the communicators. Throws NoMemoryAnywhere on all ranks if one of them runs out of memory.
-/// @return the same on every rank
+/// Makes the communicators.
 /// @note Collective over world
-Status prepare(Comm& world, const Roles& roles, Prepared& prepared) {
-    const Status room = alone([&] {
-        prepared.ranks.reserve(roles.n);
-        prepared.sessions.reserve(roles.n);
-    });
-    if (Status s = agree(world, room); !s.ok()) return s;
+void prepare(Comm& world, const Roles& roles, Prepared& prepared) {
     for (int c = 0; c < roles.n; ++c) prepared.ranks.push_back(ranks_and_servers(world, roles, c));
     prepared.servers = world.split(roles.serves ? 0 : -1, world.rank());
-    return agree(world, alone([&] {
-                     if (prepared.servers)
-                         prepared.among = make_mpi_transport(prepared.servers->handle());
-                 }));
+    if (prepared.servers) prepared.among = make_mpi_transport(prepared.servers->handle());
 }
 
 /// Starts the sessions of all components, one after the other.
@@ -130,10 +115,8 @@ Status start_all(Comm& world, const Roles& roles, Prepared& prepared, const char
         };
         const tw_status code = begin_session(&sessions[c], begin, "tw_init_components");
         if (code != TW_OK && mine.ok())
-            mine = alone([&] {
-                return failure(static_cast<tw_status>(code), "component {}: {}", c,
-                               tw_error_message(sessions[c]));
-            });
+            mine = failure(static_cast<tw_status>(code), "component {}: {}", c,
+                           tw_error_message(sessions[c]));
     }
     return agree(world, mine);
 }
@@ -144,7 +127,7 @@ void give_up_all(const Roles& roles, const Status& why, tw_session* sessions) {
     for (int c = 0; c < roles.n; ++c) {
         if (sessions[c] == nullptr) continue;
         if (!roles.serves) sessions[c]->end();
-        (void)alone([&] { (void)report(sessions[c], why); });
+        (void)report(sessions[c], why);
     }
 }
 
@@ -163,7 +146,7 @@ Status begin_components(MPI_Comm comm, Roles& roles, const char* settings, tw_se
     const std::unique_ptr<Comm> world = make_mpi_comm(comm);
     if (Status s = check_roles(*world, roles, sessions); !s.ok()) return s;
     Prepared prepared;
-    if (Status s = prepare(*world, roles, prepared); !s.ok()) return s;
+    prepare(*world, roles, prepared);
     Status status = start_all(*world, roles, prepared, settings, sessions);
     if (!status.ok()) give_up_all(roles, status, sessions);
     if (prepared.servers) serve_all(prepared, roles, sessions);
@@ -177,12 +160,11 @@ extern "C" {
 tw_status tw_init_components(MPI_Comm comm, int n, const MPI_Comm components[], int serves,
                              const char* settings, tw_session sessions[]) {
     const OwnArithmetic arithmetic;
-    keep_reserve();
     for (int c = 0; sessions != nullptr && c < n; ++c) sessions[c] = nullptr;
     Status status = check_communicator(comm);
     Roles roles{n, components, serves != 0, {}};
     if (status.ok()) try {
-            status = together([&] { return begin_components(comm, roles, settings, sessions); });
+            status = begin_components(comm, roles, settings, sessions);
         } catch (const std::exception&) {
             int rank = 0;
             MPI_Comm_rank(comm, &rank);

@@ -8,7 +8,6 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
@@ -23,12 +22,11 @@ Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
         [](std::int64_t all, Edge edge) { return 3 * all + static_cast<std::int64_t>(edge); });
     std::int64_t first = mine;
     team.world().broadcast(&first, sizeof first, 0);
-    return agree(team.world(), alone([&]() -> Status {
-                     if (first == mine) return {};
-                     return failure(TW_EMISMATCH,
-                                    "the edges on rank {} differ from those on rank 0",
-                                    OfRank{team.rank()});
-                 }));
+    return agree(team.world(),
+                 first == mine
+                     ? Status{}
+                     : failure(TW_EMISMATCH, "the edges on rank {} differ from those on rank 0",
+                               OfRank{team.rank()}));
 }
 
 /// Checks that each box of a rank fits into its array's extents.
@@ -139,6 +137,22 @@ Status copy_of(const tw_decomposition_impl& handle, const char* call,
     return {};
 }
 
+/// Makes a copy of a decomposition with other edges.
+Status set_edges(const tw_decomposition_impl& handle, const tw_edge* edges,
+                 std::shared_ptr<Decomposition>& d) {
+    if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
+    if (Status own = copy_of(handle, "tw_fill_halo", d); !own.ok()) return own;
+    if (d->listed) return failure(TW_EARG, "a list has no halo");
+    d->edges.clear();
+    for (int i = 0; i < d->nd(); ++i) {
+        if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
+            return failure(TW_EARG, "dimension {}: invalid edge {}", d->dim_in_words(i),
+                           static_cast<int>(edges[i]));
+        d->edges.push_back(static_cast<Edge>(edges[i]));
+    }
+    return {};
+}
+
 int serial_of(const tw_decomposition_impl& handle) {
     return handle.declared ? handle.declared->decomposition->serial : 0;
 }
@@ -228,12 +242,10 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
         if (Status s = judge(*session->team, *draft.told, draft.own, *draft.made); !s.ok())
             return s;
         found = draft.made;
-        with_reserve([&] { session->known.emplace(draft.hash, found); });
+        session->known.emplace(draft.hash, found);
     }
-    with_reserve([&] {
-        auto declared = std::make_shared<Declared>(Declared{found});
-        session->decompositions.push_back({session, std::move(declared)});
-    });
+    auto declared = std::make_shared<Declared>(Declared{found});
+    session->decompositions.push_back({session, std::move(declared)});
     *decomposition = &session->decompositions.back();
     return {};
 }
@@ -333,19 +345,7 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
         std::shared_ptr<Decomposition> d;
-        Status status = alone([&]() -> Status {
-            if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
-            if (Status own = copy_of(*decomposition, "tw_fill_halo", d); !own.ok()) return own;
-            if (d->listed) return failure(TW_EARG, "a list has no halo");
-            d->edges.clear();
-            for (int i = 0; i < d->nd(); ++i) {
-                if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-                    return failure(TW_EARG, "dimension {}: invalid edge {}", d->dim_in_words(i),
-                                   static_cast<int>(edges[i]));
-                d->edges.push_back(static_cast<Edge>(edges[i]));
-            }
-            return {};
-        });
+        Status status = set_edges(*decomposition, edges, d);
         status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
@@ -361,14 +361,14 @@ tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t 
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
         std::shared_ptr<Decomposition> d;
-        Status status = alone([&]() -> Status {
-            if (extent == nullptr)
-                return failure(TW_EARG, "tw_pad: extent is missing (null pointer)");
-            if (Status own = copy_of(*decomposition, "tw_pad", d); !own.ok()) return own;
+        Status status = extent == nullptr
+                            ? failure(TW_EARG, "tw_pad: extent is missing (null pointer)")
+                            : copy_of(*decomposition, "tw_pad", d);
+        if (status.ok()) {
             d->padded.assign(extent, extent + d->nd());
             d->room = boxes;
-            return check_padding(*d, session->team->rank());
-        });
+            status = check_padding(*d, session->team->rank());
+        }
         status = enter(session, Call::pad, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_padding_alike(*session->team, *d); !status.ok()) return status;

@@ -60,10 +60,9 @@ bool may_claim_early(tw_session session, const Request& request) {
 /// Checks that all ranks make the same call with the same path, before the file begins.
 /// @note Collective
 Status agree_on(tw_session session, tw_file* file, Request& request, NewHandle& handle) {
-    const Status mine = alone([&] {
-        if (file == nullptr) return failure(TW_EARG, "the pointer for the file's handle is null");
-        return prepare(session, request, handle);
-    });
+    const Status mine = file == nullptr
+                            ? failure(TW_EARG, "the pointer for the file's handle is null")
+                            : prepare(session, request, handle);
     const char* const path = text_or_empty(request.path);
     std::array<std::int64_t, 6 + FileNames::early_words> any{};
     const FileNames::EarlyWords early = std::span(any).last<FileNames::early_words>();
@@ -74,9 +73,7 @@ Status agree_on(tw_session session, tw_file* file, Request& request, NewHandle& 
         tell(0, request.own.hash());
         tell(2, static_cast<std::int64_t>(hash_of(path)));
         tell(4, static_cast<std::int64_t>(hash_of(request.absolute)));
-        (void)alone([&] {
-            if (may_claim_early(session, request)) handle.written()->claim_early(early);
-        });
+        if (may_claim_early(session, request)) handle.written()->claim_early(early);
     }
     if (Status s = enter(session, request.call, path, mine, 0, {any, {}, {}}); !s.ok()) return s;
     const auto alike = [&](std::size_t at) { return are_alike(std::span(any).subspan(at, 2)); };
@@ -87,7 +84,7 @@ Status agree_on(tw_session session, tw_file* file, Request& request, NewHandle& 
     }
     // The ranks' paths or working folders differ, so use rank 0's.
     if (Status s = share_path(session->team->world(), path, request.absolute); !s.ok()) return s;
-    return session->team->agree(alone([&] { return make(session, request, handle); }));
+    return session->team->agree(make(session, request, handle));
 }
 
 /// Finds the decomposition whose handle was passed for a variable; the result is null for a null
@@ -105,40 +102,24 @@ Status find_decomposition(const tw_file_impl& file, const char* variable,
 /// Calls put(DataMode&), and notes that the file has data that cannot be read yet.
 template <class F>
 tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION()) {
-    return with_file(
-        file,
-        [&](File& f) {
-            Status status = f.in_data_mode(put);
-            if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
-            return status;
-        },
-        call);
+    if (file == nullptr) return no_handle(call);
+    const auto checked = [&]() -> Status {
+        if (Status s = check_written(*file); !s.ok()) return s;
+        if (Status s = file->file->begin_data(); !s.ok()) return s;
+        Status status = put(file->file->data_mode());
+        if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
+        return status;
+    };
+    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
-tw_status put_array(tw_file file, const char* var, const tw_array& array, int flags,
-                    const char* call = __builtin_FUNCTION()) {
-    return with_put(
-        file,
-        [&](DataMode& mode) -> Status {
-            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-            return mode.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
-        },
-        call);
-}
-
-tw_status put_record(tw_file file, const char* var, tw_decomposition decomposition,
-                     std::int64_t record, const tw_array& array, int flags,
-                     const char* call = __builtin_FUNCTION()) {
-    return with_put(
-        file,
-        [&](DataMode& mode) -> Status {
-            std::shared_ptr<const Decomposition> held;
-            if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
-            if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-            return mode.put_record(text_or_empty(var),
-                                   {held, record, array, (flags & TW_DEFERRED) != 0});
-        },
-        call);
+Status put_record(tw_file_impl& file, DataMode& mode, const char* var,
+                  tw_decomposition decomposition, std::int64_t record, const tw_array& array,
+                  int flags) {
+    std::shared_ptr<const Decomposition> held;
+    if (Status s = find_decomposition(file, var, decomposition, held); !s.ok()) return s;
+    if (Status s = check_flags(file.path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+    return mode.put_record(text_or_empty(var), {held, record, array, (flags & TW_DEFERRED) != 0});
 }
 
 }  // namespace
@@ -208,11 +189,16 @@ tw_status tw_enddef(tw_file file) {
 }
 
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n) {
-    return put_array(file, var, tw_dense(type, data, n), 0);
+    return with_put(file, [&](DataMode& mode) {
+        return mode.put(text_or_empty(var), tw_dense(type, data, n), false);
+    });
 }
 
 tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags) {
-    return put_array(file, var, array, flags);
+    return with_put(file, [&](DataMode& mode) -> Status {
+        if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+        return mode.put(text_or_empty(var), array, (flags & TW_DEFERRED) != 0);
+    });
 }
 
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
@@ -231,18 +217,23 @@ tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const in
 
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n) {
-    return put_record(file, var, decomposition, record, tw_dense(type, data, n), 0);
+    return with_put(file, [&](DataMode& mode) {
+        return put_record(*file, mode, var, decomposition, record, tw_dense(type, data, n), 0);
+    });
 }
 
 tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition decomposition,
                               int64_t record, tw_array array, int flags) {
-    return put_record(file, var, decomposition, record, array, flags);
+    return with_put(file, [&](DataMode& mode) {
+        return put_record(*file, mode, var, decomposition, record, array, flags);
+    });
 }
 
 tw_status tw_end_step(tw_file file) {
     return with_file(file, [&](File& f) {
         file->readback->note_put();
-        return f.in_data_mode([](DataMode& mode) { return mode.end_step(); });
+        Status begun = f.begin_data();
+        return begun.ok() ? f.data_mode().end_step() : begun;
     });
 }
 

@@ -69,27 +69,21 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
     return guarded(session, [&]() -> Status {
         Comm& world = session->team->world();
         Settings own;
-        Status status = alone([&]() -> Status {
-            if (restart == nullptr)
-                return failure(TW_EARG, "the pointer for the restart's handle is null");
-            return session->settings.for_file(
-                std::string("durable=yes; checksums=yes; ") + text_or_empty(settings), own);
-        });
+        Status status =
+            restart == nullptr
+                ? failure(TW_EARG, "the pointer for the restart's handle is null")
+                : session->settings.for_file(
+                      std::string("durable=yes; checksums=yes; ") + text_or_empty(settings), own);
         if (status = enter(session, Call::restart_new, "", status); !status.ok()) return status;
         if (status = own.compare(world); !status.ok()) return status;
-        status = session->team->agree(alone([&] {
-            session->restarts.reserve(session->restarts.size() + 1);
-            auto about = std::make_shared<FileAbout>();
-            about->path = "restart";
-            session->file_handles.push_back({.session = session, .about = std::move(about)});
-            tw_file file = &session->file_handles.back();
-            session->restarts.push_back(std::unique_ptr<tw_restart_impl>(
-                new tw_restart_impl{session, std::move(own),
-                                    Restart(*session->team, *session, session->wording), file}));
-            file->restart = session->restarts.back().get();
-        }));
-        if (status.ok()) *restart = session->restarts.back().get();
-        return status;
+        auto about = std::make_shared<FileAbout>();
+        about->path = "restart";
+        session->file_handles.push_back({.session = session, .about = std::move(about)});
+        tw_file file = &session->file_handles.back();
+        session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
+            session, std::move(own), Restart(*session->team, *session, session->wording), file}));
+        *restart = file->restart = session->restarts.back().get();
+        return {};
     });
 }
 
@@ -131,20 +125,12 @@ tw_status tw_restart_write(tw_restart restart, const char* path) {
         std::string absolute;
         Status status = begin(session, Call::restart_write, path, 0, absolute);
         if (!status.ok()) return status;
-        const auto check = [&] { return check_unused(session, absolute); };
-        if (status = session->team->agree(alone(check)); !status.ok()) return status;
-        std::unique_ptr<File> file;
-        const int serial = ++session->created;
-        status = session->team->agree(alone([&] {
-            file = std::make_unique<File>(*session->team, *session, absolute, serial,
-                                          options_of(*restart));
-        }));
+        status = session->team->agree(check_unused(session, absolute));
         if (!status.ok()) return status;
-        status = restart->restart.write(*file, absolute,
-                                        restart->settings.text("attributes") == "first");
-        (void)alone([&] {  // ignore failures: missing figures are not worth an error
-            session->finished.add(file->figures());
-        });
+        File file(*session->team, *session, absolute, ++session->created, options_of(*restart));
+        status =
+            restart->restart.write(file, absolute, restart->settings.text("attributes") == "first");
+        session->finished.add(file.figures());
         return status;
     });
 }
@@ -160,8 +146,8 @@ tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
         if (!status.ok()) return status;
         const bool checksums = restart->settings.flag("checksums");
         NewHandle handle(session);
-        status = session->team->agree(alone(
-            [&] { return handle.make(absolute, restart->settings, options_of(*restart), false); }));
+        status = session->team->agree(
+            handle.make(absolute, restart->settings, options_of(*restart), false));
         if (!status.ok()) return status;
         const auto read = [&](tw_file_impl& f) {
             return restart->restart.read(*f.reader, absolute, checksums);

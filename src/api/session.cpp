@@ -171,11 +171,11 @@ int tw_system_error(tw_session session) { return last_error(session).place.syste
 tw_status tw_summary(tw_session session, tw_summary_form form, const char** text) {
     if (!is_model(session)) return no_model(session);
     return guarded(session, [&]() -> Status {
-        const Status mine = alone([&]() -> Status {
-            if (text == nullptr) return failure(TW_EARG, "the pointer for the summary is null");
-            if (form >= TW_SUMMARY_JSON && form <= TW_SUMMARY_SETTINGS) return {};
-            return failure(TW_EARG, "unknown form of the summary {}", static_cast<int>(form));
-        });
+        Status mine;
+        if (text == nullptr)
+            mine = failure(TW_EARG, "the pointer for the summary is null");
+        else if (form < TW_SUMMARY_JSON || form > TW_SUMMARY_SETTINGS)
+            mine = failure(TW_EARG, "unknown form of the summary {}", static_cast<int>(form));
         Status status = enter(session, Call::summary, "", mine, form);
         if (!status.ok()) return status;
         if (form == TW_SUMMARY_SETTINGS)

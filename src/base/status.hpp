@@ -116,8 +116,8 @@ Status status_of(Do&& act) {
     }
 }
 
-/// Runs the part of a call that a rank does alone, before all ranks agree. Converts an exception to
-/// a status, because the other ranks would otherwise wait forever for this rank.
+/// Runs a part of a call that allocates large memory, before all ranks agree. Converts an exception
+/// to a status. Smaller allocations are not guarded: if one fails, the job ends with a message.
 template <class Do>
 Status alone(Do&& act) {
     try {
@@ -127,19 +127,11 @@ Status alone(Do&& act) {
     }
 }
 
-/// Thrown on all ranks when they have agreed that one of them has run out of memory, so that no
-/// rank waits for another.
-class NoMemoryAnywhere : public std::bad_alloc {};
-
-/// Runs a collective part of a call. Converts NoMemoryAnywhere to a status; other exceptions of one
-/// rank are not caught.
+/// The following two names stand for std::bad_alloc and alone(); nothing new uses them.
+using NoMemoryAnywhere = std::bad_alloc;
 template <class Do>
 Status together(Do&& act) {
-    try {
-        return status_of(act);
-    } catch (const NoMemoryAnywhere&) {
-        return out_of_memory();
-    }
+    return alone(std::forward<Do>(act));
 }
 
 }  // namespace thalweg::detail

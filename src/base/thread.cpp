@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -20,7 +22,16 @@ Status start_thread(std::thread& thread, std::function<void()> run, const char* 
     const OwnArithmetic arithmetic;  // the thread begins with it
     Status status;
     try {
-        thread = std::thread(std::move(run));
+        thread = std::thread([run = std::move(run), task] {
+            try {
+                run();
+            } catch (const std::exception&) {
+                std::fprintf(stderr, "thalweg: %s in the thread that %s: the job ends\n",
+                             exception_status().text.c_str(), task);
+                std::fflush(stderr);
+                std::abort();
+            }
+        });
         pthread_setname_np(thread.native_handle(), "thalweg");
     } catch (const std::system_error& e) {
         status = failure(TW_ENOMEM, "cannot start a thread that {}: {}", task, e.what());

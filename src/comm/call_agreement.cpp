@@ -57,7 +57,7 @@ CallAgreement::Outcome CallAgreement::enter(const CallOfRank& here, const Status
     for (const auto& [serial, act] : prepare_) act();
     Status refused;
     if (const char* call = refused_.exchange(nullptr); call != nullptr)
-        refused = alone([&] { return thread_failure(call, team_.rank()); });
+        refused = thread_failure(call, team_.rank());
     const Status& mine = refused.ok() ? given : refused;
     RowOfWords combined;
     auto& row = combined.any;
@@ -114,9 +114,7 @@ Status CallAgreement::compare(const CallOfRank& own) {
     };
     Status status = compare_with_first(team_.world(), text, differs);
     if (status.ok())
-        status = alone([&] {
-            return failure(TW_EMISMATCH, "the arguments of {} differ between ranks", here);
-        });
+        status = failure(TW_EMISMATCH, "the arguments of {} differ between ranks", here);
     return status;
 }
 

@@ -12,9 +12,7 @@
 #include <new>
 #include <utility>
 
-#include "base/reserve.hpp"
 #include "base/system_words.hpp"
-#include "comm/communicator.hpp"
 
 namespace thalweg::detail {
 
@@ -49,11 +47,11 @@ void Comm::broadcast(std::vector<char>& bytes, int root) {
     broadcast(&head, sizeof head, root);
     const std::size_t size = head.size;
     if (size <= most) {
-        with_reserve([&] { bytes.assign(head.first.begin(), head.first.begin() + head.size); });
+        bytes.assign(head.first.begin(), head.first.begin() + head.size);
         return;
     }
     const Status room = alone([&] { bytes.resize(size); });
-    if (!all_have(room.ok())) throw NoMemoryAnywhere();
+    if (!all_have(room.ok())) throw std::bad_alloc();
     broadcast(bytes.data(), size, root);
 }
 
@@ -76,10 +74,8 @@ namespace {
 
 /// Adds the rank that failed, unless the error has a rank.
 void name_rank(const Comm& comm, int rank, Status& status) {
-    (void)alone([&] {
-        if (comm.size() > 1 && status.place.rank < 0)
-            reword(status, "{} (rank {})", status.text, OfRank{comm.shown_rank(rank)});
-    });
+    if (comm.size() > 1 && status.place.rank < 0)
+        reword(status, "{} (rank {})", status.text, OfRank{comm.shown_rank(rank)});
 }
 
 }  // namespace
@@ -87,26 +83,20 @@ void name_rank(const Comm& comm, int rank, Status& status) {
 Status outcome_of(const Comm& comm, const Status& mine, std::vector<char>& bytes, int root,
                   const std::function<void(std::vector<char>&)>& broadcast) {
     constexpr std::size_t head = sizeof mine.code;
-    std::vector<char> told;
-    with_reserve([&] {
-        told.resize(head);
-        std::memcpy(told.data(), &mine.code, head);
-        if (mine.ok())
-            told.insert(told.end(), bytes.begin(), bytes.end());
-        else {
-            const std::string error = packed(mine);
-            told.insert(told.end(), error.begin(), error.end());
-        }
-    });
+    std::vector<char> told(head);
+    std::memcpy(told.data(), &mine.code, head);
+    const std::string error = mine.ok() ? std::string() : packed(mine);
+    if (mine.ok())
+        told.insert(told.end(), bytes.begin(), bytes.end());
+    else
+        told.insert(told.end(), error.begin(), error.end());
     broadcast(told);
     Status status;
     std::memcpy(&status.code, told.data(), head);
-    with_reserve([&] {
-        if (status.ok())
-            bytes.assign(told.begin() + head, told.end());
-        else
-            status = unpacked(status.code, {told.data() + head, told.size() - head});
-    });
+    if (status.ok())
+        bytes.assign(told.begin() + head, told.end());
+    else
+        status = unpacked(status.code, {told.data() + head, told.size() - head});
     if (!status.ok()) name_rank(comm, root, status);
     return status;
 }

@@ -90,8 +90,8 @@ public:
     virtual MPI_Comm handle() const = 0;
 
     /// @note Collective, as are all functions below but the point-to-point ones. Functions that
-    ///   allocate memory for data of other ranks throw NoMemoryAnywhere on all ranks if one rank
-    ///   has none.
+    ///   allocate memory for data of other ranks throw std::bad_alloc on all ranks if one rank has
+    ///   none.
     virtual void barrier() = 0;
     virtual void all_reduce(std::span<std::int64_t> values, Reduce op) = 0;
     /// Combines the values on the root only; those of other ranks do not change.
@@ -138,6 +138,9 @@ protected:
     std::vector<int> shown_ranks_;  ///< numbers for messages; empty: the ranks
 };
 
+/// Tests if MPI has been started and has not ended. Local.
+bool mpi_is_running();
+
 /// Duplicates the communicator. @note Collective over comm
 std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm);
 std::unique_ptr<Comm> make_serial_comm();
@@ -163,16 +166,10 @@ Status agree(Comm& comm, const Status& mine);
 /// @note Collective; the status is the same on every rank
 template <class Text, class Compare>
 Status compare_with_first(Comm& comm, Text&& text, Compare&& compare) {
-    std::string mine;
-    std::vector<char> first;
-    Status status = alone([&] {
-        mine = text();
-        first.assign(mine.begin(), mine.end());
-    });
+    const std::string mine = text();
+    std::vector<char> first(mine.begin(), mine.end());
     comm.broadcast(first, 0);
-    if (status.ok())
-        status = alone([&] { return compare(std::string(first.begin(), first.end()), mine); });
-    return agree(comm, status);
+    return agree(comm, compare(std::string(first.begin(), first.end()), mine));
 }
 
 }  // namespace thalweg::detail

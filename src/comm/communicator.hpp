@@ -6,9 +6,6 @@
 
 namespace thalweg::detail {
 
-/// Tests if MPI has been started and has not ended. Local.
-bool mpi_is_running();
-
 /// Returns TW_EMPI for a communicator that a session cannot use, or if MPI is not running. Local.
 Status check_communicator(MPI_Comm comm);
 

@@ -8,7 +8,6 @@
 #include <new>
 #include <numeric>
 
-#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "comm/barrier.hpp"
@@ -154,7 +153,7 @@ public:
         std::vector<int> counts, starts;
         std::vector<char> together;
         std::vector<std::vector<char>> result;
-        if (rank_ == root) with_reserve([&] { counts.resize(size_); });
+        if (rank_ == root) counts.resize(size_);
         MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm_);
         const auto make_room = [&] {
             std::int64_t total = 0;
@@ -168,7 +167,7 @@ public:
         };
         bool have = rank_ != root || alone(make_room).ok();
         broadcast(&have, sizeof have, root);
-        if (!have) throw NoMemoryAnywhere();
+        if (!have) throw std::bad_alloc();
         MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
                     MPI_BYTE, root, comm_);
         for (std::size_t r = 0; r < result.size(); ++r)
@@ -257,7 +256,7 @@ public:
     /// Takes ownership of a new communicator. @param part  MPI_COMM_NULL on ranks without one
     std::unique_ptr<Comm> adopt(MPI_Comm part) {
         if (part == MPI_COMM_NULL) return nullptr;
-        return with_reserve([&] { return std::make_unique<MpiComm>(part, family_); });
+        return std::make_unique<MpiComm>(part, family_);
     }
 
     std::vector<int> ranks_in(const Comm& larger) const override {
@@ -325,8 +324,7 @@ std::unique_ptr<Comm> make_mpi_comm(MPI_Comm comm) {
     const Waiting all(all_ranks);
     MPI_Comm copy;
     MPI_Comm_dup(comm, &copy);
-    return with_reserve(
-        [&] { return std::make_unique<MpiComm>(copy, std::make_shared<Family>()); });
+    return std::make_unique<MpiComm>(copy, std::make_shared<Family>());
 }
 
 namespace {

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "base/reserve.hpp"
 #include "base/status.hpp"
 
 namespace thalweg::detail {
@@ -160,7 +159,7 @@ std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& pac
     std::vector<Packet> received = exchange_by_nodes(team, packets, have, limits);
     std::int64_t all[] = {have ? 1 : 0};
     team.all_reduce(all, Reduce::min);
-    if (all[0] == 0) throw NoMemoryAnywhere();
+    if (all[0] == 0) throw std::bad_alloc();
     return received;
 }
 

@@ -176,38 +176,31 @@ std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
     if (ranks == 1) return make_private_memory(bytes);
     std::unique_ptr<Segment> segment;
     Status ignored;  // the caller returns its own status
-    const auto take = [&](auto&& act) { (void)alone([&] { segment = act(); }); };
     struct {
         SegmentName name{0, 0, 0, 0};  // 0 bytes: there is no segment
         std::int64_t strict = 0;
     } told;
     if (place == 0) {
-        take([&] { return Segment::make(bytes, false, ignored); });
-        const Status asked = alone([&] { told.strict = free_memory().strict ? 1 : 0; });
-        if (segment && asked.ok()) told.name = segment->name();
+        segment = Segment::make(bytes, false, ignored);
+        told.strict = free_memory().strict ? 1 : 0;
+        if (segment) told.name = segment->name();
     }
     unite({reinterpret_cast<std::int64_t*>(&told), sizeof told / sizeof(std::int64_t)});
     if (told.name.bytes == 0) return nullptr;
     bytes = told.name.bytes;
-    if (place != 0) take([&] { return Segment::map(told.name, ignored); });
+    if (place != 0) segment = Segment::map(told.name, ignored);
     // Pages may be missing even if they were mapped, so each rank touches its part.
     const std::size_t begin = bytes / ranks * place;
     const std::size_t end = place + 1 < ranks ? bytes / ranks * (place + 1) : bytes;
-    const Status there = alone([&]() -> Status {
-        const bool have = segment && (told.strict == 0 || segment->touch(begin, end - begin));
-        return have ? Status{} : out_of_memory();
-    });
-    std::int64_t lacks = there.ok() ? 0 : 1;
+    const bool have = segment && (told.strict == 0 || segment->touch(begin, end - begin));
+    std::int64_t lacks = have ? 0 : 1;
     unite({&lacks, 1});
     if (lacks != 0) return nullptr;
     return segment;
 }
 
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine) {
-    std::vector<SegmentName> names;
-    const Status room = alone([&] { names.resize(node.size()); });
-    if (!node.all_have(room.ok())) throw NoMemoryAnywhere();
-    std::fill(names.begin(), names.end(), SegmentName{0, 0, 0, 0});
+    std::vector<SegmentName> names(node.size(), SegmentName{0, 0, 0, 0});
     names[node.rank()] = mine;
     static_assert(sizeof(SegmentName) % sizeof(std::int64_t) == 0);
     const std::size_t words = names.size() * sizeof(SegmentName) / sizeof(std::int64_t);
@@ -219,29 +212,16 @@ Status share_segments(Comm& node, std::size_t bytes,
                       std::vector<std::unique_ptr<Segment>>& segments) {
     std::unique_ptr<Segment> own;
     segments.clear();
-    Status status = alone([&]() -> Status {
-        Status made;
-        segments.reserve(node.size());
-        if (bytes > 0) own = Segment::make(bytes, false, made);
-        return made;
-    });
-    SegmentName mine;
-    if (own) mine = own->name();
-    std::vector<SegmentName> names;
-    const Status told = together([&] { names = share_names(node, mine); });
-    if (status.ok()) status = told;
-    if (!status.ok()) return status;
-    return alone([&]() -> Status {
-        Status mapped;
-        for (const SegmentName& name : names) {
-            if (static_cast<int>(segments.size()) == node.rank())
-                segments.push_back(std::move(own));
-            else
-                segments.push_back(mapped.ok() && name.bytes > 0 ? Segment::map(name, mapped)
-                                                                 : nullptr);
-        }
-        return mapped;
-    });
+    Status status;
+    if (bytes > 0) own = Segment::make(bytes, false, status);
+    for (const SegmentName& name : share_names(node, own ? own->name() : SegmentName{})) {
+        if (static_cast<int>(segments.size()) == node.rank())
+            segments.push_back(std::move(own));
+        else
+            segments.push_back(status.ok() && name.bytes > 0 ? Segment::map(name, status)
+                                                             : nullptr);
+    }
+    return status;
 }
 
 }  // namespace thalweg::detail

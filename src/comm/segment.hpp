@@ -58,8 +58,7 @@ private:
 std::unique_ptr<Memory> share_segment(int place, int ranks, std::size_t bytes,
                                       const std::function<void(std::span<std::int64_t>)>& unite);
 
-/// Gathers the names of the segments of a node's ranks, sorted by place in the node. Throws
-/// NoMemoryAnywhere on all of them if one has no memory.
+/// Gathers the names of the segments of a node's ranks, sorted by place in the node.
 /// @note Collective over the node
 std::vector<SegmentName> share_names(Comm& node, const SegmentName& mine);
 

@@ -11,7 +11,6 @@
 
 #include "base/log.hpp"
 #include "base/processors.hpp"
-#include "base/reserve.hpp"
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "comm/segment.hpp"
@@ -50,15 +49,12 @@ Status share_node(Comm& all, int node_size, std::size_t control, std::unique_ptr
     if (node_size > 0 && node_size < node->size())
         node = node->split(node->rank() / node_size, node->rank());
     const auto share = [&] {
-        auto made = node->share(MemoryParts(control, node->size(), all.size()).bytes);
-        with_reserve([&] { memory = std::move(made); });
+        memory = node->share(MemoryParts(control, node->size(), all.size()).bytes);
     };
     share();
     if (!memory && node->size() > 1) {
-        (void)alone([&] {
-            if (node->rank() == 0)
-                log::warn("the ranks of a node cannot share memory: treating each rank as a node");
-        });
+        if (node->rank() == 0)
+            log::warn("the ranks of a node cannot share memory: treating each rank as a node");
         node = node->split(node->rank(), 0);
         share();
     }
@@ -77,7 +73,7 @@ bool has_processor_of_its_own(int ranks) {
 
 std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Status& status,
                                  Status mine) {
-    auto team = with_reserve([] { return std::make_unique<Team>(); });
+    auto team = std::make_unique<Team>();
     Comm& all = *world;
     Status shared = share_node(all, node_size, sizeof(Control), team->node_, team->memory_);
     if (mine.ok()) mine = std::move(shared);
@@ -94,9 +90,7 @@ std::unique_ptr<Team> Team::make(std::unique_ptr<Comm> world, int node_size, Sta
     if (!status.ok()) return nullptr;
     if (one_node) team->spare_ = std::exchange(world, std::move(team->node_));
     team->world_ = std::move(world);
-    (void)alone([&] {
-        if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
-    });
+    if (has_processor_of_its_own(team->node().size())) team->spin_ = 20e-6;
     return team;
 }
 
@@ -218,7 +212,7 @@ Status Team::broadcast_outcome(const Status& mine, std::vector<char>& bytes) {
         all_reduce(words, Reduce::bit_or);
         const std::size_t size = words[0];
         if (size > most) return world_->broadcast(told, 0);
-        with_reserve([&] { told.resize(size); });
+        told.resize(size);
         std::memcpy(told.data(), &words[1], size);
     };
     return outcome_of(*world_, mine, bytes, 0, std::ref(broadcast));

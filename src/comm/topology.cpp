@@ -63,30 +63,22 @@ namespace {
 /**
  * Exchanges the ranks of all nodes among the first ranks of the nodes.
  * @param members  ranks of this node
- * @param node_of  receives the node of each rank, as bytes
- * @return this rank's own failure
+ * @return the node of each rank, as bytes
  * @note Collective over `leaders`
  */
-Status join_nodes(Comm& leaders, std::size_t ranks, const std::vector<int>& members,
-                  std::vector<char>& node_of) {
-    std::vector<std::vector<char>> of_nodes;
-    Status mine = together([&] {
-        const std::span bytes = std::as_bytes(std::span(members));
-        of_nodes = leaders.gather({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0);
-    });
-    const Status joined = alone([&] {
-        if (leaders.rank() != 0) return;
-        node_of.resize(ranks * sizeof(int));
-        for (int n = 0; n < std::ssize(of_nodes); ++n)
-            for (std::size_t at = 0; at < of_nodes[n].size(); at += sizeof(int)) {
-                int rank = 0;
-                std::memcpy(&rank, of_nodes[n].data() + at, sizeof rank);
-                std::memcpy(node_of.data() + rank * sizeof n, &n, sizeof n);
-            }
-    });
-    if (mine.ok()) mine = joined;
-    const Status told = together([&] { leaders.broadcast(node_of, 0); });
-    return mine.ok() ? told : mine;
+std::vector<char> join_nodes(Comm& leaders, std::size_t ranks, const std::vector<int>& members) {
+    const std::span bytes = std::as_bytes(std::span(members));
+    const auto of_nodes =
+        leaders.gather({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0);
+    std::vector<char> node_of(ranks * sizeof(int));
+    for (int n = 0; n < std::ssize(of_nodes); ++n)  // empty on other ranks than the first
+        for (std::size_t at = 0; at < of_nodes[n].size(); at += sizeof(int)) {
+            int rank = 0;
+            std::memcpy(&rank, of_nodes[n].data() + at, sizeof rank);
+            std::memcpy(node_of.data() + rank * sizeof n, &n, sizeof n);
+        }
+    leaders.broadcast(node_of.data(), node_of.size(), 0);
+    return node_of;
 }
 
 }  // namespace
@@ -94,17 +86,10 @@ Status join_nodes(Comm& leaders, std::size_t ranks, const std::vector<int>& memb
 Status find_topology(Comm& all, Comm& node, Comm* leaders, Status mine,
                      std::shared_ptr<const Memory> memory, char* tables, Topology& topology) {
     const std::size_t ranks = all.size();
-    // A rank without memory still takes part in the collective calls.
-    const auto keep = [&](Status status) {
-        if (mine.ok()) mine = std::move(status);
-    };
     auto* const place = reinterpret_cast<NodePlace*>(tables);
     int* const at = mine.ok() ? reinterpret_cast<int*>(tables + sizeof(NodePlace)) : nullptr;
     if (leaders != nullptr) {
-        std::vector<int> members;
-        std::vector<char> node_of;
-        keep(alone([&] { members = node.ranks_in(all); }));
-        keep(join_nodes(*leaders, ranks, members, node_of));
+        const std::vector<char> node_of = join_nodes(*leaders, ranks, node.ranks_in(all));
         if (mine.ok()) {
             *place = {leaders->rank(), leaders->size()};
             std::memcpy(at, node_of.data(), node_of.size());

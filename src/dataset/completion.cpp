@@ -152,16 +152,16 @@ Status complete_checksums(FileContext& file) {
 Status add_to_manifest(FileContext& file) {
     const FileOptions& o = file.options;
     if (o.manifest.empty()) return {};
-    return file.team.agree(alone([&]() -> Status {
-        if (file.team.rank() != 0) return {};
+    Status status;
+    if (file.team.rank() == 0) {
         std::string line;
-        Status status = make_line(file, line);
+        status = make_line(file, line);
         if (status.ok()) status = append_line(o.manifest, line, o.durable);
         if (!status.ok())
             status.text += fmt::format(" ({} is complete, but is not in the manifest {})",
                                        file.path, o.manifest);
-        return status;
-    }));
+    }
+    return file.team.agree(status);
 }
 
 }  // namespace thalweg::detail

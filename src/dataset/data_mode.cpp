@@ -24,13 +24,13 @@ Status DataMode::choose(const RankResources& resources, const FileOptions& asked
     const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
     if (Status s = choose_layout(file_, writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
-    return file_.team.agree(alone([&] { return names.claim_tiles(target_.layout.grid.parts()); }));
+    return file_.team.agree(names.claim_tiles(target_.layout.grid.parts()));
 }
 
 Status DataMode::begin(const RankResources& resources, const FileOptions& asked, FileNames& names) {
     if (Status s = choose(resources, asked, names); !s.ok()) return s;
     if (file_.options.live)
-        if (Status s = file_.team.agree(alone([&] { return names.cut(); })); !s.ok()) return s;
+        if (Status s = file_.team.agree(names.cut()); !s.ok()) return s;
     Status status;  // status of this rank alone, because there is no service yet
     if (file_.options.service != "servers") {
         if (Status s = open_target(file_, target_, status); !s.ok()) return s;
@@ -39,7 +39,7 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
     service_ = make_service(file_, target_, batch_, status);
     storage_open_ = storage_open_ || service_;
     if (status.ok() && file_.in_files() && names.on_several_nodes())
-        status = file_.team.agree(alone([&] { return names.check_begun(); }));
+        status = file_.team.agree(names.check_begun());
     if (!status.ok()) return status;
     parts_.emplace(file_, batch_, *service_);
     begun_ = true;

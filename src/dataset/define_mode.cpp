@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/text.hpp"
 #include "definitions/adopt.hpp"
 #include "storage/netcdf4/index/undo.hpp"
@@ -29,20 +28,18 @@ Status take_back(const std::string& path) {
 
 Status DefineMode::open_existing() {
     // Revert a change of the file that a killed run has left incomplete.
-    Status status = file_.team.agree(alone([&]() -> Status {
-        if (file_.team.rank() != 0) return {};
-        if (!file_.in_files()) return take_back(file_.path);
-        Status own;
-        for (int k = 0; own.ok() && access(tile_path(file_.path, k).c_str(), F_OK) == 0; ++k)
-            own = take_back(tile_path(file_.path, k));
-        return own;
-    }));
-    if (!status.ok()) return status;
+    Status status;
+    if (file_.team.rank() == 0 && !file_.in_files())
+        status = take_back(file_.path);
+    else if (file_.team.rank() == 0)
+        for (int k = 0; status.ok() && access(tile_path(file_.path, k).c_str(), F_OK) == 0; ++k)
+            status = take_back(tile_path(file_.path, k));
+    if (status = file_.team.agree(status); !status.ok()) return status;
     source_ = open_source(file_.team.world(), file_.path, false, status);
     if (!status.ok()) return status;
     file_.existing.is = true;
     file_.existing.first = file_.existing.kept = source_->records();
-    return file_.team.agree(alone([&] { return check_existing(); }));
+    return file_.team.agree(check_existing());
 }
 
 Status DefineMode::check_existing() {
@@ -199,11 +196,8 @@ std::int64_t DefineMode::hash() const { return hash_of_lines(lines()); }
 
 Status DefineMode::compare() {
     if (file_.options.first_attributes)
-        if (Status s = take_first_attributes(file_.team, file_.definitions, &file_.late); !s.ok())
-            return s;
-    std::vector<std::string> mine;
-    Status status = file_.team.agree(alone([&] { mine = lines(); }));
-    return status.ok() ? check_alike(file_.team, file_.path, mine) : status;
+        take_first_attributes(file_.team, file_.definitions, &file_.late);
+    return check_alike(file_.team, file_.path, lines());
 }
 
 namespace {
@@ -256,12 +250,9 @@ Status DefineMode::settle() {
     std::vector<Remark> remarks;
     Status status;
     if (source_)
-        status = file_.team.agree(alone([&] { return adopt_existing(remarks); }));
+        status = file_.team.agree(adopt_existing(remarks));
     else  // depends only on values that are the same on all ranks
-        status = with_reserve([&] {
-            remarks.clear();
-            return choose_format(file_.options, file_.definitions, file_.format, remarks);
-        });
+        status = choose_format(file_.options, file_.definitions, file_.format, remarks);
     if (!status.ok()) status.text = file_.path + ": " + status.text;
     if (status.ok() && file_.team.rank() == 0) report(remarks, file_.path);
     return status;

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "dataset/completion.hpp"
 #include "zarr/shards.hpp"
@@ -43,11 +42,9 @@ Status check_any_variable(const FileContext& file) {
 /// @note Collective
 Status make_shards(const FileContext& file) {
     if (!file.options.shards) return {};
-    return file.team.agree(alone([&] {
-        return file.team.rank() == 0
-                   ? make_zarr_store(file.data_path, file.definitions, file.options.durable)
-                   : Status{};
-    }));
+    return file.team.agree(file.team.rank() == 0 ? make_zarr_store(file.data_path, file.definitions,
+                                                                   file.options.durable)
+                                                 : Status{});
 }
 
 }  // namespace
@@ -85,19 +82,16 @@ Status File::end_definitions() {
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
     const Span span("open");
-    std::int64_t hash = 0;
-    const Status mine = alone([&] { hash = define_.hash(); });
-    std::array<std::int64_t, 2> alike = equality_words(hash);
+    std::array<std::int64_t, 2> alike = equality_words(define_.hash());
     RankResources resources = own_resources(file_);
     std::array<std::int64_t, 5> most{file_.step_bytes()};
     std::ranges::copy(resources.most(), most.begin() + 1);
     const AgreedWords words{alike, most, resources.sums()};
-    if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
-        return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
+    if (Status s = file_.enter(Call::enddef, -1, {}, words); !s.ok()) return s;
     file_.most_step_bytes = most[0];
     std::copy(most.begin() + 1, most.end(), resources.most().begin());
     // Share the failure with all ranks here, so that later calls need not ask the others.
-    return file_.keep(together([&] { return begin_file(are_alike(alike), resources); }));
+    return file_.keep(begin_file(are_alike(alike), resources));
 }
 
 /// Ends define mode, and creates the file or opens it for data.
@@ -108,7 +102,7 @@ Status File::begin_file(bool alike, const RankResources& resources) {
         if (Status s = define_.compare(); !s.ok()) return s;
     if (Status s = define_.settle(); !s.ok()) return s;
     if (Status s = check_any_variable(file_); !s.ok()) return s;
-    data_ = with_reserve([&] { return std::make_unique<DataMode>(file_, define_.contents()); });
+    data_ = std::make_unique<DataMode>(file_, define_.contents());
     Status status = data_->begin(resources, asked_, names_);
     if (status.ok()) define_.end();
     return status;
@@ -116,7 +110,6 @@ Status File::begin_file(bool alike, const RankResources& resources) {
 
 // ---- data mode ----------------------------------------------------------------------------------
 
-/// Ends define mode at the first call that needs data mode.
 Status File::begin_data() {
     if (file_.closed) return file_.usable();
     return has_data_mode() ? Status{} : end_definitions();
@@ -128,8 +121,7 @@ Status File::sync(bool durable) {
     // With options.durable, names were synced when they were claimed.
     const bool names = durable && !file_.options.durable;
     Status status = data_->sync(durable || file_.options.durable);
-    if (status.ok() && names)
-        status = file_.keep(file_.team.agree(alone([&] { return names_.sync(); })));
+    if (status.ok() && names) status = file_.keep(file_.team.agree(names_.sync()));
     return status;
 }
 
@@ -170,8 +162,7 @@ Status File::close(bool* later) {
 Status File::publish(Status mine) {
     if (Status status = make_shards(file_); !status.ok()) return status;
     if (Status status = complete_checksums(file_); !status.ok()) return status;
-    Status named =
-        file_.team.agree(mine.ok() ? alone([&] { return names_.publish(); }) : std::move(mine));
+    Status named = file_.team.agree(mine.ok() ? names_.publish() : std::move(mine));
     return named.ok() ? add_to_manifest(file_) : named;
 }
 
@@ -192,7 +183,7 @@ Status File::complete(Status status) {
         names_.discard();  // the file has never contained data, so remove it
     }
     names_.release();
-    (void)alone([&] { file_.figures = figures(); });
+    file_.figures = figures();
     file_.closed = true;
     data_.reset();
     return status;

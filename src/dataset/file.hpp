@@ -46,12 +46,10 @@ public:
     /// @note Collective, as are all following functions without the word "Local"
     Status begin();
     Status end_definitions();
-    /// Calls act(DataMode&), which puts data or ends a step. The first call ends define mode.
-    template <class Act>
-    Status in_data_mode(Act&& act) {
-        Status status = begin_data();
-        return status.ok() ? act(*data_) : status;
-    }
+    /// Ends define mode at the first call that needs data mode. Later calls are local.
+    Status begin_data();
+    /// Returns the data mode, which puts data and ends steps, after begin_data(). Local.
+    DataMode& data_mode() { return *data_; }
     Status sync(bool durable);
     /// @param later  if given, only passes all data to the service if that is possible: receives
     ///               true if complete() must follow, on every rank alike
@@ -74,7 +72,6 @@ private:
     Status take_names();
     bool has_data_mode() const { return data_ && data_->begun(); }
     Status begin_file(bool alike, const RankResources& resources);
-    Status begin_data();
     Status publish(Status mine);
     Status end();
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "base/wire.hpp"
 #include "publish/sums.hpp"
 #include "storage/posix/paths.hpp"
@@ -42,7 +41,7 @@ void FileNames::claim_early(EarlyWords words) {
         lstat(temporary_path(own).c_str(), &info) == 0)
         return;
     early_ = true;
-    early_status_ = alone([&] { return claim(own); });
+    early_status_ = claim(own);
     if (!early_status_.ok()) return;
     const std::string& data = claims_.front()->data_path();
     const EarlyClaim claimed{1, identity_of(data), ask_file_system(data, o.stripe_size)};
@@ -94,27 +93,25 @@ Status FileNames::take_existing() {
 template <class Take>
 Status FileNames::tell(Take&& take) {
     std::vector<char> told;
-    Status status = alone([&]() -> Status {
-        if (file_.team.rank() != 0) return {};
-        bool is_set = false;
+    bool is_set = false;
+    Status status;
+    if (file_.team.rank() == 0) {
         std::string path;
-        if (Status own = take(is_set, path); !own.ok()) return own;
-        const bool summed = file_.options.append && has_sums(path);
-        told = message_of(is_set, summed, is_set ? FileIdentity{} : identity_of(path),
-                          ask_file_system(path, file_.options.stripe_size), path);
-        return {};
-    });
+        if (status = take(is_set, path); status.ok()) {
+            const bool summed = file_.options.append && has_sums(path);
+            told = message_of(is_set, summed, is_set ? FileIdentity{} : identity_of(path),
+                              ask_file_system(path, file_.options.stripe_size), path);
+        }
+    }
     status = file_.team.broadcast_outcome(status, told);
     if (!status.ok()) return status;
-    with_reserve([&] {
-        bool is_set = false;
-        WireReader in(told);
-        in(is_set, file_.has_checksums, file_.claimed, file_.file_system, file_.data_path);
-        file_.options.checksums |= file_.has_checksums;
-        if (!is_set) return;
+    WireReader in(told);
+    in(is_set, file_.has_checksums, file_.claimed, file_.file_system, file_.data_path);
+    file_.options.checksums |= file_.has_checksums;
+    if (is_set) {
         file_.options.tile_files = true;
         file_.options.method = "tiles";
-    });
+    }
     return {};
 }
 

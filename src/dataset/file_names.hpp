@@ -18,7 +18,7 @@ public:
     explicit FileNames(FileContext& file) : file_(file) {}
 
     ~FileNames() {
-        if (early_) (void)alone([&] { discard(); });
+        if (early_) discard();
     }
     FileNames(const FileNames&) = delete;
     FileNames& operator=(const FileNames&) = delete;

@@ -42,23 +42,18 @@ Status open_target(FileContext& file, Target& target, Status& mine) {
     const FileOptions& options = file.options;
     const auto own = std::find(target.writers.begin(), target.writers.end(), file.team.rank());
     const bool writer = own != target.writers.end();
-    const auto cut = [&] {
+    if (target.layout.grid.own_files)
         target.storage = make_tile_storage(
             std::move(target.storage), target.layout.grid,
             writer ? static_cast<int>(own - target.writers.begin()) : -1, file.path);
-    };
-    if (target.layout.grid.own_files)
-        if (Status status = file.team.agree(alone(cut)); !status.ok()) return status;
-    StorageOptions storage = file.storage_options();  // copying these options allocates no memory
+    StorageOptions storage = file.storage_options();
     // If records are to be dropped, all ranks must first know that they see the same file.
     const bool inspects_first = file.existing.is || !target.storage->traits().opens_alone;
     storage.inspects = !inspects_first && inspects_file(file, target);
     if (file.team.topology().nodes > 1 && inspects_first) {
-        const auto look = [&] {
-            return inspects_file(file, target) ? check_identity(file.data_path, file.claimed)
-                                               : Status{};
-        };
-        if (Status status = file.team.agree(alone(look)); !status.ok()) return status;
+        const Status seen =
+            inspects_file(file, target) ? check_identity(file.data_path, file.claimed) : Status{};
+        if (Status status = file.team.agree(seen); !status.ok()) return status;
     }
     // Divide the rate among the writers once, so that they need not ask each other.
     storage.writers = static_cast<int>(target.writers.size());

@@ -168,7 +168,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
-    const Status read = alone([&] { return read_section(file_, v, put, section); });
+    const Status read = read_section(file_, v, put, section);
     if (!read.ok()) return file_.in_variable(read, at);
     PartsToPut puts;
     puts.part.variable = at;
@@ -182,21 +182,19 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (put.data == nullptr)
         return file_.in_variable(v.dims.empty() ? no_section(v) : data_missing(), at);
     if (Status s = file_.check_record(at, section.last()); !s.ok()) return s;
-    return alone([&]() -> Status {
-        Part& part = puts.part;
-        part.record = section.first;
-        part.array.data = static_cast<const char*>(put.data);
-        part.array.type = static_cast<tw_type>(put.type);
-        // If only one rank puts a whole record, for example that of a scalar, the record can be
-        // written as a whole.
-        const bool whole =
-            section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
-        part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
-        part.array.dense = whole;
-        puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
-        puts.alone = put.alone;
-        return put_parts(puts);
-    });
+    Part& part = puts.part;
+    part.record = section.first;
+    part.array.data = static_cast<const char*>(put.data);
+    part.array.type = static_cast<tw_type>(put.type);
+    // If only one rank puts a whole record, for example that of a scalar, the record can be written
+    // as a whole.
+    const bool whole =
+        section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
+    part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
+    part.array.dense = whole;
+    puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
+    puts.alone = put.alone;
+    return put_parts(puts);
 }
 
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
@@ -207,7 +205,7 @@ Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
         return file_.in_variable(failure(TW_EBOUNDS, "record is {}; the first one is {}",
                                          wording.index(put.record), wording.index(0)),
                                  at);
-    return alone([&] { return put_record_of(at, put); });
+    return put_record_of(at, put);
 }
 
 Status PartPuts::put_record_of(int at, const RecordToPut& put) {

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "base/reserve.hpp"
 #include "service/bits.hpp"
 
 namespace thalweg::detail {
@@ -21,17 +20,13 @@ void Readback::tell() {
 
 /// After a sync, makes the contents that can be read the same on all ranks.
 Status Readback::synced() {
-    Status status = team_.agree(alone([&] {
-        const auto& variables = about_.definitions.variables;
-        if (whole_.empty())
-            for (const Variable& v : variables) {
-                whole_.push_back(v.record || file_.definitions().contents() != nullptr ||
-                                 v.elements() == 0);
-                open_ += whole_.back() == 0 ? 1 : 0;
-            }
-        tell();
-    }));
-    if (!status.ok()) return status;
+    if (whole_.empty())
+        for (const Variable& v : about_.definitions.variables) {
+            whole_.push_back(v.record || file_.definitions().contents() != nullptr ||
+                             v.elements() == 0);
+            open_ += whole_.back() == 0 ? 1 : 0;
+        }
+    tell();
     std::int64_t records = file_.counted_records();
     team_.all_reduce({&records, 1}, Reduce::max);
     touched_ = false;
@@ -39,7 +34,7 @@ Status Readback::synced() {
     const Format format = about_.format;
     // With servers, ranks do not know how variables are stored, so read that from the file.
     const bool asks = is_netcdf4(format) && !reader_ && about_.options.service == "servers";
-    if (asks && alone([&] { return supported(); }).ok()) (void)look();
+    if (asks && supported().ok()) (void)look();
     contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
     return {};
 }
@@ -94,16 +89,12 @@ Status Readback::readable_now() const {
 Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (reader_ && !stale_ && !must_rest() && open_ == 0) return {};
     const auto describe = [&] { return "of " + about_.path; };
-    std::vector<std::int64_t> wanted = with_reserve([&] {
-        const auto& variables = about_.definitions.variables;
-        std::vector<std::int64_t> bits((variables.size() + 63) / 64, 0);
-        for (const std::string* const name : names)
-            if (const int v = about_.definitions.find_variable(*name); v >= 0) set_bit(bits, v);
-        return bits;
-    });
+    std::vector<std::int64_t> wanted((about_.definitions.variables.size() + 63) / 64, 0);
+    for (const std::string* const name : names)
+        if (const int v = about_.definitions.find_variable(*name); v >= 0) set_bit(wanted, v);
     Status status = session_.call_agreement()
-                        .enter({call, about_.serial, 0, false, std::ref(describe)},
-                               alone([&] { return readable_now(); }), about_.failed, {wanted})
+                        .enter({call, about_.serial, 0, false, std::ref(describe)}, readable_now(),
+                               about_.failed, {wanted})
                         .status;
     if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();
@@ -118,13 +109,11 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
 /// @note Collective
 Status Readback::fill(std::span<const std::int64_t> wanted) {
     std::vector<int> variables;
-    Status status = team_.agree(alone([&] {
-        for (std::size_t v = 0; v < whole_.size(); ++v)
-            if (whole_[v] == 0 && has_bit(wanted, v)) variables.push_back(v);
-    }));
-    if (!status.ok() || variables.empty()) return status;
-    if (status = file_.in_data_mode([&](DataMode& d) { return d.fill(variables); }); !status.ok())
-        return status;
+    for (std::size_t v = 0; v < whole_.size(); ++v)
+        if (whole_[v] == 0 && has_bit(wanted, v)) variables.push_back(v);
+    if (variables.empty()) return {};
+    if (Status status = file_.begin_data(); !status.ok()) return status;
+    if (Status status = file_.data_mode().fill(variables); !status.ok()) return status;
     for (const int v : variables) whole_[v] = 1;
     open_ -= variables.size();
     stale_ = true;
@@ -141,13 +130,11 @@ Status Readback::look() {
 }
 
 Status Readback::open() {
-    Status status = team_.agree(alone([&] {
-        FileOptions options = about_.options;
-        options.read_ahead = false;  // data that were read ahead could become out of date
-        reader_ = std::make_unique<Reader>(team_, session_, about_.data_path, about_.serial,
-                                           std::move(options));
-    }));
-    return status.ok() ? reader_->open() : status;
+    FileOptions options = about_.options;
+    options.read_ahead = false;  // data that were read ahead could become out of date
+    reader_ = std::make_unique<Reader>(team_, session_, about_.data_path, about_.serial,
+                                       std::move(options));
+    return reader_->open();
 }
 
 Status Readback::get(const GetArguments& arguments) {
@@ -181,29 +168,21 @@ Status Readback::get_deferred(const GetArguments& arguments) {
 
 Status Readback::read() {
     const std::vector<Asked> all = std::exchange(asked_, {});
-    const auto names = with_reserve([&] {
-        std::vector<const std::string*> all_names;
-        for (const Asked& a : all) all_names.push_back(&a.arguments.name);
-        return all_names;
-    });
+    std::vector<const std::string*> names;
+    for (const Asked& a : all) names.push_back(&a.arguments.name);
     if (Status status = ready(Call::read, names); !status.ok()) return status;
-    const Status mine = alone([&]() -> Status {
-        for (const Asked& a : all)
-            if (Status status = reader_->get_deferred(a.arguments); !status.ok()) return status;
-        return {};
-    });
+    Status mine;
+    for (std::size_t i = 0; i < all.size() && mine.ok(); ++i)
+        mine = reader_->get_deferred(all[i].arguments);
     return reader_->read(mine);
 }
 
 Status Readback::prefetch() {
     return session_.call_agreement().enter(
-        {Call::prefetch, about_.serial, 0, false, {}}, alone([&] {
-            return failure(
-                TW_ESTATE,
-                "{}: the file is being written: tw_prefetch is only for files opened for "
-                "reading",
-                about_.path);
-        }));
+        {Call::prefetch, about_.serial, 0, false, {}},
+        failure(TW_ESTATE,
+                "{}: the file is being written: tw_prefetch is only for files opened for reading",
+                about_.path));
 }
 
 std::optional<ReadFigures> Readback::figures() {

@@ -11,7 +11,6 @@
 #include "comm/call_agreement.hpp"
 #include "decomposition/cover.hpp"
 #include "decomposition/directory.hpp"
-#include "decomposition/overlap.hpp"
 
 namespace thalweg::detail {
 

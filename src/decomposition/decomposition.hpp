@@ -109,6 +109,17 @@ struct Declaration {
  */
 Status judge(Team& team, const Declaration& all, const Status& mine, Decomposition& decomposition);
 
+/**
+ * Finds blocks of two ranks that overlap. The index space is divided into a grid with one cell per
+ * rank. Each rank sends its boxes to the ranks whose cells they overlap, and each rank compares the
+ * boxes that it receives.
+ * @param blocks  number of all ranks' blocks, and sums of their extents
+ * @return TW_EOVERLAP naming both ranks and an element, on the rank that has found the overlap
+ * @note Collective over comm
+ */
+Status find_overlap(Comm& comm, const Decomposition& decomposition,
+                    std::span<const std::int64_t> blocks);
+
 /// Makes a decomposition in which each rank has all elements. Rank 0 counts as their holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,

@@ -1,5 +1,6 @@
+// Finds elements that two boxes hold, without any rank seeing all boxes.
 // SPDX-License-Identifier: Apache-2.0
-#include "decomposition/overlap.hpp"
+#include "decomposition/decomposition.hpp"
 
 #include <algorithm>
 #include <map>

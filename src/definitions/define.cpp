@@ -256,18 +256,13 @@ void read(WireReader& in, Definitions& d, LateAttributes* late) {
 
 }  // namespace
 
-Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late) {
+void take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late) {
     WireWriter out;
-    Status status = team.agree(alone([&] {
-        if (team.rank() == 0) write(definitions, late, out);
-    }));
-    if (!status.ok()) return status;
+    if (team.rank() == 0) write(definitions, late, out);
     team.world().broadcast(out.bytes, 0);
-    return team.agree(alone([&] {
-        if (team.rank() == 0) return;
-        WireReader in(out.bytes);
-        read(in, definitions, late);
-    }));
+    if (team.rank() == 0) return;
+    WireReader in(out.bytes);
+    read(in, definitions, late);
 }
 
 }  // namespace thalweg::detail

@@ -156,7 +156,7 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
 /// @param late  attributes that were put after define mode, when variables have the same numbers on
 ///              all ranks; null in define mode
 /// @note Collective
-Status take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late);
+void take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late);
 
 /// File formats, with netCDF's numbers for them (NC_FORMAT_...).
 enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };
@@ -177,5 +177,18 @@ Status check_format(const Definitions& definitions, Format format);
 
 /// Returns CDF-2, which all readers support, if it can hold the file; otherwise CDF-5.
 Format choose_format(const Definitions& definitions);
+
+/// Adds settings from a text "name=value; name=value". Does not check their values.
+Status add_settings(const std::string& list, VariableSettings& settings);
+
+/// Returns the names in a file's setting `chunks` that are not dimensions of the file.
+std::vector<std::string> unknown_chunks(const Definitions& definitions,
+                                        const VariableSettings& of_all);
+
+/// Makes a variable's packing from its own settings and, if it has at least two dimensions, from
+/// those of the file. A setting that does not suit the variable's type or dimensions is an error if
+/// it is the variable's own; it is ignored if it is the file's.
+Status choose_packing(const Definitions& definitions, const VariableSettings& of_all,
+                      Variable& variable);
 
 }  // namespace thalweg::detail

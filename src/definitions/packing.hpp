@@ -7,12 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.hpp"
-
 namespace thalweg::detail {
-
-struct Definitions;
-struct Variable;
 
 struct Packing {
     enum class Codec { none, deflate, zstd };
@@ -38,18 +33,5 @@ struct Packing {
 /// Settings of one variable, as text: fill, and for netCDF-4 deflate, shuffle, zstd, quantize,
 /// chunks.
 using VariableSettings = std::map<std::string, std::string>;
-
-/// Adds settings from a text "name=value; name=value". Does not check their values.
-Status add_settings(const std::string& list, VariableSettings& settings);
-
-/// Returns the names in a file's setting `chunks` that are not dimensions of the file.
-std::vector<std::string> unknown_chunks(const Definitions& definitions,
-                                        const VariableSettings& of_all);
-
-/// Makes a variable's packing from its own settings and, if it has at least two dimensions, from
-/// those of the file. A setting that does not suit the variable's type or dimensions is an error if
-/// it is the variable's own; it is ignored if it is the file's.
-Status choose_packing(const Definitions& definitions, const VariableSettings& of_all,
-                      Variable& variable);
 
 }  // namespace thalweg::detail

@@ -164,8 +164,10 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
     std::vector<Packet> packets;
     const Status status = alone([&] { packets = tell(topology, layout, readers, met); });
     // A rank without memory takes part with no messages.
-    packets = exchange_by_nodes(team, packets);
+    bool have = true;
+    packets = exchange_by_nodes(team, packets, have);
     if (!status.ok()) return status;
+    if (!have) return out_of_memory();
     return alone([&] {
         remote_.resize(topology.nodes);
         for (const Packet& packet : packets) {
@@ -179,17 +181,17 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
 /// Tests if any of the boxes has elements in a piece.
 bool Covers::meets(const PlaceBoxes& boxes, Extent piece) const {
     bool any = false;
-    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(space_, piece)) {
         if (!any)
             for_frames(space_.places[place].shape, range, boxes[place],
                        [&](const HeldBox& held, const Box& box) { any |= has_any(held, box); });
-    });
+    }
     return any;
 }
 
 void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& message) const {
     message.clear();
-    for_places(space_, piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(space_, piece)) {
         const Place& p = space_.places[place];
         const RowKernel kernel = move_kernel(p.element);
         const Index from_stride = byte_strides(p);
@@ -203,7 +205,7 @@ void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& m
                      from + (begin + linear(p.shape, part.low) * p.element), from_stride, kernel,
                      nullptr);
         });
-    });
+    }
 }
 
 }  // namespace thalweg::detail

@@ -42,7 +42,7 @@ public:
     bool meets(int node, Extent piece) const {
         return !remote_[node].empty() && meets(remote_[node], piece);
     }
-    /// Packs the parts of a piece that another node wants, densely, in the order of for_places and
+    /// Packs the parts of a piece that another node wants, densely, in the order of places_in and
     /// for_parts.
     /// @param from  address of the piece
     void pack(int node, Extent piece, const char* from, std::vector<char>& message) const;

@@ -6,12 +6,6 @@
 
 namespace thalweg::detail {
 
-Index byte_strides(const Place& place) {
-    Index stride = strides_of(place.shape);
-    for (std::size_t d = 0; d < place.shape.size(); ++d) stride[d] *= place.element;
-    return stride;
-}
-
 Strided origin_of(const Delivery& delivery) {
     if (delivery.boxes.empty() || !delivery.boxes.front().list) return {};
     return locate(*delivery.decomposition, delivery.order, delivery.boxes.front(), delivery.array);

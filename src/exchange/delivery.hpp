@@ -38,7 +38,4 @@ Strided origin_of(const Delivery& delivery);
 void deliver(Delivery& delivery, const WantedBox& wanted, const Box& part, const char* from,
              const Index& from_stride, const char* fill);
 
-/// Returns the strides, in bytes, of a place whose elements lie densely in the order of the file.
-Index byte_strides(const Place& place);
-
 }  // namespace thalweg::detail

@@ -4,8 +4,16 @@
 #pragma once
 
 #include "decomposition/decomposition.hpp"
+#include "layout/layout.hpp"
 
 namespace thalweg::detail {
+
+/// Returns the strides, in bytes, of a place whose elements lie densely in the order of the file.
+inline Index byte_strides(const Place& place) {
+    Index stride = strides_of(place.shape);
+    for (std::size_t d = 0; d < place.shape.size(); ++d) stride[d] *= place.element;
+    return stride;
+}
 
 inline Index dense_shape(const HeldBox& held) {
     return held.list ? held.list->dense_shape(held.box) : held.box.count;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
 #include "exchange/pack.hpp"
@@ -114,20 +113,16 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
                    Storage& storage, std::span<std::int64_t> misfits) {
     std::int64_t rounds = 0;  // number of rounds of the rank that needs the most
     if (storage.collective()) {
-        const auto count = [&] {
-            rounds = 0;
-            Round counted{base, record};
-            for_boxes(space, actions, parts, [&](std::size_t i, const Piece& piece) {
-                const std::int64_t bytes = piece.box.volume() * space.places[i].element;
-                if (!fits(counted, bytes)) counted.clear();
-                if (counted.number++ == 0) ++rounds;
-                counted.bytes += bytes;
-            });
-        };
-        with_reserve(count);
+        Round counted{base, record};
+        for_boxes(space, actions, parts, [&](std::size_t i, const Piece& piece) {
+            const std::int64_t bytes = piece.box.volume() * space.places[i].element;
+            if (!fits(counted, bytes)) counted.clear();
+            if (counted.number++ == 0) ++rounds;
+            counted.bytes += bytes;
+        });
         team_.all_reduce({&rounds, 1}, Reduce::max);
     }
-    Round round = with_reserve([&] { return Round{base, record}; });
+    Round round{base, record};
     const auto add = [&](std::size_t i, const Piece& piece) {
         const std::int64_t bytes = piece.box.volume() * space.places[i].element;
         if (!fits(round, bytes)) {
@@ -138,8 +133,7 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
         round.bytes += bytes;
         ++round.number;
     };
-    if (Status own = alone([&] { for_boxes(space, actions, parts, add); }); !own.ok())
-        round.status = std::move(own);
+    for_boxes(space, actions, parts, add);
     if (round.number > 0) {
         (void)write(round, storage);
         --rounds;

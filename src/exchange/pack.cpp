@@ -51,35 +51,20 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
     return misfits;
 }
 
-namespace {
-
-/// Calls visit(index of the held box, its part in the range, number of elements in it).
-template <class Visit>
-void for_range(std::span<const std::int64_t> shape, std::span<const HeldBox> boxes,
-               ElementRange range, Visit&& visit) {
-    for_frames(shape, range, boxes, [&](const HeldBox& held, const Box& box) {
-        const Index lengths = dense_shape(held, box);
-        visit(static_cast<std::size_t>(&held - boxes.data()), box,
-              volume(std::span(lengths.data(), box.nd)));
-    });
-}
-
-}  // namespace
-
 std::int64_t packed_bytes(const Variable& v, const Holding& holding, ElementRange range) {
     std::int64_t elements = 0;
-    for_range(v.shape, holding.held, range,
-              [&](std::size_t, const Box&, std::int64_t n) { elements += n; });
+    for_frames(v.shape, range, holding.held,
+               [&](const HeldBox& held, const Box& box) { elements += elements_of(held, box); });
     return elements * v.element();
 }
 
 std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& part,
                   ElementRange range, char* to) {
     std::int64_t misfits = 0;
-    for_range(v.shape, part.boxes(), range, [&](std::size_t at, const Box& box, std::int64_t n) {
-        if (!has_any(part.boxes()[at], box)) return;
-        misfits += pack(packers, v, order, part, at, box, to);
-        to += n * v.element();
+    for_frames(v.shape, range, part.boxes(), [&](const HeldBox& held, const Box& box) {
+        if (!has_any(held, box)) return;
+        misfits += pack(packers, v, order, part, &held - part.boxes().data(), box, to);
+        to += elements_of(held, box) * v.element();
     });
     return misfits;
 }

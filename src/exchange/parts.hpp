@@ -25,14 +25,21 @@ inline ElementRange elements_in(const Place& place, Extent piece) {
             std::min(n, (end + place.element - 1) / place.element)};
 }
 
-/// Calls visit(place index, element range) for each place of which a piece contains elements.
-template <class Visit>
-void for_places(const Space& space, Extent piece, Visit&& visit) {
+/// A place of which a piece contains a range of elements.
+struct PlaceInPiece {
+    std::size_t place;
+    ElementRange range;
+};
+
+/// Returns the places of which a piece contains elements, in order.
+inline std::vector<PlaceInPiece> places_in(const Space& space, Extent piece) {
+    std::vector<PlaceInPiece> found;
     for (std::size_t i = space.place_at(piece.begin);
          i < space.places.size() && space.places[i].offset < piece.end; ++i) {
         const ElementRange range = elements_in(space.places[i], piece);
-        if (range.begin < range.end) visit(i, range);
+        if (range.begin < range.end) found.push_back({i, range});
     }
+    return found;
 }
 
 /// Calls visit(held box, common box) for the boxes of `held` (sorted, see held_by) that overlap a

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "exchange/copy_runs.hpp"
-#include "exchange/delivery.hpp"
 #include "exchange/dense.hpp"
 #include "exchange/pieces.hpp"
 
@@ -27,31 +26,31 @@ std::int64_t PiecePacker::record() const {
     return views_.variable(pass_.space.places.front().variable).record ? pass_.record : -1;
 }
 
-/// Calls visit(place, range) for each place of which this rank has values.
-template <class Visit>
-void PiecePacker::for_own(const Share& share, Extent piece, Visit&& visit) const {
-    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-        if (pass_.actions[place] == Action::data && pass_.parts[place] != nullptr)
-            visit(place, range);
+/// Returns the places of a piece of which this rank has values.
+std::vector<PlaceInPiece> PiecePacker::own_places(const Share& share, Extent piece) const {
+    std::vector<PlaceInPiece> own = places_in(share.space(), piece);
+    std::erase_if(own, [&](const PlaceInPiece& in) {
+        return pass_.actions[in.place] != Action::data || pass_.parts[in.place] == nullptr;
     });
+    return own;
 }
 
 std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
     std::int64_t bytes = 0;
-    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : own_places(share, piece)) {
         const Place& p = pass_.space.places[place];
         for_frames(share, place, range, pass_.parts[place]->boxes(),
                    [&](const HeldBox& held, const Box& part) {
                        Index stride{};
                        bytes += dense_strides(part.nd, dense_shape(held, part), p.element, stride);
                    });
-    });
+    }
     return bytes;
 }
 
 std::int64_t PiecePacker::bytes_near(const Share& share, Extent piece) const {
     std::int64_t bytes = 0;
-    for_own(share, piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : own_places(share, piece)) {
         const std::int64_t element = share.space().places[place].element;
         for_frames(share, place, range, pass_.parts[place]->boxes(),
                    [&](const HeldBox& held, const Box& part) {
@@ -67,7 +66,7 @@ std::int64_t PiecePacker::bytes_near(const Share& share, Extent piece) const {
                        }
                        bytes += volume(std::span(lengths.data(), part.nd)) * element;
                    });
-    });
+    }
     return bytes;
 }
 
@@ -93,8 +92,9 @@ void PiecePacker::prefill(const Share& share, Extent piece, char* slot) const {
 
 /// Copies this rank's elements of a place. @param target  returns the address and order of a part
 template <class Target>
-void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange range,
+void PiecePacker::pack_place(const Share& share, const PlaceInPiece& in,
                              const Target& target) const {
+    const auto [place, range] = in;
     const Place& p = share.space().places[place];
     const int variable = p.variable;
     const Part& put = *pass_.parts[place];
@@ -114,16 +114,16 @@ void PiecePacker::pack_place(const Share& share, std::size_t place, ElementRange
 }
 
 void PiecePacker::pack(const Share& share, Extent piece, char* slot) const {
-    for_own(share, piece, [&](std::size_t place, ElementRange range) {
-        const Place& p = share.space().places[place];
+    for (const PlaceInPiece& in : own_places(share, piece)) {
+        const Place& p = share.space().places[in.place];
         const Index stride = byte_strides(p);
         const std::int64_t begin = p.offset - piece.begin;
-        pack_place(share, place, range, [&](const HeldBox&, const Box& part) {
+        pack_place(share, in, [&](const HeldBox&, const Box& part) {
             return RunSide<char>{RunOrder::indices,
-                                 slot + (begin + share.position(place, part.low) * p.element),
+                                 slot + (begin + share.position(in.place, part.low) * p.element),
                                  stride};
         });
-    });
+    }
 }
 
 std::int64_t PiecePacker::section_bytes(std::int64_t bytes) {
@@ -135,21 +135,21 @@ void PiecePacker::pack_section(const Share& share, Extent piece, int node_rank, 
     const SectionHead head{node_rank, bytes};
     std::memcpy(to, &head, sizeof head);
     to += sizeof head;
-    for_own(share, piece, [&](std::size_t place, ElementRange range) {
-        const std::int64_t element = share.space().places[place].element;
-        pack_place(share, place, range, [&](const HeldBox& held, const Box& part) {
+    for (const PlaceInPiece& in : own_places(share, piece)) {
+        const std::int64_t element = share.space().places[in.place].element;
+        pack_place(share, in, [&](const HeldBox& held, const Box& part) {
             RunSide<char> side{RunOrder::dense, to, {}};
             to += dense_strides(part.nd, dense_shape(held, part), element, side.stride);
             return side;
         });
-    });
+    }
 }
 
 std::set<int> PiecePacker::nodes_with(const Share& share, Extent piece,
                                       const Topology& topology) const {
     std::set<int> nodes;
-    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-        if (pass_.actions[place] != Action::data) return;
+    for (const auto& [place, range] : places_in(share.space(), piece)) {
+        if (pass_.actions[place] != Action::data) continue;
         for (const auto& [rank, boxes] : views_.of(pass_.space.places[place].variable).remote) {
             const int node = topology.node_of[rank];
             if (nodes.count(node) != 0) continue;
@@ -157,7 +157,7 @@ std::set<int> PiecePacker::nodes_with(const Share& share, Extent piece,
                 if (nodes.count(node) == 0 && has_any(held, box)) nodes.insert(node);
             });
         }
-    });
+    }
     return nodes;
 }
 
@@ -174,25 +174,26 @@ void PiecePacker::unpack(const Share& share, Extent piece, std::span<const char>
 
 void PiecePacker::unpack_rank(const Share& share, Extent piece, const char* from, int rank,
                               char* slot) const {
-    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-        if (pass_.actions[place] != Action::data) return;
-        const Place& p = share.space().places[place];
+    for (const PlaceInPiece& in : places_in(share.space(), piece)) {
+        if (pass_.actions[in.place] != Action::data) continue;
+        const Place& p = share.space().places[in.place];
         const View& view = views_.of(p.variable);
         const auto boxes = view.remote.find(rank);
-        if (boxes == view.remote.end()) return;
+        if (boxes == view.remote.end()) continue;
         const Index file_stride = byte_strides(p);
         const std::int64_t begin = p.offset - piece.begin;
         const RowKernel kernel = move_kernel(p.element);
-        for_frames(share, place, range, boxes->second, [&](const HeldBox& held, const Box& part) {
+        const auto unpack_part = [&](const HeldBox& held, const Box& part) {
             Index stride{};
             const std::int64_t n =
                 dense_strides(part.nd, dense_shape(held, part), p.element, stride);
-            char* const to = slot + (begin + share.position(place, part.low) * p.element);
+            char* const to = slot + (begin + share.position(in.place, part.low) * p.element);
             copy_held(held, part, {RunOrder::indices, to, file_stride},
                       {RunOrder::dense, from, stride}, kernel, nullptr);
             from += n;
-        });
-    });
+        };
+        for_frames(share, in.place, in.range, boxes->second, unpack_part);
+    }
 }
 
 }  // namespace thalweg::detail

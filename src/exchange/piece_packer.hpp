@@ -2,7 +2,7 @@
 // a message for another node, one part after another.
 //
 // A message to another node has a section for each rank that has elements of the piece: the rank's
-// place in the node, the bytes of the section, and the rank's parts in the order of for_places and
+// place in the node, the bytes of the section, and the rank's parts in the order of places_in and
 // for_frames.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -58,11 +58,9 @@ public:
                 const Topology& topology, char* slot) const;
 
 private:
-    template <class Visit>
-    void for_own(const Share& share, Extent piece, Visit&& visit) const;
+    std::vector<PlaceInPiece> own_places(const Share& share, Extent piece) const;
     template <class Target>
-    void pack_place(const Share& share, std::size_t place, ElementRange range,
-                    const Target& target) const;
+    void pack_place(const Share& share, const PlaceInPiece& in, const Target& target) const;
     bool is_covered(std::size_t place) const;
     void unpack_rank(const Share& share, Extent piece, const char* from, int rank,
                      char* slot) const;

@@ -6,7 +6,7 @@ namespace thalweg::detail {
 std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
                              std::int64_t base, std::int64_t record, std::deque<Box>& boxes) {
     std::vector<Chunk> chunks;
-    for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(share.space(), piece)) {
         const Place& seen = share.space().places[place];
         const Place& p = share.own_file() ? seen : whole.places[place];
         std::int64_t at = range.begin;
@@ -34,10 +34,10 @@ std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piec
                     add(0, box.volume(), &boxes.emplace_back(box));
             });
         const std::int64_t padding = seen.padded - seen.bytes;
-        if (at < seen.bytes / seen.element || padding == 0) return;
+        if (at < seen.bytes / seen.element || padding == 0) continue;
         if (chunks.back().box != nullptr) add(p.bytes / p.element, 0, nullptr);
         chunks.back().bytes += padding;
-    });
+    }
     return chunks;
 }
 

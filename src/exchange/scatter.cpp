@@ -2,7 +2,6 @@
 #include "exchange/scatter.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "exchange/scatter_pass.hpp"
@@ -13,27 +12,22 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
                                        std::vector<std::vector<WantedBox>>&& wanted,
                                        const std::vector<int>& readers,
                                        const StreamOptions& options, Status& status) {
-    std::unique_ptr<Scatter> scatter;
-    std::unique_ptr<Layout> layout;
-    status = alone([&] {
-        scatter.reset(new Scatter(team, std::move(space)));
-        layout = make_record_layout(readers.size(), 1);
-    });
+    std::unique_ptr<Scatter> scatter(new Scatter(team, std::move(space)));
+    const std::unique_ptr<Layout> layout = make_record_layout(readers.size(), 1);
     std::set<int> met;
     if (team.topology().nodes > 1) {
-        if (status = team.agree(status); !status.ok()) return nullptr;
         // Collective calls of a node throw on the ranks of that node only, so let all ranks agree.
         status = team.agree(alone([&] { return scatter->covers_.gather(team, wanted); }));
         if (!status.ok()) return nullptr;
-        status = scatter->covers_.exchange(team, *layout, readers, met);
+        status = team.agree(scatter->covers_.exchange(team, *layout, readers, met));
+        if (!status.ok()) return nullptr;
     }
-    if (status.ok()) status = alone([&] { return scatter->add_lanes(readers, met); });
-    if (status = team.agree(status); !status.ok()) return nullptr;
-    status = team.agree(scatter->place_lanes(*layout, arena, options));
+    scatter->add_lanes(readers, met);
+    status = scatter->place_lanes(*layout, arena, options);
     return status.ok() ? std::move(scatter) : nullptr;
 }
 
-Status Scatter::add_lanes(const std::vector<int>& readers, const std::set<int>& met) {
+void Scatter::add_lanes(const std::vector<int>& readers, const std::set<int>& met) {
     const Topology& topology = team_.topology();
     const int members = std::ssize(topology.members);
     for (int reader = 0; reader < std::ssize(readers); ++reader) {
@@ -50,7 +44,6 @@ Status Scatter::add_lanes(const std::vector<int>& readers, const std::set<int>& 
     }
     for (ReadLane& lane : lanes_.all)
         if (lane.rank == team_.rank()) lanes_.own = &lane;
-    return {};
 }
 
 Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOptions& options) {
@@ -67,17 +60,16 @@ Status Scatter::place_lanes(const Layout& layout, Memory& arena, const StreamOpt
     Status status = cut_memory(
         team_, arena, options, needs, std::ssize(lanes_.all), {}, [](std::int64_t) {}, slots);
     if (!status.ok()) return status;
-    return alone([&] {
-        for (ReadLane& lane : lanes_.all) {
-            lane.control = &lanes_.controls[lane.owner];
-            lane.slots = slots;
-            lane.cursor = {space_, layout.share(lane.reader, space_, 0).extents(), slots.piece};
-            slots.memory += slots.count * slots.capacity;
-        }
-        lanes_.outgoing.resize(topology.nodes);
-        lanes_.sends.reserve(topology.nodes);
-        lanes_.first_of.resize(space_.places.size());
-    });
+    for (ReadLane& lane : lanes_.all) {
+        lane.control = &lanes_.controls[lane.owner];
+        lane.slots = slots;
+        lane.cursor = {space_, layout.share(lane.reader, space_, 0).extents(), slots.piece};
+        slots.memory += slots.count * slots.capacity;
+    }
+    lanes_.outgoing.resize(topology.nodes);
+    lanes_.sends.reserve(topology.nodes);
+    lanes_.first_of.resize(space_.places.size());
+    return {};
 }
 
 void Scatter::prepare(Team& team, Memory& arena) {

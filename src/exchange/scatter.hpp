@@ -63,7 +63,7 @@ public:
 
 private:
     Scatter(Team& team, Space&& space) : team_(team), space_(std::move(space)) {}
-    Status add_lanes(const std::vector<int>& readers, const std::set<int>& met);
+    void add_lanes(const std::vector<int>& readers, const std::set<int>& met);
     Status place_lanes(const Layout& layout, Memory& arena, const StreamOptions& options);
 
     Team& team_;

@@ -13,8 +13,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/scatter_pass.hpp"
 
-#include <new>
-
 #include "base/clock.hpp"
 #include "base/waiting.hpp"
 #include "exchange/dense.hpp"
@@ -35,13 +33,13 @@ void count_to(Word& word, std::int64_t k) {
 std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
                                  std::span<const PlaceSource> sources, char* to) {
     std::vector<ReadRange> ranges;
-    for_places(space, piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(space, piece)) {
         const Place& p = space.places[place];
         const PlaceSource& source = sources[place];
         ranges.push_back({source.variable, source.record, &source.part, source.first + range.begin,
                           range.end - range.begin,
                           to + (p.offset + range.begin * p.element - piece.begin)});
-    });
+    }
     return ranges;
 }
 
@@ -99,12 +97,8 @@ bool ScatterPass::take_kept(Extent piece, std::int64_t k, bool wait) {
     ReadAhead* ahead =
         from_.read_cache == nullptr || k >= ReadCache::most ? nullptr : from_.read_cache->ahead;
     if (ahead == nullptr || kept_ != k) return false;
-    std::int64_t at = -1;
-    try {
-        char* const base = lane.slots.memory;
-        at = ahead->take(ranges_of(space_, piece, from_.sources, base), base, wait);
-    } catch (const std::bad_alloc&) {  // without memory, read the piece
-    }
+    char* const base = lane.slots.memory;
+    const std::int64_t at = ahead->take(ranges_of(space_, piece, from_.sources, base), base, wait);
     if (at < 0) return false;
     from_.read_cache->table(lane.owner)[k] = at;
     ++kept_;
@@ -212,7 +206,7 @@ void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
 /// Takes elements from a piece whose slot holds it as the file does.
 void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
     const char* piece = nullptr;  // null until the piece has arrived
-    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(space_, lane.piece)) {
         const Place& p = space_.places[place];
         const Index stride = byte_strides(p);
         const std::int64_t begin = p.offset - lane.piece.begin;
@@ -229,18 +223,19 @@ void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
                         fill);
             });
         }
-    });
+    }
 }
 
 /// Takes elements from the densely packed parts of a piece that another node has sent.
 void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
     const char* from = lane.slots.at(k);
-    for_places(space_, lane.piece, [&](std::size_t place, ElementRange range) {
+    for (const auto& [place, range] : places_in(space_, lane.piece)) {
         const Place& p = space_.places[place];
+        Delivery* const first = lanes_.first_of[place];
         for_parts(p.shape, range, covers_.own(place), [&](const HeldBox&, const Box& part) {
             Index stride{};
             const std::int64_t bytes = dense_strides(part.nd, part.count, p.element, stride);
-            for (Delivery* d = lanes_.first_of[place]; d != nullptr; d = d->other) {
+            for (Delivery* d = first; d != nullptr; d = d->other) {
                 char fill[8];
                 default_fill(d->array.type, fill);
                 for (const WantedBox& wanted : d->boxes) {
@@ -255,7 +250,7 @@ void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
             }
             from += bytes;
         });
-    });
+    }
 }
 
 }  // namespace thalweg::detail

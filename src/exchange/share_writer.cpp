@@ -170,13 +170,13 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
             if (fresh)
                 prefill_piece(share.space(), piece, to, fill_,
                               [&](std::size_t place) { return covered[place] != 0; });
-            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
-                const auto scan = scans.find(place);
-                if (scan == scans.end()) return;
-                scan->second.for_overlapping(share.reach(place, range), [&](const PackedValues& e) {
-                    copy(share, piece, place, range, e);
-                });
-            });
+            for (const PlaceInPiece& in : places_in(share.space(), piece)) {
+                const auto scan = scans.find(in.place);
+                if (scan == scans.end()) continue;
+                scan->second.for_overlapping(
+                    share.reach(in.place, in.range),
+                    [&](const PackedValues& e) { copy(share, piece, in.place, in.range, e); });
+            }
         }
         if (Status s = storage_.write(chunks); !s.ok()) return s;
         if (pause_ != nullptr) pause_->between_pieces();

@@ -32,13 +32,11 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     slots.piece = agreed[0];
     slots.count = needs.alike ? agreed[1] : count;
     if (slots.piece < needs.smallest)
-        return detail::agree(team.world(), alone([&] {
-                                 return failure(TW_ENOMEM,
-                                                "{} bytes of exchange buffers per node are not "
-                                                "enough for {} streams of {} slots; increase the "
-                                                "setting 'buffer'",
-                                                options.budget, streams, slots.count);
-                             }));
+        return detail::agree(team.world(),
+                             failure(TW_ENOMEM,
+                                     "{} bytes of exchange buffers per node are not enough for {} "
+                                     "streams of {} slots; increase the setting 'buffer'",
+                                     options.budget, streams, slots.count));
     slots.capacity = (slots.piece + needs.margin + line - 1) / line * line;
     while (streams > 0 && slots.capacity * streams * slots.count > room) slots.capacity -= line;
     slots.memory = arena.data() + needs.controls;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "exchange/dense.hpp"
 #include "index/runs.hpp"
 
 namespace thalweg::detail {

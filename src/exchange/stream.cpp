@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/reserve.hpp"
 #include "exchange/pieces.hpp"
 #include "exchange/stream_pass.hpp"
 
@@ -17,19 +16,15 @@ std::unique_ptr<Stream> Stream::make(Team& team, Packers& packers, Memory& arena
                                      const StreamOptions& options, Status& status) {
     // Writers to which ranks of this node send data; if it is empty, only the node's own writers
     // get data.
-    WriterSet met;
-    auto stream = with_reserve([&] {
-        met = WriterSet(writers.size());
-        return std::unique_ptr<Stream>(
-            new Stream(team, packers, layout, definitions, holdings, order));
-    });
+    WriterSet met(writers.size());
+    std::unique_ptr<Stream> stream(new Stream(team, packers, layout, definitions, holdings, order));
     if (!options.fill_only && team.topology().nodes > 1) {
         Status own = stream->views_.exchange(team, layout, writers, spaces, met);
         if (status.ok()) status = std::move(own);
     } else {
         met = WriterSet();
     }
-    with_reserve([&] { stream->add_lanes(writers, met); });
+    stream->add_lanes(writers, met);
     status = stream->place_lanes(arena, spaces, options, std::move(status));
     return status.ok() ? std::move(stream) : nullptr;
 }
@@ -78,16 +73,14 @@ Status Stream::place_lanes(Memory& arena, std::span<const Space> spaces,
     const Status status = cut_memory(team_, arena, options, needs, lanes, std::move(mine),
                                      std::ref(prepare), lanes_.slots);
     if (!status.ok()) return status;
-    with_reserve([&] {
-        Slots slots = lanes_.slots;
-        char* words = arena.data();
-        for (WriteLane& lane : lanes_.all) {
-            lane.place(words, groups, slots);
-            words += control;
-            slots.memory += slots.count * slots.capacity;
-        }
-        touch_slots(arena, spaces);
-    });
+    Slots slots = lanes_.slots;
+    char* words = arena.data();
+    for (WriteLane& lane : lanes_.all) {
+        lane.place(words, groups, slots);
+        words += control;
+        slots.memory += slots.count * slots.capacity;
+    }
+    touch_slots(arena, spaces);
     return {};
 }
 
@@ -132,18 +125,14 @@ Status Stream::run(const Space& space, std::int64_t base, std::int64_t record,
                    Storage& storage, std::span<std::int64_t> misfits) {
     const SpacePass pass{space, base, record, actions, parts, misfits};
     const PiecePacker packer(views_, packers_, pass);
-    const auto begin = [&] {
-        std::vector<char> wanted;
-        for (const Action action : actions) wanted.push_back(action != Action::skip);
-        if (extents_of(space, wanted).empty()) return false;
-        for (WriteLane& lane : lanes_.all) {
-            Share share = layout_.share(lane.writer, space, base);
-            std::vector<Extent> extents = wanted_of(share, wanted);
-            lane.begin_pass(std::move(share), std::move(extents), packer);
-        }
-        return true;
-    };
-    if (!with_reserve(begin)) return {};
+    std::vector<char> wanted;
+    for (const Action action : actions) wanted.push_back(action != Action::skip);
+    if (extents_of(space, wanted).empty()) return {};
+    for (WriteLane& lane : lanes_.all) {
+        Share share = layout_.share(lane.writer, space, base);
+        std::vector<Extent> extents = wanted_of(share, wanted);
+        lane.begin_pass(std::move(share), std::move(extents), packer);
+    }
     for (WriteLane& lane : lanes_.all) lane.join();
     return StreamPass(team_, lanes_, packer, storage, counts_).run();
 }

@@ -19,7 +19,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
 #include "exchange/pieces.hpp"
@@ -108,8 +107,7 @@ void StreamPass::receive_pieces(WriteLane& lane, std::int64_t k) {
     const Topology& topology = team_.topology();
     if (topology.nodes == 1) return;
     const Extent piece = lane.piece(k);
-    const std::set<int> sources =
-        with_reserve([&] { return packer_.nodes_with(lane.share, piece, topology); });
+    const std::set<int> sources = packer_.nodes_with(lane.share, piece, topology);
     if (sources.empty()) return;
     const Waiting others("other nodes to send their parts");
     Stopwatch watch(counts_.move);
@@ -130,12 +128,10 @@ void StreamPass::receive_pieces(WriteLane& lane, std::int64_t k) {
 Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
     const SpacePass& pass = packer_.pass();
     std::vector<Chunk> chunks;
-    const auto cut = [&] {
-        lanes_.boxes.clear();
+    lanes_.boxes.clear();
+    if (lane.piece(k).size() > 0)
         chunks = chunks_of(lane.share, pass.space, lane.piece(k), lane.slot(k), pass.base,
                            pass.record, lanes_.boxes);
-    };
-    if (lane.piece(k).size() > 0) with_reserve(cut);
     if (!storage_.collective() && (chunks.empty() || !status_.ok())) return {};
     const Waiting system(the_file_system);
     return alone([&] { return storage_.write(chunks); });

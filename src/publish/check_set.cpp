@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "publish/check_set.hpp"
 
-#include "base/reserve.hpp"
 #include "publish/write_lock.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -23,8 +22,7 @@ bool is_written(const std::string& path, int files) {
 Status check_set(Comm& comm, Source& set, const std::string& path, bool common_records) {
     if (set.files().files == 1) return {};
     char written = 0;
-    if (comm.rank() == 0)
-        written = with_reserve([&] { return is_written(path, set.files().files); });
+    if (comm.rank() == 0) written = is_written(path, set.files().files);
     comm.broadcast(&written, 1, 0);
     return written != 0 ? Status{} : set.check_files(comm, common_records);
 }

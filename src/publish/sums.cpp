@@ -249,23 +249,19 @@ std::vector<T> items_of_bytes(std::span<const char> bytes) {
 }
 
 /// Collects the faults of all ranks on all of them. @note Collective
-Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
-    std::vector<std::vector<char>> all;
-    Status status = together([&] { all = comm.gather(bytes_of_items(faults), 0); });
-    if (!status.ok()) return status;
+void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
+    const auto all = comm.gather(bytes_of_items(faults), 0);
     std::vector<char> joined;
-    status = alone([&]() -> Status {
-        if (comm.rank() != 0) return {};
+    if (comm.rank() == 0) {
         faults.clear();
         for (const std::vector<char>& of : all)
             for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
         join_faults(faults);
         const auto bytes = bytes_of_items(faults);
         joined.assign(bytes.begin(), bytes.end());
-        return {};
-    });
-    if (status = broadcast_outcome(comm, status, joined); !status.ok()) return status;
-    return agree(comm, alone([&] { faults = items_of_bytes<SumsFault>(joined); }));
+    }
+    comm.broadcast(joined, 0);
+    faults = items_of_bytes<SumsFault>(joined);
 }
 
 }  // namespace
@@ -318,7 +314,8 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
     comm.all_reduce(sums, Reduce::sum);
     report.pieces = sums[0];
     report.bytes = sums[1];
-    return share_faults(comm, report.faults);
+    share_faults(comm, report.faults);
+    return {};
 }
 
 std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault) {

@@ -187,7 +187,7 @@ void WriteLock::release() {
     if (fd_ < 0) return;
     // Remove the lock file before the lock ends: a process that has opened it meanwhile then sees
     // that it is gone.
-    if (is_at_path() && alone([&] { return check_held(path_); }).ok()) unlink(path_.c_str());
+    if (is_at_path() && check_held(path_).ok()) unlink(path_.c_str());
     ::close(std::exchange(fd_, -1));
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
-#include "base/reserve.hpp"
 #include "exchange/scatter.hpp"
 #include "reading/request.hpp"
 
@@ -26,7 +25,7 @@ std::string describe(const ReadContext& file, const ReadRequest& r) {
 /// Checks that the form of each array, with or without halo, is the same on all ranks.
 Status compare_forms(const ReadContext& file, std::span<const ReadRequest> requests) {
     std::vector<std::int64_t> words;
-    with_reserve([&] { words.assign(2 * requests.size(), 0); });
+    words.assign(2 * requests.size(), 0);
     for (std::size_t i = 0; i < requests.size(); ++i) {
         words[2 * i] = has_form(requests[i].view, Form::without_halo);
         words[2 * i + 1] = has_form(requests[i].view, Form::with_halo);
@@ -35,9 +34,9 @@ Status compare_forms(const ReadContext& file, std::span<const ReadRequest> reque
     for (std::size_t i = 0; i < requests.size(); ++i) {
         if (words[2 * i] == 0 || words[2 * i + 1] == 0) continue;
         const ReadRequest& r = requests[i];
-        const Status mine = alone([&]() -> Status {
-            if (!has_form(r.view, Form::with_halo)) return {};
-            return file.with_place(
+        Status mine;
+        if (has_form(r.view, Form::with_halo))
+            mine = file.with_place(
                 failure(TW_EMISMATCH,
                         "some ranks pass the array with its halo and others without: here {} has "
                         "the halo; {} would be without. If the arrays have the same extent for all "
@@ -45,7 +44,6 @@ Status compare_forms(const ReadContext& file, std::span<const ReadRequest> reque
                         extents_in_words(*r.decomposition, Form::with_halo),
                         extents_in_words(*r.decomposition, Form::without_halo)),
                 r.variable);
-        });
         return agree(file.team.world(), mine);
     }
     return {};

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "base/wrong_start.hpp"
 #include "exchange/straight.hpp"
 #include "reading/read_caches.hpp"
@@ -326,19 +325,16 @@ Status BoxRead::read_own() {
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
     Space space;
     std::vector<std::vector<WantedBox>> boxes;
-    status = file_.team.agree(alone([&] {
-        for (std::size_t r = 0; r < records; ++r)
-            for (const BoxPart& p : all_) {
-                Place place = p.place;
-                place.variable = space.places.size();
-                place.offset = space.bytes;
-                space.bytes += place.padded;
-                space.places.push_back(std::move(place));
-                boxes.emplace_back();
-                if (p.wanted) boxes.back().push_back(*p.wanted);
-            }
-    }));
-    if (!status.ok()) return nullptr;
+    for (std::size_t r = 0; r < records; ++r)
+        for (const BoxPart& p : all_) {
+            Place place = p.place;
+            place.variable = space.places.size();
+            place.offset = space.bytes;
+            space.bytes += place.padded;
+            space.places.push_back(std::move(place));
+            boxes.emplace_back();
+            if (p.wanted) boxes.back().push_back(*p.wanted);
+        }
     return Scatter::make(file_.team, *file_.arena, std::move(space), std::move(boxes),
                          file_.readers, file_.stream_options(), status);
 }
@@ -352,10 +348,9 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
     const std::int64_t window = records_at_once(std::ssize(file_.readers), std::ssize(all_), bytes,
                                                 bounds.last - bounds.first + 1);
     // Numbers of requested records in a window, and the next requested record.
-    std::vector<std::int64_t> words;
+    std::vector<std::int64_t> words(static_cast<std::size_t>(window) + 1);
     std::unique_ptr<Scatter> scatter;
     std::size_t made_for = 0;
-    with_reserve([&] { words.resize(static_cast<std::size_t>(window) + 1); });
     Status status;
     for (std::int64_t from = bounds.first; from != nothing;) {
         const auto before = [&](std::int64_t limit) {
@@ -369,27 +364,23 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
 
         std::vector<PlaceSource> sources;
         std::vector<Delivery> deliveries;
-        const auto prepare = [&]() -> Status {
-            std::int64_t mine = begin;
-            for (std::int64_t w = 0; w < window; ++w) {
-                if (words[w] == nothing) continue;
-                const bool wanted = mine < end && record(mine) == from + w;
-                for (const BoxPart& p : all_) {
-                    if (wanted && p.wanted) {
-                        deliveries.push_back(delivery_of(p));
-                        deliveries.back().place = sources.size();
-                        deliveries.back().origin.base += mine * record_bytes();
-                    }
-                    sources.push_back(p.source);
-                    sources.back().record = from + w;
+        std::int64_t mine = begin;
+        for (std::int64_t w = 0; w < window; ++w) {
+            if (words[w] == nothing) continue;
+            const bool wanted = mine < end && record(mine) == from + w;
+            for (const BoxPart& p : all_) {
+                if (wanted && p.wanted) {
+                    deliveries.push_back(delivery_of(p));
+                    deliveries.back().place = sources.size();
+                    deliveries.back().origin.base += mine * record_bytes();
                 }
-                mine += wanted;
+                sources.push_back(p.source);
+                sources.back().record = from + w;
             }
-            return {};
-        };
+            mine += wanted;
+        }
         // The previous pass is over on all ranks, so its memory can be used again.
         Scatter::prepare(file_.team, *file_.arena);
-        if (status.ok()) status = alone(prepare);
         if (status = file_.team.agree(status); !status.ok()) break;
         const auto records =
             static_cast<std::size_t>(std::count(words.begin(), words.end() - 1, std::int64_t(1)));
@@ -410,16 +401,14 @@ Status BoxRead::read_together(const BoxBounds& bounds) {
 Status BoxRead::run(const ReadCaches& read_caches) {
     const BoxBounds bounds = find_bounds();
     if (bounds.most == 0) return {};
-    Status status = file_.team.agree(alone([&] { all_ = parts_within(bounds.box); }));
-    if (!status.ok()) return status;
+    all_ = parts_within(bounds.box);
     const auto pause = read_caches.pause();
-    status = each_its_own(bounds) ? alone([&] { return read_own(); }) : read_together(bounds);
+    Status status =
+        each_its_own(bounds) ? alone([&] { return read_own(); }) : read_together(bounds);
     if (status.ok() && misfits_ > 0)
-        status = alone([&] {
-            return file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
-                                            misfits_, name_of(view_.type)),
-                                    variable_);
-        });
+        status = file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
+                                          misfits_, name_of(view_.type)),
+                                  variable_);
     return file_.team.agree(status);
 }
 
@@ -428,7 +417,7 @@ Status BoxRead::run(const ReadCaches& read_caches) {
 Status read_box(ReadContext& file, const ReadCaches& read_caches,
                 const GetBoxArguments& arguments) {
     BoxRead call(file);
-    Status status = call.agree(alone([&] { return call.prepare(arguments); }));
+    Status status = call.agree(call.prepare(arguments));
     if (!status.ok()) return status;
     Stopwatch watch(file.figures.read);
     ++file.figures.reads;

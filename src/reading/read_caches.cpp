@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reading/read_caches.hpp"
 
-#include <new>
-
 namespace thalweg::detail {
 
 Status ReadCaches::make() {
@@ -10,15 +8,13 @@ Status ReadCaches::make() {
     const std::int64_t staging = file_.options.staging;
     const std::size_t bytes = ReadCache::data_at + staging;
     Status status = share_segments(file_.team.node(), file_.reads() ? bytes : 0, segments_);
-    const auto fill = [&]() -> Status {
-        for (const auto& segment : segments_)
-            read_cache_.memory.push_back(segment ? segment->data() : nullptr);
-        if (!file_.reads()) return {};
+    for (const auto& segment : segments_)
+        read_cache_.memory.push_back(segment ? segment->data() : nullptr);
+    if (status.ok() && file_.reads()) {
         char* const memory = read_cache_.memory[file_.team.topology().node_rank];
         ahead_ = std::make_unique<ReadAhead>(*file_.source, memory + ReadCache::data_at, staging);
-        return ahead_->start();
-    };
-    if (status.ok()) status = alone(fill);
+        status = ahead_->start();
+    }
     if (status = file_.team.agree(status); status.ok())
         read_cache_.ahead = ahead_.get();
     else
@@ -33,11 +29,10 @@ void ReadCaches::end() {
 }
 
 void ReadCaches::expect(const std::vector<PlaceSource>& sources, const Scatter& scatter, bool asked,
-                        bool spare) try {
+                        bool spare) {
     if (!ahead_) return;
     const std::int64_t first = ahead_->expect(sources, asked, spare);
     scatter.read_ahead(ahead_->expected(), first, *ahead_);
-} catch (const std::bad_alloc&) {  // without memory, the data are read when they are requested
 }
 
 /// Returns the sources of the same variables in a later record; empty if there is no such record.
@@ -60,7 +55,7 @@ std::vector<PlaceSource> ReadCaches::later(const std::vector<PlaceSource>& sourc
 /// expected, adds the record after that one, so that the file system has work while the next record
 /// is used.
 void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatter& scatter,
-                            bool good) try {
+                            bool good) {
     if (!ahead_) return;
     ahead_->release();
     std::vector<PlaceSource> next[2];
@@ -71,7 +66,6 @@ void ReadCaches::look_ahead(const std::vector<PlaceSource>& sources, const Scatt
         if (next[i].empty() || (i == 1 && ahead_->expects_others(sources))) return;
         expect(next[i], scatter, false, i == 1);
     }
-} catch (const std::bad_alloc&) {  // without memory, nothing is read ahead
 }
 
 void ReadCaches::add_to(ReadFigures& figures) const {

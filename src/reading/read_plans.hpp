@@ -49,8 +49,6 @@ public:
     };
 
     explicit ReadPlans(ReadContext& file) : file_(file) {}
-    /// Reserves memory for the list of plans, so that adding one cannot fail.
-    void reserve() { plans_.reserve(most); }
 
     /// Prepares a call that reads. Local. @param ahead  data that were read ahead may be used
     ReadTask prepare(std::span<const ReadRequest> requests, bool ahead) const;

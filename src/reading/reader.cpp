@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/reserve.hpp"
 #include "layout/writers.hpp"
 #include "publish/check_set.hpp"
 #include "storage/posix/file_system.hpp"
@@ -21,20 +20,14 @@ Reader::Reader(Team& team, SessionResources& session, std::string path, int seri
 /// @param mine  this rank's own failure so far
 Status Reader::choose_readers(const Status& mine) {
     Team& team = file_.team;
-    bool parallel = false;
-    const Status own = alone([&]() -> Status {
-        plans_.reserve();
-        parallel = team.rank() == 0 && file_system_at(file_.path).sharing == Sharing::parallel;
-        return mine;
-    });
-    std::int64_t words[] = {own.ok() ? 0 : 1, parallel ? 1 : 0};
+    const bool parallel =
+        team.rank() == 0 && file_system_at(file_.path).sharing == Sharing::parallel;
+    std::int64_t words[] = {mine.ok() ? 0 : 1, parallel ? 1 : 0};
     team.all_reduce(words, Reduce::max);
-    if (words[0] != 0) return agree(team.world(), own);
-    return with_reserve([&] {  // the same on all ranks
-        std::string& readers = file_.options.readers;
-        if (readers == "auto") readers = words[1] != 0 ? "4/node" : std::to_string(team.size());
-        return pick_writers(team.topology(), parse_writers(readers), true, file_.readers);
-    });
+    if (words[0] != 0) return agree(team.world(), mine);
+    std::string& readers = file_.options.readers;
+    if (readers == "auto") readers = words[1] != 0 ? "4/node" : std::to_string(team.size());
+    return pick_writers(team.topology(), parse_writers(readers), true, file_.readers);
 }
 
 Status Reader::open() {
@@ -71,15 +64,11 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
     ReadPlans::Plan& plan = plans_.plan_for(task);
     Status status = plans_.take(plan, task, read_caches_.read_cache());
     task.count_misfits();
-    const auto fit = [&]() -> Status {
-        for (std::size_t i = 0; i < requests.size(); ++i)
-            if (task.misfits[i] > 0)
-                return file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
-                                                task.misfits[i], name_of(requests[i].view.type)),
-                                        requests[i].variable);
-        return {};
-    };
-    if (status.ok()) status = alone(fit);
+    for (std::size_t i = 0; i < requests.size() && status.ok(); ++i)
+        if (task.misfits[i] > 0)
+            status = file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
+                                              task.misfits[i], name_of(requests[i].view.type)),
+                                      requests[i].variable);
     status = file_.team.agree(status);
     if (plan.scatter)
         read_caches_.look_ahead(task.selection.sources, *plan.scatter,
@@ -89,7 +78,7 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
 
 Status Reader::get(const GetArguments& arguments) {
     ReadRequest request;
-    Status mine = alone([&] { return check_arguments(file_, arguments, request); });
+    Status mine = check_arguments(file_, arguments, request);
     return perform(Call::get, {&request, 1}, std::move(mine));
 }
 
@@ -165,9 +154,7 @@ Status Reader::close() {
 }
 
 void Reader::leave() {
-    (void)alone([&] {  // ignore a lack of memory, which matters for figures only
-        file_.figures = figures();
-    });
+    file_.figures = figures();
     read_caches_.end();
     plans_.clear();
     file_.source.reset();

@@ -56,16 +56,14 @@ Status check_arguments(const ReadContext& file, const GetArguments& arguments,
 }
 
 Status check_deferred(const ReadContext& file, std::span<const ReadRequest> requests) {
-    return alone([&]() -> Status {
-        std::vector<SeenArray> all;
-        for (const ReadRequest& r : requests)
-            all.push_back({&file.variable(r.variable).name, &r.fingerprint});
-        Status status = compare_fingerprints(std::move(all));
-        if (!status.ok())
-            reword(status, "{}: {} (rank {})", OfFile{file.path}, status.text,
-                   OfRank{file.team.rank()});
-        return status;
-    });
+    std::vector<SeenArray> all;
+    for (const ReadRequest& r : requests)
+        all.push_back({&file.variable(r.variable).name, &r.fingerprint});
+    Status status = compare_fingerprints(std::move(all));
+    if (!status.ok())
+        reword(status, "{}: {} (rank {})", OfFile{file.path}, status.text,
+               OfRank{file.team.rank()});
+    return status;
 }
 
 }  // namespace thalweg::detail

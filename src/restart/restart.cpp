@@ -46,14 +46,12 @@ Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
 /// Compares variables with the checksums of their file, if it has any.
 /// @note Collective
 Status verify_checksums(Team& team, const std::string& path, std::span<const std::string> names) {
-    char has = 0;
-    const Status asked = alone([&] { has = team.rank() == 0 && has_sums(path) ? 1 : 0; });
-    if (Status s = team.agree(asked); !s.ok()) return s;
+    char has = team.rank() == 0 && has_sums(path) ? 1 : 0;
     team.world().broadcast(&has, sizeof has, 0);
     if (has == 0 || names.empty()) return {};
     SumsReport report;
     if (Status s = check_sums(team.world(), path, names, report); !s.ok()) return s;
-    return team.agree(alone([&]() -> Status {
+    const auto result = [&]() -> Status {
         if (!report.unreadable.ok()) return report.unreadable;
         std::vector<std::string> wrong;
         for (const SumsFault& f : report.faults) {
@@ -68,20 +66,18 @@ Status verify_checksums(Team& team, const std::string& path, std::span<const std
         wrong.resize(wrong.size() - more);
         return failure(TW_ECHECKSUM, "{}: checksum mismatch: variable {}{}", path,
                        joined(wrong, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
-    }));
+    };
+    return team.agree(result());
 }
 
 }  // namespace
 
 /// Puts all registered arrays to a file. Local.
 Status Restart::put_all(File& file) const {
-    for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const auto put = [&](DataMode& d) {
-            return d.put(definitions_.variables[i].name, arrays_[i].array, true);
-        };
-        if (Status s = file.in_data_mode(put); !s.ok()) return s;
-    }
-    return {};
+    Status status = file.begin_data();
+    for (std::size_t i = 0; i < arrays_.size() && status.ok(); ++i)
+        status = file.data_mode().put(definitions_.variables[i].name, arrays_[i].array, true);
+    return status;
 }
 
 /// Checks that a variable in a file can be read into the array of variable `at` without loss.
@@ -135,25 +131,17 @@ Status Restart::ask(Reader& reader, const std::string& path,
 }
 
 Status Restart::write(File& file, const std::string& path, bool first_attributes) {
-    Definitions definitions;
-    Holdings holdings;
-    std::vector<std::string> lines;
-    Status status = alone([&]() -> Status {
-        Status usable = use_decompositions();
-        definitions = definitions_;
-        for (const RegisteredArray& a : arrays_) holdings.push_back(a.holding);
-        return usable.ok() ? check_copies() : usable;
-    });
+    Status status = use_decompositions();
+    if (status.ok()) status = check_copies();
     if (status = team_.agree(status); !status.ok()) return status;
-    if (first_attributes)
-        if (status = take_first_attributes(team_, definitions, nullptr); !status.ok())
-            return status;
-    status = team_.agree(alone([&] { lines = describe(definitions, holdings, wording_); }));
-    if (!status.ok()) return status;
-    if (status = check_alike(team_, path, lines); !status.ok()) return status;
+    Definitions definitions = definitions_;
+    Holdings holdings;
+    for (const RegisteredArray& a : arrays_) holdings.push_back(a.holding);
+    if (first_attributes) take_first_attributes(team_, definitions, nullptr);
+    if (status = check_alike(team_, path, describe(definitions, holdings, wording_)); !status.ok())
+        return status;
     if (status = file.begin(); !status.ok()) return status;
-    status = team_.agree(alone(
-        [&] { return file.definitions().define(std::move(definitions), std::move(holdings)); }));
+    status = team_.agree(file.definitions().define(std::move(definitions), std::move(holdings)));
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
         status = team_.agree(alone([&] { return put_all(file); }));
@@ -173,10 +161,9 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     Status status = reader.open();
     if (!status.ok()) return status;
     std::vector<std::string> asked;
-    status = team_.agree(alone([&] {
-        Status usable = use_decompositions();
-        return usable.ok() ? ask(reader, path, asked) : usable;
-    }));
+    status = use_decompositions();
+    if (status.ok()) status = ask(reader, path, asked);
+    status = team_.agree(status);
     if (status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify_checksums(team_, path, asked);
     if (!status.ok()) (void)reader.close();
@@ -188,9 +175,8 @@ Status read_exactly(Team& team, Reader& reader, const std::string& path, GetArgu
     const Definitions& definitions = reader.contents().definitions();
     const int at = definitions.find_variable(arguments.name);
     if (at >= 0 && arguments.wrong.ok() && valid_type(arguments.array.type))
-        arguments.wrong = alone([&] {
-            return check_exact(reader.contents(), arguments.array.type, definitions.variables[at]);
-        });
+        arguments.wrong =
+            check_exact(reader.contents(), arguments.array.type, definitions.variables[at]);
     const Status status = reader.get(arguments);
     if (!status.ok() || !checksums) return status;
     return verify_checksums(team, path, {&arguments.name, 1});

@@ -24,21 +24,13 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
     // alone knows them, so that it does not wait forever.
     Settings own;
     std::unique_ptr<Watchdog> watchdog;
-    std::string given;
-    Status mine = alone([&] {
-        given = text_or_empty(settings);
-        if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
-    });
-    if (session == nullptr) mine = out_of_memory();
+    const std::string given = text_or_empty(settings);
+    if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
     const Standing standing(watchdog.get(), "tw_init");
     world = make_world();
-    Settings& read = session != nullptr ? session->settings : own;
-    bool fortran = false;
-    Status status = Settings::read(*world, given, std::move(mine), read, fortran);
     // Messages must be the same on all ranks, even if some call from another language. Use rank 0's
     // wording.
-    if (status.ok()) session->wording.fortran = fortran;
-    return status;
+    return Settings::read(*world, given, {}, session->settings, session->wording.fortran);
 }
 
 /// Starts the watchdog and the log of this rank.
@@ -68,20 +60,14 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     }
     // Rank 0 inspects the model's working folder for all ranks, so that all make the same choice.
     std::int64_t asked[2] = {};
-    const Status looked = alone([&] {
-        if (world.rank() != 0) return;
+    if (world.rank() == 0) {
         const FileSystem system = file_system_at(".");
         asked[0] = system.magic;
         asked[1] = system.block;
-    });
+    }
     world.broadcast(asked, sizeof asked, 0);
-    ServerChoice choice;
-    const Status chosen = alone([&]() -> Status {
-        choice = choose_servers(file_system_of(asked[0], asked[1]), world.size(), nodes);
-        if (world.rank() == 0) log::info("servers={}: {}", choice.number, choice.why);
-        return looked;
-    });
-    if (Status status = agree(world, chosen); !status.ok()) return status;
+    ServerChoice choice = choose_servers(file_system_of(asked[0], asked[1]), world.size(), nodes);
+    if (world.rank() == 0) log::info("servers={}: {}", choice.number, choice.why);
     number = choice.number;
     session.servers_reason = std::move(choice.why);
     return {};
@@ -113,14 +99,13 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     return {};
 }
 
-/// Makes a session; see start(). Throws NoMemoryAnywhere on all ranks if one of them runs out of
-/// memory.
+/// Makes a session; see start().
 Status make_session(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
                     int servers) {
     std::unique_ptr<Comm> world;
     Status status = begin_world(rank, make_world, settings, session, world);
     if (!status.ok()) return status;
-    Status mine = alone([&] { return use_settings(session, world->rank()); });
+    Status mine = use_settings(session, world->rank());
     const Standing standing(session->watchdog.get(), "tw_init");
     const int node_size = session->settings.number("node_size");
     if (servers >= 0 || session->settings.number("servers") != 0) {
@@ -128,20 +113,18 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
         status = set_servers_aside(servers, node_size, session, world);
         if (!status.ok() || !world) return status;
     }
-    if (mine.ok()) mine = alone([&] { return find_output_paths(*session, world->rank()); });
+    if (mine.ok()) mine = find_output_paths(*session, world->rank());
     session->team = Team::make(std::move(world), node_size, status, std::move(mine));
     if (!status.ok()) return status;
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
     session->processors = find_processors(*session->team);
-    with_reserve([&] {
-        // Change the environment only where this is necessary, as programs may read it on other
-        // threads.
-        if (session->settings.text("storage").starts_with("pnetcdf")) prepare_mpi_io();
-        session->agreement = std::make_unique<CallAgreement>(*session->team);
-        session->watch_mpi();
-    });
+    // Change the environment only where this is necessary, as programs may read it on other
+    // threads.
+    if (session->settings.text("storage").starts_with("pnetcdf")) prepare_mpi_io();
+    session->agreement = std::make_unique<CallAgreement>(*session->team);
+    session->watch_mpi();
     return {};
 }
 
@@ -149,9 +132,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
 
 Status start(int rank, const MakeWorld& make_world, const char* settings, tw_session session,
              int servers) {
-    Status status =
-        together([&] { return make_session(rank, make_world, settings, session, servers); });
-    if (session == nullptr) return status;
+    Status status = make_session(rank, make_world, settings, session, servers);
     // If the model's ranks have failed to start, the servers must not wait for them.
     if (session->servers) status = agree(session->servers->all().world(), status);
     if (status.ok()) return status;

@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/calls.hpp"
 
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-
-#include "comm/communicator.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
 thread_local Status loose;
-std::atomic<bool> fails{false};
 
 }  // namespace
 
 tw_status keep_loose(Status status) {
     loose = std::move(status);
     return loose.code;
-}
-
-bool process_fails() { return fails; }
-
-void watch_exit() {
-#ifdef __GLIBC__
-    const auto note = [](int status, void*) { fails = status != 0 && mpi_is_running(); };
-    static const int watched = on_exit(note, nullptr);
-    (void)watched;
-#endif
 }
 
 const Status& loose_error() { return loose; }
@@ -43,53 +27,37 @@ Status check_flags(const std::string& path, const char* variable, int flags, int
 }
 
 tw_status no_handle(const char* call) {
-    return keep_loose(alone([&] {
-        return failure(
-            TW_EHANDLE,
-            "{}: the handle is null: it was never created, or was already closed or freed", call);
-    }));
+    return keep_loose(failure(
+        TW_EHANDLE, "{}: the handle is null: it was never created, or was already closed or freed",
+        call));
 }
 
 tw_status no_model(tw_session session, const char* call) {
     if (session == nullptr || session->role != TW_SERVER) return no_handle(call);
-    return keep_loose(alone([&] {
-        return failure(TW_EHANDLE,
-                       "{}: this rank is a server (setting servers), and is to call only "
-                       "tw_finalize: see tw_is_server, in C tw_inq_role",
-                       call);
-    }));
+    return keep_loose(failure(TW_EHANDLE,
+                              "{}: this rank is a server (setting servers), and is to call only "
+                              "tw_finalize: see tw_is_server, in C tw_inq_role",
+                              call));
 }
 
 tw_status refuse(tw_session session, const char* call) {
     if (session->process != getpid())
-        return keep_loose(alone([&] {
-            return failure(TW_ESTATE,
-                           "{} was called in process {}, a child of process {}, which made the "
-                           "session: only that one can use it (rank {})",
-                           call, getpid(), session->process, OfRank{session->rank});
-        }));
+        return keep_loose(
+            failure(TW_ESTATE,
+                    "{} was called in process {}, a child of process {}, which made the "
+                    "session: only that one can use it (rank {})",
+                    call, getpid(), session->process, OfRank{session->rank}));
     if (process_fails())
-        return keep_loose(alone([&] {
-            return failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
-                           OfRank{session->rank});
-        }));
+        return keep_loose(failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
+                                  OfRank{session->rank}));
     if (session->agreement) session->agreement->refuse_thread(call);
-    return keep_loose(alone([&] { return thread_failure(call, session->rank); }));
+    return keep_loose(thread_failure(call, session->rank));
 }
 
 bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call) {
-    if (!session.team || session.team->size() == 1) return false;
+    if (!session.team) return mpi_is_running() && std::string_view(call) != "tw_init_serial";
+    if (session.team->size() == 1) return false;
     return is_collective(call) || !session.agreement || session.agreement->count() != before;
-}
-
-void end_job(MPI_Comm comm, int rank, const char* call, const char* path, const Status& why) {
-    std::fprintf(stderr,
-                 "thalweg: %s: %s on rank %d in %s, where other ranks wait for it: the job ends. "
-                 "Records that were counted in files are complete\n",
-                 path, why.text.c_str(), rank, call);
-    std::fflush(stderr);
-    MPI_Abort(comm, why.code);
-    std::abort();
 }
 
 Status decomposition_of(const tw_decomposition_impl* handle, tw_session session,

@@ -11,7 +11,6 @@
 #include "base/arithmetic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -32,19 +31,13 @@ Status check_flags(const std::string& path, const char* variable, int flags, int
 inline tw_status report(tw_session session, Status status, const char* path = nullptr) {
     const tw_status code = status.code;
     if (!status.ok() && session != nullptr) {
-        if (*text_or_empty(path) != '\0') (void)alone([&] { status.place.file = path; });
+        if (*text_or_empty(path) != '\0') status.place.file = path;
         session->error = std::move(status);
         // Log it only for debugging: the caller decides how serious the error is.
         log::debug("{} ({})", session->error.text, tw_strerror(code));
     }
     return code;
 }
-
-/// Tests if the process is exiting with an error and without MPI_Finalize. Destructors of static
-/// objects may then call the library, but other ranks would not take part in their calls.
-bool process_fails();
-/// Begins to watch for such an exit. Further calls have no effect.
-void watch_exit();
 
 /// Admits only one thread at a time to a session. Also refuses processes that the model has forked,
 /// because files and memory of the session belong to their parent.
@@ -96,17 +89,14 @@ inline bool is_model(tw_session session) {
     return session != nullptr && (session->team || !session->over.ok());
 }
 
-/// Tests if other ranks wait in a collective call for this rank, which has run out of memory.
+/// Tests if other ranks may wait in a collective call for this rank, which cannot continue.
 /// @param before  number of collective calls that the ranks had made before this one
 bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call);
 
-/// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
-/// remain in the files.
-[[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
-                          const Status& why);
 [[noreturn]] inline void end_job(const tw_session_impl& session, const char* call, const char* path,
                                  const Status& why) {
-    end_job(session.team->world().handle(), session.rank, call, path, why);
+    end_job(session.team ? session.team->world().handle() : MPI_COMM_WORLD, session.rank, call,
+            path, why);
 }
 
 /// Does the work of guarded() for a thread that Inside has admitted.
@@ -121,10 +111,9 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     const TraceFile file(text_or_empty(path));
     const Span span(call);
     const std::int64_t before = session->agreement ? session->agreement->count() : 0;
-    keep_reserve();
     const auto guard = [&](auto&& act) -> Status {
         try {
-            return together(act);
+            return act();
         } catch (const std::exception&) {
             Status status = exception_status();
             if (others_wait(*session, before, call))
@@ -133,10 +122,8 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
         }
     };
     Status status = session->over.ok() ? guard(body) : session->over;
-    if (status.code == TW_ENOMEM && path != nullptr)
-        (void)alone([&] {
-            if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path}, status.text);
-        });
+    if (status.code == TW_ENOMEM && path != nullptr && status.place.file.empty())
+        reword(status, "{}: {}", OfFile{path}, status.text);
     if (session->agreement && session->agreement->gave_up()) {
         const Status given_up = guard([&]() -> Status {
             session->leave_given_up(status);
@@ -179,6 +166,13 @@ inline Status check_open(const tw_file_impl& file) {
                                  : file.about->left;
 }
 
+/// Checks that a file is being written.
+inline Status check_written(const tw_file_impl& file) {
+    Status open = check_open(file);
+    if (!open.ok() || file.file) return open;
+    return failure(TW_ESTATE, "{}: the file is open for reading", file.path());
+}
+
 /// Calls body() if the handle belongs to an open file.
 template <class F>
 tw_status with_open(tw_file file, F&& body, const char* call) {
@@ -193,11 +187,12 @@ tw_status with_open(tw_file file, F&& body, const char* call) {
 /// Calls body(file) if the handle belongs to a file that is being written.
 template <class F>
 tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    if (file == nullptr) return no_handle(call);
     const auto checked = [&]() -> Status {
-        if (file->file) return body(*file->file);
-        return failure(TW_ESTATE, "{}: the file is open for reading", file->path());
+        Status written = check_written(*file);
+        return written.ok() ? body(*file->file) : written;
     };
-    return with_open(file, checked, call);
+    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
 }
 
 /// Calls body(definitions) if the handle belongs to a file that is being written, or to a restart.

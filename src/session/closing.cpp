@@ -19,14 +19,6 @@ void complete_oldest(tw_session session) {
     if (!status.ok()) session->late.push_back({about, std::move(status)});
 }
 
-/// Reserves memory for the lists, so that no rank fails later while others continue.
-Status make_room(tw_session session) {
-    return session->team->agree(alone([&] {
-        session->closing.reserve(session->closing.size() + 1);
-        session->late.reserve(session->late.size() + session->closing.size() + 1);
-    }));
-}
-
 /// Completes the files that can be completed without waiting.
 void collect(tw_session session) {
     while (!session->closing.empty()) {
@@ -65,11 +57,6 @@ Status close_file(tw_file_impl& file) {
     }
     // The service now has all data of all ranks.
     file.closed = true;
-    if (!make_room(session).ok()) {
-        Status completed = file.file->complete();
-        session->retire(file, {});
-        return completed.ok() ? status : completed;
-    }
     session->closing.push_back(&file);
     collect(session);
     while (too_many(session)) complete_oldest(session);
@@ -86,12 +73,9 @@ Status settle_path(tw_session session, const std::string& path) {
     const auto number_of = [&](const auto& list, const auto& about) {
         std::int64_t number = 0;  // number of the last closing file with this path, counted from 1
         // Only rank 0 compares, as a path may lead to another file on other ranks.
-        (void)alone([&] {
-            if (session->team->rank() != 0) return;
-            const std::string own = canonical(path);
-            for (std::size_t i = 0; i < list.size(); ++i)
-                if (about(list[i])->resolved == own) number = static_cast<std::int64_t>(i) + 1;
-        });
+        const std::string own = session->team->rank() == 0 ? canonical(path) : std::string();
+        for (std::size_t i = 0; i < list.size() && session->team->rank() == 0; ++i)
+            if (about(list[i])->resolved == own) number = static_cast<std::int64_t>(i) + 1;
         session->team->all_reduce({&number, 1}, Reduce::max);
         return number;
     };

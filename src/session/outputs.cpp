@@ -113,14 +113,13 @@ Status write_summary(const tw_session_impl& session) {
 Status write_outputs(tw_session_impl& session) {
     const bool figures = !session.settings.text("summary").empty();
     if (!figures && session.settings.text("trace").empty()) return {};
-    Status kept = alone([&] { return keep_data(session); });
+    Status kept = keep_data(session);
     Status traced = write_trace(session);
     Status first = agree(session.team->world(), kept.ok() ? traced : kept);
     if (!figures) return first;
     session.summarize();
-    Status written = agree(session.team->world(), alone([&]() -> Status {
-                               return session.rank == 0 ? write_summary(session) : Status{};
-                           }));
+    Status written =
+        agree(session.team->world(), session.rank == 0 ? write_summary(session) : Status{});
     return written.ok() ? first : written;
 }
 

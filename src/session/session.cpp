@@ -2,18 +2,18 @@
 #include "session/session.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/free_memory.hpp"
-#include "comm/communicator.hpp"
-
 #include "base/log.hpp"
 #include "base/size.hpp"
 #include "base/system_words.hpp"
-#include "session/calls.hpp"
+#include "comm/communicator.hpp"
 #include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;
@@ -44,7 +44,31 @@ Abandoned& abandoned_sessions() {
 /// Size in bytes, per rank, of exchange buffers that suffice for most files.
 constexpr std::int64_t least_buffer = 128 << 10;
 
+std::atomic<bool> fails{false};
+
+/// Begins to watch for an exit that process_fails() tells of. Further calls have no effect.
+void watch_exit() {
+#ifdef __GLIBC__
+    const auto note = [](int status, void*) { fails = status != 0 && mpi_is_running(); };
+    static const int watched = on_exit(note, nullptr);
+    (void)watched;
+#endif
+}
+
 }  // namespace
+
+bool thalweg::detail::process_fails() { return fails; }
+
+void thalweg::detail::end_job(MPI_Comm comm, int rank, const char* call, const char* path,
+                              const Status& why) {
+    std::fprintf(stderr,
+                 "thalweg: %s: %s on rank %d in %s, where other ranks wait for it: the job ends. "
+                 "Records that were counted in files are complete\n",
+                 path, why.text.c_str(), rank, call);
+    std::fflush(stderr);
+    MPI_Abort(comm, why.code);
+    std::abort();
+}
 
 /// Allocates as much memory as the setting asks for, but at most half of the system's free memory.
 Memory* tw_session_impl::arena(Status& status) {
@@ -62,22 +86,17 @@ Memory* tw_session_impl::arena(Status& status) {
         team->reduce_on_node({&bytes, 1}, Reduce::bit_or);
         if (bytes > 0) memory = team->share_on_node(bytes);
     }
-    const auto check = [&]() -> Status {
-        if (!memory)
-            return no_shared_memory(fmt::format(
-                "not enough memory for exchange buffers: the {} ranks of a node need at least {} "
-                "bytes of shared memory (setting 'buffer' asks for {})",
-                members, least, wanted));
-        const std::int64_t got = memory->size();
-        if (got < wanted && team->topology().node_rank == 0)
-            log::warn(
-                "little memory is free: the exchange buffers of the {} ranks of a node have {} "
-                "bytes instead of {} (setting 'buffer'; rank {}){}",
-                members, got, wanted, team->rank(), size_limit_words());
-        return {};
-    };
-    const Status had = alone(check);
-    if (status.ok()) status = had;
+    const std::int64_t got = memory ? memory->size() : 0;
+    if (!memory && status.ok())
+        status = no_shared_memory(fmt::format(
+            "not enough memory for exchange buffers: the {} ranks of a node need at least {} bytes "
+            "of shared memory (setting 'buffer' asks for {})",
+            members, least, wanted));
+    else if (memory && got < wanted && team->topology().node_rank == 0)
+        log::warn(
+            "little memory is free: the exchange buffers of the {} ranks of a node have {} bytes "
+            "instead of {} (setting 'buffer'; rank {}){}",
+            members, got, wanted, team->rank(), size_limit_words());
     return memory.get();
 }
 
@@ -139,9 +158,7 @@ void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
     trace = Trace::make(ranks, tested("THALWEG_TEST_TRACE_MEMORY", 16 << 20), status);
-    (void)alone([&] {
-        if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
-    });
+    if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
     if (trace && servers) servers->keep_trace(*trace, outputs.trace);
 }
 
@@ -171,10 +188,7 @@ void tw_session_impl::leave_given_up(const Status& why) {
 
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
-    // Ignore failures: missing figures are not worth an error.
-    (void)alone([&] {
-        if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
-    });
+    if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
     f.readback.reset();
 }
 
@@ -183,15 +197,12 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
-    // Ignore failures: missing figures are not worth an error.
-    (void)alone([&] {
-        if (f.file) finished.add(f.file->figures());
-        if (f.reader) finished.add(f.reader->figures());
-    });
+    if (f.file) finished.add(f.file->figures());
+    if (f.reader) finished.add(f.reader->figures());
     f.file.reset();
     f.reader.reset();
     std::erase(files, &f);
-    (void)alone([&] { closed.push_back(&f); });
+    closed.push_back(&f);
     if (closed.size() <= most_closed) return;
     tw_file_impl& oldest = *closed.front();
     closed.pop_front();
@@ -229,12 +240,12 @@ bool tw_session_impl::abandon() {
     // still get its final name.
     for (tw_file_impl* f : files)
         if (f->file && !f->closed) f->file->release_names();
-    const auto keep = [&] {
+    if (mpi_key != MPI_KEYVAL_INVALID && agreement) {
         Abandoned& kept = abandoned_sessions();
         const std::lock_guard lock(kept.mutex);
         kept.sessions.push_back(this);
-    };
-    if (mpi_key != MPI_KEYVAL_INVALID && agreement && alone(keep).ok()) return true;
+        return true;
+    }
     if (team) give_up(team->world());
     if (model) give_up(*model);
     if (servers) servers->give_up();
@@ -275,17 +286,16 @@ bool tw_session_impl::is_abandoned() const {
 
 void tw_session_impl::cancel(const char* does, const char* why) try {
     if (agreement) {
-        const Status mine = alone([&] {
-            return failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank}, does,
-                           *why == '\0' ? "" : ": ", why);
-        });
+        const Status mine = failure(TW_ECANCELED, "rank {} has {} the session{}{}", OfRank{rank},
+                                    does, *why == '\0' ? "" : ": ", why);
         const Status agreed = agreement->enter({Call::cancel, 0, 0, true, {}}, mine);
         if (!agreement->gave_up()) agreement->give_up_session();
         leave_given_up(agreed);
     }
     end();
 } catch (const std::exception&) {
-    if (team && team->size() > 1) end_job(*this, "tw_cancel", "", exception_status());
+    if (team && team->size() > 1)
+        end_job(team->world().handle(), rank, "tw_cancel", "", exception_status());
     end();
 }
 
@@ -332,7 +342,7 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     leave_given_up(agreed.ok() ? why : agreed);
 } catch (const std::exception&) {
     over = exception_status();
-    if (team && team->size() > 1) end_job(*this, "MPI_Finalize", "", over);
+    if (team && team->size() > 1) end_job(team->world().handle(), rank, "MPI_Finalize", "", over);
 }
 
 FileOptions tw_session_impl::options_for(const Settings& s) const {

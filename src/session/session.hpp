@@ -38,6 +38,15 @@ struct tw_decomposition_impl {
 
 namespace thalweg::detail {
 
+/// Tests if the process is exiting with an error and without MPI_Finalize. Destructors of static
+/// objects may then call the library, but other ranks would not take part in their calls.
+bool process_fails();
+
+/// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
+/// remain in the files.
+[[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
+                          const Status& why);
+
 /// Absolute paths of the reports that tw_finalize writes, on rank 0. An empty path means no report.
 struct OutputPaths {
     std::string summary, trace;

@@ -366,9 +366,7 @@ Status read_text(const std::string& path, std::vector<char>& text) {
 }  // namespace
 
 Status read_on_root(Comm& comm, const std::string& path, std::vector<char>& content) {
-    const Status status = alone([&]() -> Status {
-        return comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
-    });
+    const Status status = comm.rank() == 0 && !path.empty() ? read_text(path, content) : Status{};
     if (Status s = agree(comm, status); !s.ok()) return s;
     comm.broadcast(content, 0);
     return {};
@@ -439,20 +437,14 @@ Status Settings::read(Comm& comm, const std::string& call, Status mine, Settings
         return words[failures] != 0 ? agree(comm, mine) : Status{};
     };
     std::string path;
-    if (mine.ok())
-        mine = alone([&]() -> Status {
-            Status own = settings.find_file(call, path);
-            return own.ok() && path.empty() ? settings.apply_all(call, path, {}) : own;
-        });
+    if (mine.ok()) mine = settings.find_file(call, path);
+    if (mine.ok() && path.empty()) mine = settings.apply_all(call, path, {});
     words[files] = path.empty() ? 0 : 1;
     if (Status s = agree_on_settings(); !s.ok()) return s;
     if (words[files] != 0) {
         std::vector<char> content;
         if (Status s = read_on_root(comm, path, content); !s.ok()) return s;
-        if (!path.empty())
-            mine = alone([&] {
-                return settings.apply_all(call, path, {content.data(), content.size()});
-            });
+        if (!path.empty()) mine = settings.apply_all(call, path, {content.data(), content.size()});
         if (Status s = agree_on_settings(); !s.ok()) return s;
     }
     fortran = words[fortrans] != 0;

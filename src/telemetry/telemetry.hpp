@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,8 @@ public:
     void add(FileFigures figures);
     void add(ReadFigures figures);
 
-    std::vector<FileFigures> files;
-    std::vector<ReadFigures> inputs;
+    std::deque<FileFigures> files;
+    std::deque<ReadFigures> inputs;
     /// Reason for the number of servers with servers=auto; otherwise empty.
     std::string servers_reason;
     double elapsed = 0;  ///< seconds since tw_init

@@ -11,7 +11,6 @@
 #include "base/clock.hpp"
 #include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
-#include "base/reserve.hpp"
 
 namespace thalweg::detail {
 
@@ -32,7 +31,7 @@ double clock_offset(Team& team) {
     Comm& world = team.world();
     double offset = 0;
     std::vector<MPI_Request> sends;
-    with_reserve([&] { sends.reserve(1); });
+    sends.reserve(1);
     const auto send = [&](double value, int to) {
         sends.push_back(world.start_send(&value, sizeof value, to, trace_tag));
         world.finish(sends);
@@ -203,12 +202,10 @@ void Trace::send(Comm& world, int root) const {
     };
     char turn = 0;
     world.receive(&turn, 1, root, trace_tag);
-    (void)alone([&] {
-        format(world.rank(), [&](const std::string& piece) {
-            const std::int64_t head[] = {static_cast<std::int64_t>(piece.size()), 0};
-            send_bytes(head, sizeof head);
-            send_bytes(piece.data(), piece.size());
-        });
+    format(world.rank(), [&](const std::string& piece) {
+        const std::int64_t head[] = {static_cast<std::int64_t>(piece.size()), 0};
+        send_bytes(head, sizeof head);
+        send_bytes(piece.data(), piece.size());
     });
     const std::int64_t last[] = {0, left_out()};
     send_bytes(last, sizeof last);
@@ -242,10 +239,8 @@ Status Trace::write(Comm& world, int root, const std::string& path) {
     Status status;
     char wanted = 0;
     if (here && !path.empty()) {
-        status = alone([&] {
-            text.reserve(piece_of_text + longest_event);
-            return writer.open(path);
-        });
+        text.reserve(piece_of_text + longest_event);
+        status = writer.open(path);
         wanted = status.ok();
     }
     world.broadcast(&wanted, 1, root);
@@ -254,12 +249,11 @@ Status Trace::write(Comm& world, int root, const std::string& path) {
         send(world, root);
         return {};
     }
-    status = alone([&] { format(root, [&](const std::string& piece) { writer.add(piece); }); });
+    format(root, [&](const std::string& piece) { writer.add(piece); });
     std::int64_t without = left_out();
     for (int rank = 0; rank < world.size(); ++rank)
         if (rank != root) without += receive(world, rank, writer, text);
-    const Status closed = alone([&] { return writer.close(world.size(), without); });
-    return status.ok() ? closed : status;
+    return writer.close(world.size(), without);
 }
 
 }  // namespace thalweg::detail

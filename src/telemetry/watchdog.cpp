@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,13 +35,10 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Registers a call to be watched. Without memory, the call is not watched.
+    /// Registers a call to be watched.
     void add(Standing* standing) {
         const std::lock_guard lock(mutex_);
-        try {
-            standings_.push_back(standing);
-        } catch (const std::bad_alloc&) {
-        }
+        standings_.push_back(standing);
     }
     void remove(const Standing* standing) {
         const std::lock_guard lock(mutex_);

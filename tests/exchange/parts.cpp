@@ -194,26 +194,19 @@ TEST(ForParts, SenderAndReceiverAgree) {
     }
 }
 
-TEST(ForPlaces, ElementsOfAPiece) {
+TEST(PlacesIn, ElementsOfAPiece) {
     const Space space = two_places();
-    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> found;
-    auto visit = [&](std::size_t place, ElementRange range) {
-        found[place] = {range.begin, range.end};
+    using Found = std::map<std::size_t, std::pair<std::int64_t, std::int64_t>>;
+    const auto found_in = [&](Extent piece) {
+        Found found;
+        for (const PlaceInPiece& in : places_in(space, piece))
+            found[in.place] = {in.range.begin, in.range.end};
+        return found;
     };
-    for_places(space, {0, 112}, visit);
-    EXPECT_EQ(found.size(), 2U);
-    EXPECT_EQ(found[0], std::pair(std::int64_t(0), std::int64_t(15)));
-    EXPECT_EQ(found[1], std::pair(std::int64_t(0), std::int64_t(10)));
-    found.clear();
-    for_places(space, {10, 48}, visit);
-    EXPECT_EQ(found[0], std::pair(std::int64_t(5), std::int64_t(15)));
-    EXPECT_EQ(found[1], std::pair(std::int64_t(0), std::int64_t(2)));
-    found.clear();
-    for_places(space, {30, 32}, visit);  // the range contains only padding
-    EXPECT_TRUE(found.empty());
-    for_places(space, {32, 40}, visit);
-    EXPECT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[1], std::pair(std::int64_t(0), std::int64_t(1)));
+    EXPECT_EQ(found_in({0, 112}), (Found{{0, {0, 15}}, {1, {0, 10}}}));
+    EXPECT_EQ(found_in({10, 48}), (Found{{0, {5, 15}}, {1, {0, 2}}}));
+    EXPECT_TRUE(found_in({30, 32}).empty());  // the range contains only padding
+    EXPECT_EQ(found_in({32, 40}), (Found{{1, {0, 1}}}));
 }
 
 TEST(PieceCursor, PiecesAreTheExtents) {

@@ -97,12 +97,11 @@ Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
         const std::int64_t before = plan.parts;
         for (Extent piece; cursor.next(piece);) {
             ++plan.pieces;
-            for_places(share.space(), piece, [&](std::size_t place, ElementRange range) {
+            for (const auto& [place, range] : places_in(share.space(), piece))
                 for_parts(share, place, range, held(place), [&](const HeldBox&, const Box& part) {
                     ++plan.parts;
                     plan.elements += part.volume();
                 });
-            });
         }
         plan.owners += plan.parts > before;
     }

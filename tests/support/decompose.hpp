@@ -22,16 +22,14 @@ namespace thalweg::detail {
 template <class Check, class Take>
 Status declare(Comm& comm, Decomposition&& given, Check&& check, Take&& take,
                std::shared_ptr<const Decomposition>& made) {
-    std::shared_ptr<Decomposition> d;
     std::optional<Declaration> told;
     Status own;
-    const Status mine = alone([&]() -> Status {
-        d = std::make_shared<Decomposition>(std::move(given));
-        if (Status status = check(*d); !status.ok()) return status;
+    auto d = std::make_shared<Decomposition>(std::move(given));
+    const Status mine = check(*d);
+    if (mine.ok()) {
         own = take(*d);
         told.emplace(*d, own);
-        return {};
-    });
+    }
     if (Status status = agree(comm, mine); !status.ok()) return status;
     comm.all_reduce(told->alike, Reduce::bit_or);
     comm.all_reduce(told->most, Reduce::max);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "definitions/packing.hpp"
 #include <algorithm>
 #include <charconv>
 #include <sstream>
@@ -13,7 +12,8 @@ namespace thalweg::detail {
 
 namespace {
 
-const std::vector<std::string> names{"fill", "deflate", "shuffle", "zstd", "quantize", "chunks"};
+const std::vector<std::string> setting_names{"fill", "deflate",  "shuffle",
+                                             "zstd", "quantize", "chunks"};
 
 template <class Number>
 bool parse(const std::string& text, Number& value) {
@@ -140,9 +140,9 @@ Status add_settings(const std::string& list, VariableSettings& settings) {
         const std::string name = trimmed(item.substr(0, equals));
         if (equals == std::string::npos)
             return failure(TW_ESETTING, "'{}' is not of the form name=value", item);
-        if (std::find(names.begin(), names.end(), name) == names.end())
+        if (std::find(setting_names.begin(), setting_names.end(), name) == setting_names.end())
             return failure(TW_ESETTING, "'{}' is not a setting of variables; the settings are {}{}",
-                           name, joined(names, ", "), did_you_mean(name, names));
+                           name, joined(setting_names, ", "), did_you_mean(name, setting_names));
         settings[name] = trimmed(item.substr(equals + 1));
     }
     return {};
