@@ -17,7 +17,7 @@ mpich_packages=(
     mpich libmpich-dev libhdf5-dev
 )
 [[ "$mpi" != mpich ]] || packages+=("${mpich_packages[@]}")
-# Packages for ./run papers and ./run test --all, which show the reports in a browser.
+# Packages for ./run test --all, which shows pages in a browser.
 browser_packages=(
     chromium nodejs
 )

@@ -82,8 +82,8 @@ def check_search(site: Path, program: str) -> list[str]:
 
 
 def check_browser(site: Path) -> list[str]:
-    sys.path.insert(0, str(Path(__file__).parents[2] / "lab"))
-    from papers.browser import check_page, find_browser
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+    from browser import check_page, find_browser
 
     program = find_browser()
     if program is None:

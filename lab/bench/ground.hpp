@@ -1,9 +1,11 @@
-// Prepares the machine for a measurement: folders, memory, the page cache.
+// Prepares the machine for a measurement: folders, memory, the page cache; and describes it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "measurement.hpp"
 
@@ -18,9 +20,11 @@ void check_folder(const RankGroup& rank_group, const std::string& folder, double
 /// @note Collective
 void check_json_file(const RankGroup& rank_group, const std::string& path);
 
-/// Converts the name of a method to a part of a file name. MPI-IO would interpret a prefix with a
-/// colon as a type of file system.
-std::string file_name(std::string method);
+/// Returns processor, memory, kernel, file system of a folder, and versions of the libraries.
+nlohmann::ordered_json describe_machine(const RankGroup& rank_group, const std::string& folder);
+
+/// Returns the date in UTC, ISO 8601.
+std::string date_now();
 
 /// Brings memory into the same state before each measurement.
 /// @note All functions are collective
@@ -32,7 +36,7 @@ public:
     const std::string& prefix() const { return prefix_; }
 
     /// Returns the path of a method's file.
-    std::string file_of(const std::string& method) const;
+    std::string file_of(std::string method) const;
 
     /// Touches memory that the page cache, the fields and the methods will use, and sends a message
     /// between each pair of ranks, so that the first method is not measured with these costs.
@@ -41,7 +45,7 @@ public:
     /// Makes free memory available for a new file and for buffers of the same size: writes a file
     /// of `bytes` bytes beside the last file, and removes both. Otherwise a virtual machine may
     /// return memory that was free for some seconds to its host, and gets it back only slowly.
-    void level(std::int64_t bytes, const std::string& last_file, bool flush, int settle_ms) const;
+    void level(std::int64_t bytes, const std::vector<std::string>& last_files) const;
 
     void remove(const std::string& path) const;
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thalweg::bench {
 
@@ -19,8 +20,8 @@ double cpu_seconds();
 /// Returns the number of voluntary context switches of all threads of this process.
 std::int64_t voluntary_switches();
 
-/// Returns the processor seconds of another process on this machine; 0 if unknown.
-double cpu_seconds(pid_t process);
+/// Returns the processor seconds of other processes on this machine, as far as they are known.
+double cpu_seconds(const std::vector<pid_t>& processes);
 
 /// Barriers and reductions in which ranks sleep. If there are more ranks than cores, a rank that
 /// polls in MPI_Barrier would take the core from ranks that still write.
@@ -50,10 +51,6 @@ public:
 
     double max(double value) const;
     double sum(double value) const;
-    std::int64_t max(std::int64_t value) const;
-    std::int64_t sum(std::int64_t value) const;
-    /// Returns the sum of the ranks' values on the node with the largest sum.
-    std::int64_t max_node_sum(std::int64_t value) const;
     /// Returns, on all ranks, the text of the first rank whose text is not empty; otherwise "".
     std::string first_text(std::string text) const;
 
@@ -95,13 +92,6 @@ struct Growth {
     std::int64_t fair = 0;   ///< bytes; a shared page counts as its fraction for each of its users
 };
 Growth growth(const Memory& before, const Memory& open, const Memory& after);
-
-/// Number of calls of fsync and fdatasync that this process has made, see fsync_count.cpp.
-struct Fsyncs {
-    std::int64_t calls = 0;
-    double seconds = 0;
-};
-Fsyncs fsyncs();
 
 /// Makes fsync return at once, without effect.
 void skip_fsync(bool skip);

@@ -1,11 +1,14 @@
-// The interface of the methods under measurement.
+// The methods of writing and reading: their interface and their table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <mpi.h>
+#include <thalweg/thalweg.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "measurement.hpp"
 #include "problem.hpp"
@@ -26,11 +29,11 @@ struct Phases {
 /// A method's report on the file that it has closed last.
 struct FileReport {
     Phases phases;
-    std::int64_t writes = 0;     ///< write calls of this rank
-    std::int64_t messages = -1;  ///< number of messages that this rank has sent; negative: unknown
+    double writes = 0;     ///< write calls of this rank
+    double messages = -1;  ///< number of messages that this rank has sent; negative: unknown
+    double queue_waits = -1, queue_wait_seconds = -1;  ///< negative: unknown
     std::string service = "inline";
-    std::string storage;  ///< storage that was used, if it is not that in the table of methods
-    std::string details;  ///< JSON text of the method; may be empty
+    std::string storage, method;  ///< what the library has used; empty: as the table says
 };
 
 struct Context {
@@ -38,7 +41,9 @@ struct Context {
     const Problem& problem;
     const Options& options;
     int steps;
-    std::string settings{};  ///< settings of this method, in addition to options.settings
+    std::string settings{};        ///< settings of the method
+    tw_session session = nullptr;  ///< methods of the library end it
+    std::byte* arrays[2]{};        ///< two sets of arrays for what is read, laid out as the fields
 };
 
 /// Returns this rank's limit on the rate of writing, if all ranks write. It is the library's own
@@ -55,11 +60,15 @@ class Method {
 public:
     virtual ~Method() = default;
     virtual void open(const std::string& path) = 0;
+    /// Writes the record of a step, or reads it into one of the sets of arrays in turn.
     virtual void step(int step) = 0;
     virtual void close() = 0;
     /// Waits until closed files are complete.
     virtual void finish() {}
-    virtual FileReport report() = 0;
+    virtual FileReport report() { return report_; }
+
+protected:
+    FileReport report_;
 };
 
 /// Measures the duration of a scope, and adds it to a phase.
@@ -74,5 +83,29 @@ private:
     double& phase_;
     double start_;
 };
+
+enum class FileKind { bytes, classic, netcdf4 };
+
+struct MethodInfo {
+    std::string name;
+    std::string text;
+    Mode mode;  ///< the measurement that knows it
+    std::string storage;
+    FileKind kind;
+    bool library;  ///< the method uses Thalweg; all its classic files must have the same bytes
+    std::unique_ptr<Method> (*make)(const Context&);  ///< null: no output or input
+    std::string settings{};                           ///< in the form "name=value; ..."
+    Share share = Share::own;
+    bool usual = false;  ///< measured unless methods are named
+};
+
+const std::vector<MethodInfo>& all_methods();
+
+/// Returns a list of all workloads and methods.
+std::string listing();
+
+/// Returns a method of a measurement. "record:threads=2:writers=4" is the method `record` with
+/// these settings of the library. Throws UsageError if there is no such method.
+MethodInfo find_method(Mode mode, const std::string& name);
 
 }  // namespace thalweg::bench

@@ -2,185 +2,223 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
-
-#include "registry.hpp"
-#include "workload.hpp"
 
 namespace thalweg::bench {
 namespace {
 
-std::string listing() {
-    std::string text = "Workloads:\n";
-    for (const Workload& w : workloads()) text += fmt_line(w.name, w.text);
-    text += "\nMethods:\n";
-    for (const MethodInfo& m : registered_methods()) text += fmt_line(m.name, m.text);
-    return text;
+const std::map<std::string, Mode> modes{{"read", Mode::read},       {"prefetch", Mode::prefetch},
+                                        {"overlap", Mode::overlap}, {"irregular", Mode::irregular},
+                                        {"pio", Mode::pio},         {"history", Mode::history}};
+
+void set_defaults(Options& o) {
+    switch (o.mode) {
+        case Mode::read: o.workload = "fv-d"; break;
+        case Mode::prefetch:
+            o.workload = "fv-c";
+            o.steps = 8;
+            o.repetitions = 3;
+            o.bandwidth = 500'000'000;
+            break;
+        case Mode::overlap:
+            o.workload = "cfio-2";
+            o.steps = 20;
+            o.warmup = 0;  // each session writes a short file first
+            o.copy_puts = true;
+            o.bandwidth = 500'000'000;
+            o.ranks = 4;
+            o.services = {"background", "servers:1", "servers:2"};
+            o.peers = {"peer-pnetcdf", "peer-pnetcdf-nonblocking"};
+            break;
+        case Mode::pio: o.compute_seconds = 0; break;
+        case Mode::history: o.repetitions = 15; break;
+        default: break;
+    }
+    o.computing = {"sleep", "arithmetic"};
 }
 
 }  // namespace
 
-void add_workload_options(CLI::App& app, Options& options) {
-    app.add_option("--grid", options.grid,
-                   "Process grid, e.g. 8x2 (latitude x level), or 1d (default: near square)")
-        ->group("Workload");
+std::string parse_options(int argc, char** argv, Options& o) {
+    const auto mode = argc > 1 ? modes.find(argv[1]) : modes.end();
+    const bool write = mode == modes.end();
+    if (!write) o.mode = mode->second;
+    set_defaults(o);
+    CLI::App app{
+        "Measures how fast distributed fields reach one netCDF file, method by method. The first "
+        "word can be another measurement: overlap, read, prefetch, irregular, pio, history."};
+    app.name(write ? "thalweg-bench" : "thalweg-bench " + mode->first);
+    app.get_formatter()->column_width(34);
+    const auto many = CLI::Range(1, 1000000);
     const auto size = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40);
-    app.add_option("--nx", options.nx, "Length of the x dimension")->check(size)->group("Workload");
-    app.add_option("--ny", options.ny, "Length of the y dimension")->check(size)->group("Workload");
-    app.add_option("--nz", options.nz, "Length of the z dimension")->check(size)->group("Workload");
-    app.add_option("--scale", options.scale,
+    std::string verify = "first", put = o.copy_puts ? "copy" : "deferred";
+    if (o.mode != Mode::irregular && o.mode != Mode::history)
+        app.add_option("workload", o.workload, "The workload, e.g. fv-b (see --list)")
+            ->capture_default_str();
+    app.add_option("-m,--methods,--ways", o.methods,
+                   "Methods, separated by commas; a method of the library can have settings: "
+                   "NAME:setting=value:... (default: the usual ones)")
+        ->delimiter(',');
+    app.add_option("-s,--steps", o.steps,
+                   "Output steps per repetition (default: enough for 200 MB)")
+        ->check(many);
+    app.add_option("-r,--repetitions", o.repetitions, "Measured repetitions")
+        ->capture_default_str()
+        ->check(many);
+    app.add_option("--warmup", o.warmup, "Unmeasured repetitions before them")
+        ->capture_default_str();
+    app.add_option("--grid", o.grid,
+                   "Process grid, e.g. 8x2 (latitude x level), or 1d (default: near square)");
+    app.add_option("--nx", o.nx, "Length of the x dimension")->check(size);
+    app.add_option("--ny", o.ny, "Length of the y dimension")->check(size);
+    app.add_option("--nz", o.nz, "Length of the z dimension")->check(size);
+    app.add_option("--scale", o.scale,
                    "Horizontal size as a fraction of the paper's (default: that of the workload, "
                    "see --list)")
-        ->check(CLI::Range(1e-6, 1e3))
-        ->group("Workload");
-    app.add_option("--variables,--species", options.variables,
+        ->check(CLI::Range(1e-6, 1e3));
+    app.add_option("--variables,--species,--fields", o.variables,
                    "Number of variables of the main group")
-        ->check(CLI::Range(1, 100000))
-        ->group("Workload");
-}
-
-void add_measuring_options(CLI::App& app, Options& options) {
-    app.add_option("-r,--repetitions", options.repetitions, "Measured repetitions")
+        ->check(many);
+    app.add_option("-d,--dir", o.dir, "Directory for the files written")->capture_default_str();
+    app.add_option("--json", o.json, "Write the results to this file");
+    app.add_option("--format", o.format, "Format: cdf1, cdf2 or cdf5; read: also netcdf4")
         ->capture_default_str()
-        ->check(CLI::Range(1, 100000));
-    app.add_option("--warmup", options.warmup, "Unmeasured repetitions before them")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 1000));
-
-    app.add_option("-d,--dir", options.dir, "Directory for the files written")
-        ->capture_default_str()
-        ->group("Files");
-    app.add_option("--json", options.json, "Write the results to this file")->group("Files");
-    app.add_option("--format", options.format, "Classic format: cdf1, cdf2 or cdf5")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5"}))
-        ->group("Files");
-
-    app.add_option_function<std::string>(
-           "--put", [&options](const std::string& put) { options.copy_puts = put == "copy"; },
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4"}));
+    app.add_option(
+           "--put", put,
            "How the library gets the fields: deferred (it uses the model's arrays until the step "
            "ends, as PnetCDF's iput does) or copy")
-        ->default_str(options.copy_puts ? "copy" : "deferred")
-        ->check(CLI::IsMember({"deferred", "copy"}))
-        ->group("Methods");
-    app.add_option("--settings", options.settings,
-                   "Additional settings of the library: \"name=value; ...\"")
-        ->group("Methods");
-    app.add_option_function<std::vector<std::string>>(
-           "--hint",
-           [&options](const std::vector<std::string>& hints) {
-               for (const std::string& h : hints) {
-                   const auto equals = h.find('=');
-                   if (equals == std::string::npos || equals == 0)
-                       throw UsageError("--hint " + h + ": not of the form name=value");
-                   options.hints.emplace_back(h.substr(0, equals), h.substr(equals + 1));
-               }
-           },
-           "MPI-IO hint name=value for the methods of other libraries (may be repeated)")
-        ->group("Methods");
-
-    app.add_option("--prewarm-gb", options.prewarm_gb,
-                   "Write and delete this many GB at the start, so that memory has been touched "
-                   "(default: 2, or twice what a repetition writes)")
-        ->check(CLI::Range(0.0, 1e6))
-        ->group("Measurement");
-    app.add_option_function<std::string>(
-           "--verify",
-           [&options](const std::string& verify) {
-               options.verify = verify == "none"    ? Verify::none
-                                : verify == "first" ? Verify::first
-                                                    : Verify::all;
-           },
-           "Check the files of the first repetition, of all, or of none")
-        ->default_str("first")
-        ->check(CLI::IsMember({"first", "all", "none"}))
-        ->group("Measurement");
-    app.add_option("--settle-ms", options.settle_ms, "Pause before each method, in milliseconds")
         ->capture_default_str()
-        ->check(CLI::Range(0, 600000))
-        ->group("Measurement");
-    app.add_flag("--sync-between", options.sync_between, "Flush the file system between methods")
-        ->group("Measurement");
-    app.add_flag("--progress", options.progress,
-                 "Show progress even if standard error is not a terminal")
-        ->group("Output");
-    app.add_flag("--table,!--no-table", options.table, "Print the table to standard output")
-        ->group("Output");
-}
+        ->check(CLI::IsMember({"deferred", "copy"}));
+    app.add_option("--settings", o.settings,
+                   "Additional settings of the library: \"name=value; ...\"");
+    app.add_option("--deflate", o.deflate, "Compression level of netCDF-4 files")
+        ->check(CLI::Range(0, 9));
+    app.add_flag("--shuffle", o.shuffle, "Use the shuffle filter in netCDF-4 files");
+    app.add_option("--bandwidth", o.bandwidth,
+                   "Limit in bytes per second for all writers or readers together (500MB, 2GiB); "
+                   "0: no limit")
+        ->capture_default_str()
+        ->transform(CLI::AsSizeValue(true));
+    app.add_option("--prewarm-gb", o.prewarm_gb,
+                   "Write and delete this many GB at the start, so that memory has been touched "
+                   "(default: 2, "
+                   "or twice what a repetition writes)")
+        ->check(CLI::Range(0.0, 1e6));
+    app.add_option("--verify", verify,
+                   "Check the files of the first repetition, of all, or of none")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"first", "all", "none"}));
+    app.add_flag("--durable", o.durable,
+                 "Include an fsync of the file in the time of every method");
+    app.add_flag("--table,!--no-table", o.table, "Print the table to standard output");
+    app.add_flag("--list", o.list, "List the workloads and methods");
 
-Parsed parse(CLI::App& app, int argc, char** argv, std::string& text) {
+    // Options of some measurements only.
+    std::map<CLI::Option*, std::vector<Mode>> some;
+    const auto only = [&](std::vector<Mode> of, CLI::Option* option) {
+        some[option] = std::move(of);
+    };
+    std::string compute = "both";
+    only({Mode::overlap},
+         app.add_option("--ranks", o.ranks, "overlap: ranks of the model; the others are servers")
+             ->check(many));
+    only({Mode::overlap},
+         app.add_option(
+                "--services", o.services,
+                "overlap: services of the library, separated by commas: inline, background, "
+                "servers:N, auto, serial (inline, by one rank); with +later, as background+later, "
+                "files are closed without waiting; none (no output), pack (copies only) and "
+                "inline are always measured")
+             ->delimiter(','));
+    only({Mode::overlap},
+         app.add_option("--peers", o.peers,
+                        "overlap: raw, peer-pnetcdf, peer-pnetcdf-nonblocking; or none")
+             ->delimiter(','));
+    only({Mode::overlap},
+         app.add_option(
+                "--serial-bandwidth", o.serial_bandwidth,
+                "overlap: as --bandwidth, for serial, whose single writer may get less from a "
+                "parallel file system")
+             ->transform(CLI::AsSizeValue(true)));
+    only({Mode::overlap},
+         app.add_option(
+                "--compute-seconds", o.compute_seconds,
+                "overlap: seconds of computation per step; 0: output as fast as possible (default: "
+                "the same ratio to a step's output as in the workload's paper)")
+             ->check(CLI::Range(0.0, 1e6)));
+    only({Mode::overlap, Mode::prefetch, Mode::pio},
+         app.add_option(
+             "--compute", compute,
+             "overlap, prefetch: kind of computation: sleep, arithmetic or both; pio: seconds in "
+             "each step"));
+    only({Mode::prefetch},
+         app.add_option("--proportion", o.proportion,
+                        "prefetch: computation of a step, as a multiple of reading it inline (1)")
+             ->check(CLI::Range(0.0, 1e6)));
+    only({Mode::irregular},
+         app.add_option(
+             "--map", o.map_files,
+             "irregular: a decomposition file in the format of the E3SM-IO benchmark (may be "
+             "repeated)"));
+    only({Mode::irregular}, app.add_option("--maps", o.maps,
+                                           "irregular: maps to generate: f (atmosphere), g "
+                                           "(ocean), c (unstructured columns), i "
+                                           "(land) (default: f, g and i, unless --map is given)")
+                                ->delimiter(',')
+                                ->check(CLI::IsMember({"f", "g", "c", "i"})));
+    only({Mode::irregular},
+         app.add_option(
+             "--patience", o.patience,
+             "irregular: seconds; a method whose first run takes longer is not repeated (30)"));
+    only({Mode::irregular, Mode::pio},
+         app.add_option("--elements", o.elements, "irregular, pio: elements per variable of lists")
+             ->check(size));
+    only({Mode::irregular, Mode::pio},
+         app.add_option("--decompositions", o.decompositions,
+                        "irregular: numbers of a file's decompositions, e.g. 1,3 (default: all); "
+                        "pio: number "
+                        "of decompositions of a file of cice (10)")
+             ->delimiter(',')
+             ->check(CLI::Range(1, 1000)));
+    only({Mode::pio},
+         app.add_option("--iotype", o.iotype, "pio: pnetcdf, netcdf, netcdf4c or netcdf4p")
+             ->check(CLI::IsMember({"pnetcdf", "netcdf", "netcdf4c", "netcdf4p"})));
+    only({Mode::pio},
+         app.add_option("--io-tasks", o.io_tasks, "pio: PIO's I/O tasks (1)")->check(many));
+    only({Mode::pio},
+         app.add_option("--syncs", o.syncs, "pio: further calls of PIOc_sync after each step (0)"));
     try {
-        app.parse(argc, argv);
+        app.parse(argc - (write ? 0 : 1), argv + (write ? 0 : 1));
     } catch (const CLI::CallForHelp&) {
-        text = app.help();
-        return Parsed::done;
+        return app.help();
     } catch (const CLI::ParseError& e) {
         throw UsageError(e.what());
     }
-    return Parsed::run;
-}
-
-Parsed parse_options(int argc, char** argv, Options& options, std::string& text) {
-    CLI::App app{"Measures how fast distributed fields reach one netCDF file, method by method."};
-    app.name("thalweg-bench");
-    app.footer(
-        "\n\"thalweg-bench overlap\", \"read\", \"prefetch\" and \"irregular\" are other "
-        "measurements: output during computation, reading, reading during computation, "
-        "unstructured models.\n\n" +
-        listing());
-    app.get_formatter()->column_width(34);
-
-    bool list = false;
-    app.add_option("workload", options.workload, "The workload to write, e.g. fv-b (see below)");
-    app.add_option("-m,--methods", options.methods,
-                   "Methods, separated by commas; a method of the library can have settings: "
-                   "NAME:setting=value:...")
-        ->delimiter(',')
-        ->default_str("raw,serial,direct,direct-nonblocking,netcdf4,slabs,record");
-    app.add_option("-s,--steps", options.steps,
-                   "Output steps per repetition (default: enough for 200 MB)")
-        ->check(CLI::Range(1, 1000000));
-    add_workload_options(app, options);
-    add_measuring_options(app, options);
-
-    app.add_flag("--keep", options.keep, "Keep the last file of each method, as WORKLOAD-METHOD.nc")
-        ->group("Files");
-    std::string chunk = "record";
-    app.add_option("--raw-piece", options.raw_piece,
-                   "Bytes per pwrite of method raw (default: all of a step)")
-        ->check(CLI::Range(std::int64_t{4096}, std::int64_t{1} << 40))
-        ->group("Methods");
-    app.add_option(
-           "--netcdf4-chunk", chunk,
-           "Chunk shape of method netcdf4: one record of a variable, one level of it, or the "
-           "library's default")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"record", "level", "library"}))
-        ->group("Methods");
-    app.add_option("--deflate", options.deflate, "Compression level of the netCDF-4 methods")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 9))
-        ->group("Methods");
-    app.add_flag("--shuffle", options.shuffle, "Use the shuffle filter in the netCDF-4 methods")
-        ->group("Methods");
-    app.add_flag("--durable", options.durable,
-                 "Include an fsync of the file in the time of every method")
-        ->group("Measurement");
-    app.add_flag("--list", list, "List the workloads and methods")->group("Output");
-
-    if (parse(app, argc, argv, text) == Parsed::done) return Parsed::done;
-    if (list) {
-        text = listing();
-        return Parsed::done;
+    if (o.list) return {};
+    for (const auto& [option, of] : some)
+        if (option->count() > 0 && std::find(of.begin(), of.end(), o.mode) == of.end())
+            throw UsageError(option->get_name() + " is no option of this measurement, but of " +
+                             option->get_description());
+    if (o.format == "netcdf4" && o.mode != Mode::read)
+        throw UsageError(
+            "--format netcdf4: only with read; see the methods record-netcdf4 and netcdf4");
+    if (o.mode == Mode::pio && compute != "both") {
+        if (!CLI::detail::lexical_cast(compute, o.compute_seconds) || !(o.compute_seconds >= 0))
+            throw UsageError("--compute " + compute + ": must be a number of seconds");
+    } else if (compute == "sleep" || compute == "arithmetic") {
+        o.computing = {compute};
+    } else if (compute != "both") {
+        throw UsageError("--compute " + compute + ": must be sleep, arithmetic or both");
     }
-    if (options.workload.empty()) throw UsageError("no workload given; --list prints them");
-    if (options.methods.empty())
-        options.methods = {"raw",     "serial", "direct", "direct-nonblocking",
-                           "netcdf4", "slabs",  "record"};
-    options.netcdf4_chunk = chunk == "record"  ? Chunk::record
-                            : chunk == "level" ? Chunk::level
-                                               : Chunk::library;
-    return Parsed::run;
+    o.copy_puts = put == "copy";
+    o.verify = verify == "none" ? Verify::none : verify == "first" ? Verify::first : Verify::all;
+    if (o.mode == Mode::irregular && o.map_files.empty() && o.maps.empty())
+        o.maps = {"f", "g", "i"};
+    if (o.workload.empty() && o.mode != Mode::irregular && o.mode != Mode::history)
+        throw UsageError("no workload given; --list prints them");
+    return {};
 }
 
 }  // namespace thalweg::bench

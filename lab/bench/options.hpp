@@ -5,12 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace thalweg::bench {
 
@@ -20,60 +15,61 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+enum class Mode { write, read, prefetch, overlap, irregular, pio, history };
 enum class Verify { none, first, all };
-enum class Chunk { record, level, library };
 
-/// Options that all measurements have in common and that methods read.
+/// The options of all measurements. The comments say which of them use an option.
 struct Options {
+    Mode mode = Mode::write;
     std::string workload;
-    std::vector<std::string> methods;
+    std::vector<std::string> methods;  ///< names of methods or of ways; empty: the usual ones
     int repetitions = 5;
     int warmup = 1;
-    int steps = 0;  ///< 0: as many as are needed to write 200 MB
+    int steps = 0;  ///< 0: as many as the workload has, or as are needed to write 200 MB
 
     std::string grid;  ///< process grid: "", "1d", "4x4"
     /// Factor for the horizontal sizes: 1 gives those of the paper; 0: the workload's default.
     double scale = 0;
-    std::int64_t nx = 0;  ///< 0: the workload's own size
-    std::int64_t ny = 0;
-    std::int64_t nz = 0;
-    int variables = 0;  ///< number of variables in the workload's main group
+    std::int64_t nx = 0, ny = 0, nz = 0;  ///< lengths; 0: the workload's own
+    int variables = 0;  ///< number of variables in the workload's main group; 0: the workload's own
+    std::int64_t elements =
+        0;  ///< irregular, pio: elements of a variable of lists; 0: usual number
+    /// irregular: numbers of the decompositions of map files, empty: all; pio: how many cice has
+    std::vector<int> decompositions;
 
     std::string dir = ".";
     std::string json;
     std::string format = "cdf5";
     bool copy_puts = false;
     std::string settings;
-    std::vector<std::pair<std::string, std::string>> hints;
-    std::int64_t bandwidth = 0;  ///< bytes per second of all writers together; 0: no limit
-    std::int64_t raw_piece = 0;  ///< bytes of each pwrite; 0: one pwrite for a step
-    Chunk netcdf4_chunk = Chunk::record;
-    int deflate = 0;  ///< level of deflate for the netCDF-4 methods
+    int deflate = 0;  ///< level of deflate of netCDF-4 files
     bool shuffle = false;
+    std::int64_t bandwidth = 0;  ///< bytes per second of all writers together; 0: no limit
+
+    int ranks = 0;  ///< overlap: ranks of the model; the others are servers
+    std::vector<std::string> services, peers;  ///< overlap
+    std::vector<std::string> computing;        ///< overlap, prefetch: sleep, arithmetic
+    /// overlap, pio: seconds of computing in a step; negative: those of the workload's pace
+    double compute_seconds = -1;
+    double proportion = 1;              ///< prefetch: computing, as a multiple of reading inline
+    std::int64_t serial_bandwidth = 0;  ///< overlap: as bandwidth, if there is a single writer
+
+    std::vector<std::string> map_files;  ///< irregular: paths of map files
+    std::vector<std::string> maps;       ///< irregular: names of maps to generate
+    double patience = 30;  ///< irregular: a method that takes more seconds is not repeated
+    std::string iotype = "pnetcdf";  ///< pio
+    int io_tasks = 1;                ///< pio
+    int syncs = 0;                   ///< pio: further calls of PIOc_sync after each step
 
     double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition if this is more
     Verify verify = Verify::first;
-    int settle_ms = 10;
-    bool sync_between = false;
     bool durable = false;
-    bool keep = false;
-    bool progress = false;
     bool table = true;
+    bool list = false;  ///< print the workloads and methods, and measure nothing
 };
 
-/// Adds the options for a workload's size.
-void add_workload_options(CLI::App& app, Options& options);
-
-/// Adds the options of every measurement: files, settings, repetitions.
-void add_measuring_options(CLI::App& app, Options& options);
-
-enum class Parsed { run, done };
-
-/// Parses a command line. If help was requested, `text` receives it. Throws UsageError.
-Parsed parse(CLI::App& app, int argc, char** argv, std::string& text);
-
-/// Parses the command line; the result is the same on every rank. For --help and --list, `text`
-/// receives the output and the result is Parsed::done. Throws UsageError.
-Parsed parse_options(int argc, char** argv, Options& options, std::string& text);
+/// Parses a command line; the result is the same on every rank. Throws UsageError.
+/// @return a text to print instead of measuring; usually empty
+std::string parse_options(int argc, char** argv, Options& options);
 
 }  // namespace thalweg::bench

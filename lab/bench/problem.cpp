@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <numeric>
-
-#include "copy_block.hpp"
 
 namespace thalweg::bench {
 namespace {
@@ -20,10 +17,6 @@ std::int64_t product(const std::vector<std::int64_t>& v) {
     return std::accumulate(v.begin(), v.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::int64_t aligned(std::int64_t bytes) {
-    return (bytes + field_alignment - 1) / field_alignment * field_alignment;
-}
-
 /// Divides [start, start + count) into `parts` parts, and reduces it to part `which`.
 void keep_part(std::int64_t& start, std::int64_t& count, std::int64_t which, std::int64_t parts) {
     const std::int64_t low = count * which / parts;
@@ -32,31 +25,36 @@ void keep_part(std::int64_t& start, std::int64_t& count, std::int64_t which, std
     count = high - low;
 }
 
-template <class T>
-void fill_field(const Group& g, std::uint32_t field, T* out) {
+/// Calls f(position in memory, index in the file) for each element of a rank, in memory order; the
+/// index is -1 in a halo or hole.
+template <class F>
+void for_each(const Group& g, F f) {
+    if (g.list) return g.list->for_each(f);
     const std::size_t nd = g.shape.size();
-    if (nd == 0) {
-        *out = field_number<T>(field, 0);
-        return;
-    }
-    if (g.part.elements() == 0) return;
-    const std::vector<std::int64_t> stride = row_major_strides(g.shape);
-    // Go through the box in memory order; `at` is the row-major index in the whole array.
-    std::vector<std::int64_t> count(nd), step(nd), index(nd, 0);
-    std::int64_t base = 0;
-    for (std::size_t m = 0; m < nd; ++m) {
-        count[m] = g.part.count[g.memory_axis[m]];
-        step[m] = stride[g.memory_axis[m]];
-        base += g.part.start[m] * stride[m];
-    }
-    for (;;) {
-        std::int64_t at = base;
-        for (std::size_t m = 0; m + 1 < nd; ++m) at += index[m] * step[m];
-        for (std::int64_t i = 0; i < count[nd - 1]; ++i)
-            *out++ = field_number<T>(field, at + i * step[nd - 1]);
-        std::size_t m = nd - 1;
-        while (m > 0 && ++index[m - 1] == count[m - 1]) index[--m] = 0;
-        if (m == 0) return;
+    std::int64_t at = 0;
+    if (nd == 0) return f(at, std::int64_t{0});
+    std::vector<std::int64_t> stride(nd, 1), index(nd);
+    for (std::size_t d = nd - 1; d-- > 0;) stride[d] = stride[d + 1] * g.shape[d + 1];
+    for (const Part& box : g.boxes) {
+        if (box.elements() == 0) continue;
+        for (std::size_t m = 0; m < nd; ++m) index[m] = -g.halo_of(m);
+        for (std::size_t m = nd; m > 0;) {
+            std::int64_t element = 0;
+            bool inside = true;
+            for (std::size_t i = 0; i < nd; ++i) {
+                const auto d = static_cast<std::size_t>(g.memory_axis[i]);
+                inside = inside && index[i] >= 0 && index[i] < box.count[d];
+                element += (box.start[d] + index[i]) * stride[d];
+            }
+            f(at++, inside ? element : -1);
+            for (m = nd; m > 0; --m) {
+                const std::int64_t halo = g.halo_of(m - 1);
+                if (++index[m - 1] <
+                    box.count[static_cast<std::size_t>(g.memory_axis[m - 1])] + halo)
+                    break;
+                index[m - 1] = -halo;
+            }
+        }
     }
 }
 
@@ -65,13 +63,41 @@ void fill_field(const Group& g, std::uint32_t field, T* out) {
 std::int64_t Part::elements() const { return product(count); }
 std::int64_t Group::elements() const { return product(shape); }
 
+std::int64_t Group::local_elements() const {
+    if (list) return list->local_elements();
+    std::int64_t all = 0;
+    for (const Part& box : boxes) {
+        std::int64_t n = 1;
+        for (std::size_t m = 0; m < shape.size(); ++m)
+            n *= box.count[static_cast<std::size_t>(memory_axis[m])] + 2 * halo_of(m);
+        all += box.elements() == 0 ? 0 : n;
+    }
+    return all;
+}
+
+std::vector<std::int64_t> Group::indices() const {
+    std::vector<std::int64_t> found;
+    for_each(*this, [&](std::int64_t, std::int64_t index) { found.push_back(index); });
+    return found;
+}
+
 void Problem::Free::operator()(std::byte* p) const { std::free(p); }
 
-Problem::Problem(const Options& options, int rank, int ranks)
+Problem::Problem(Workload workload, const std::string& grid, int rank, int ranks, Share share,
+                 const IndexMap* map)
     : rank_(rank),
       ranks_(ranks),
-      workload_(find_workload(options)),
-      grid_(process_grid(workload_, options.grid, ranks)) {
+      share_(share),
+      workload_(std::move(workload)),
+      grid_(process_grid(workload_, grid, ranks)) {
+    if (share == Share::own && workload_.flattened) share_ = Share::flattened;
+    if (map != nullptr) {
+        map_ = *map;
+    } else if (!workload_.list.empty() && share_ != Share::box) {
+        std::vector<std::int64_t> shape;
+        for (const Dimension& d : workload_.dims) shape.push_back(d.length);
+        map_ = generate_map(workload_.list, shape, rank, ranks, share_ == Share::flattened);
+    }
     for (const VariableGroup& spec : workload_.groups) {
         Group g;
         g.spec = &spec;
@@ -85,17 +111,45 @@ Problem::Problem(const Options& options, int rank, int ranks)
             const auto at = std::find(spec.file_order.begin(), spec.file_order.end(), name);
             g.memory_axis.push_back(static_cast<int>(at - spec.file_order.begin()));
         }
-        g.part = part_of(g, rank);
-
+        hold(g);
         const int group = static_cast<int>(groups_.size());
         const int width = spec.count > 99 ? 3 : 2;
         for (int i = 0; i < spec.count; ++i) {
             variables_.push_back({fmt::format("{}{:0{}}", spec.prefix, i + 1, width), group, i});
             offsets_.push_back(memory_bytes_);
-            memory_bytes_ += aligned(g.local_bytes());
+            memory_bytes_ +=
+                (g.local_bytes() + field_alignment - 1) / field_alignment * field_alignment;
         }
         step_bytes_ += g.bytes() * spec.count;
         groups_.push_back(std::move(g));
+    }
+    memory_bytes_ = std::max(memory_bytes_, field_alignment);
+}
+
+/// Sets what this rank holds of a group.
+void Problem::hold(Group& g) {
+    if (!map_.flattened.shape.empty() && share_ != Share::box) {
+        if (g.shape.size() == map_.flattened.shape.size())
+            g.list = share_ == Share::flattened ? map_.flattened : map_.shortest();
+        else  // variables without levels
+            g.list = List{g.shape, 0, 1, map_.shortest().indices};
+        return;
+    }
+    if (workload_.block[0] == 0) {
+        g.boxes = {part_of(g, rank_)};
+        return;
+    }
+    const std::size_t y = g.shape.size() - 2, x = y + 1;
+    const auto [height, width] = workload_.block;
+    g.halo = 1;
+    const std::int64_t across = g.shape[x] / width;
+    for (std::int64_t b = rank_; b < across * (g.shape[y] / height); b += ranks_) {
+        Part box{std::vector<std::int64_t>(g.shape.size(), 0), g.shape};
+        box.start[y] = b / across * height;
+        box.start[x] = b % across * width;
+        box.count[y] = height;
+        box.count[x] = width;
+        g.boxes.push_back(std::move(box));
     }
 }
 
@@ -158,28 +212,24 @@ std::int64_t Problem::largest_part_bytes() const {
 }
 
 void Problem::fill() {
-    const std::int64_t bytes = std::max(memory_bytes_, field_alignment);
+    if (memory_) return;
     memory_.reset(static_cast<std::byte*>(
-        std::aligned_alloc(field_alignment, static_cast<std::size_t>(bytes))));
+        std::aligned_alloc(field_alignment, static_cast<std::size_t>(memory_bytes_))));
     if (!memory_) throw std::bad_alloc();
     for (const Variable& v : variables_) {
         const Group& g = group(v);
-        std::byte* out = memory_.get() + offsets_[g.first + v.member];
         const std::uint32_t f = field(v, 0);
+        const auto write = [&]<class T>(T* out) {
+            for_each(g, [&](std::int64_t at, std::int64_t index) {
+                out[at] = index < 0 ? T(0) : field_number<T>(f, index);
+            });
+        };
+        std::byte* const out = memory_.get() + offsets_[f];
         if (g.spec->type == Element::f4)
-            fill_field(g, f, reinterpret_cast<float*>(out));
+            write(reinterpret_cast<float*>(out));
         else
-            fill_field(g, f, reinterpret_cast<double*>(out));
+            write(reinterpret_cast<double*>(out));
     }
-}
-
-std::uint32_t Problem::field(const Variable& v, int step) const {
-    const Group& g = group(v);
-    return static_cast<std::uint32_t>(g.first + (v.member + step) % g.spec->count);
-}
-
-const void* Problem::values(const Variable& v, int step) const {
-    return memory_.get() + offsets_[field(v, step)];
 }
 
 }  // namespace thalweg::bench

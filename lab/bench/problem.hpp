@@ -1,13 +1,15 @@
-// A workload on the given ranks: their parts, and the fields.
+// A workload on the given ranks: what they hold, and the fields.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lists.hpp"
 #include "workload.hpp"
 
 namespace thalweg::bench {
@@ -20,19 +22,28 @@ struct Part {
     std::int64_t elements() const;
 };
 
-/// A group of variables of one shape.
+/// A group of variables of one shape, and the elements that this rank holds: boxes, or a list.
 struct Group {
     const VariableGroup* spec = nullptr;
     std::vector<std::int64_t> shape;  ///< lengths in file order
     std::vector<int> memory_axis;     ///< dimension in the file of each memory dimension
-    Part part;                        ///< elements that this rank holds
+    std::vector<Part> boxes{};
+    std::int64_t halo = 0;  ///< width of the halo around a box along the two fastest dimensions
+    std::optional<List> list{};
     bool replicated = false;
     bool same_order = false;  ///< memory order is the same as file order
     int first = 0;            ///< index of the group's first variable
 
+    const Part& part() const { return boxes.front(); }
+    std::int64_t halo_of(std::size_t m) const { return m + 2 < memory_axis.size() ? 0 : halo; }
     std::int64_t elements() const;  ///< elements of one variable, over all ranks
+    std::int64_t local_elements()
+        const;  ///< elements in this rank's array, halos and holes included
     std::int64_t bytes() const { return elements() * element_bytes(spec->type); }
-    std::int64_t local_bytes() const { return part.elements() * element_bytes(spec->type); }
+    std::int64_t local_bytes() const { return local_elements() * element_bytes(spec->type); }
+    /// Returns the indices in the file of this rank's elements, in memory order; -1 in a halo or
+    /// hole.
+    std::vector<std::int64_t> indices() const;
 };
 
 struct Variable {
@@ -41,10 +52,16 @@ struct Variable {
     int member = 0;  ///< index of the variable in the group
 };
 
+/// The form in which ranks hold a workload of lists: own: as the workload says; box: blocks of an
+/// array of the same shape; flattened: lists over all dimensions.
+enum class Share { own, box, flattened };
+
 class Problem {
 public:
-    /// Throws UsageError if the options do not fit the workload.
-    Problem(const Options& options, int rank, int ranks);
+    /// @param map  this rank's lists, if they were not generated
+    /// Throws UsageError if the grid does not fit the workload.
+    Problem(Workload workload, const std::string& grid, int rank, int ranks,
+            Share share = Share::own, const IndexMap* map = nullptr);
     Problem(const Problem&) = delete;  // groups point into the workload, which must not move
     Problem& operator=(const Problem&) = delete;
 
@@ -55,16 +72,16 @@ public:
     const std::vector<Group>& groups() const { return groups_; }
     const std::vector<Variable>& variables() const { return variables_; }
     const Group& group(const Variable& v) const { return groups_[v.group]; }
+    Share share() const { return share_; }
+    const IndexMap& map() const { return map_; }
 
-    /// Returns the part of a group that a rank holds.
+    /// Returns the part of a group that a rank holds in a distribution of boxes.
     Part part_of(const Group& group, int rank) const;
 
     /// Returns the size in bytes of all variables in one step, over all ranks.
     std::int64_t step_bytes() const { return step_bytes_; }
-    /// The following functions return sizes in bytes: of the largest variable; of the largest part
-    /// of this rank; of all parts of this rank.
     std::int64_t largest_variable_bytes() const;
-    std::int64_t largest_part_bytes() const;
+    std::int64_t largest_part_bytes() const;  ///< of this rank
 
     /// Makes the fields. This is not done by the constructor, because memory must be warmed up
     /// before.
@@ -73,16 +90,24 @@ public:
     /// Returns a variable's values on this rank in a step, in memory order. Values never change, so
     /// that no time is spent on them; instead, the variables of a group exchange their fields from
     /// step to step.
-    const void* values(const Variable& v, int step) const;
+    const void* values(const Variable& v, int step) const {
+        return memory_.get() + offset(v, step);
+    }
+    /// Returns the offset of these values in arrays of all fields.
+    std::int64_t offset(const Variable& v, int step) const { return offsets_[field(v, step)]; }
 
     /// Returns the number of a variable's field in a step, which is an argument of field_value().
-    std::uint32_t field(const Variable& v, int step) const;
+    std::uint32_t field(const Variable& v, int step) const {
+        const Group& g = group(v);
+        return static_cast<std::uint32_t>(g.first + (v.member + step) % g.spec->count);
+    }
 
     /// Returns all fields of this rank, one after another.
     const std::byte* memory() const { return memory_.get(); }
     std::int64_t memory_bytes() const { return memory_bytes_; }
 
 private:
+    void hold(Group& group);
     std::vector<int> grid_position(int rank) const;  ///< index of a rank along each axis
 
     struct Free {
@@ -91,8 +116,10 @@ private:
 
     int rank_;
     int ranks_;
+    Share share_;
     Workload workload_;
     std::vector<int> grid_;
+    IndexMap map_;
     std::vector<Group> groups_;
     std::vector<Variable> variables_;
     std::vector<std::int64_t> offsets_;  ///< offset of each variable's first field in memory_

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "measurement.hpp"
-#include "problem.hpp"
-#include "registry.hpp"
+#include "method.hpp"
 
 namespace thalweg::bench {
 
@@ -17,11 +15,16 @@ struct Steps {
     int first = 0;  ///< number of the first step within the run
 };
 
-/// Compares the variables in a file with the fields. Returns a description of the first difference,
-/// or an empty text; the same on every rank.
+/// Compares the variables in a file with the fields. Elements that no rank holds must have the fill
+/// value. Returns a description of the first difference, or an empty text; the same on every rank.
 /// @note Collective
 std::string check_values(const RankGroup& rank_group, const Problem& problem, FileKind kind,
                          const std::string& path, Steps steps);
+
+/// Compares arrays, laid out as the fields, with the fields of a step, in the same way.
+/// @note Collective
+std::string check_arrays(const RankGroup& rank_group, const Problem& problem,
+                         const std::byte* arrays, int step);
 
 /// Returns a hash of a file's bytes, which does not depend on the number of ranks.
 /// @note Collective

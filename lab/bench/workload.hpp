@@ -40,7 +40,7 @@ struct Pace {
                                     ///< output
 };
 
-/// A workload: an entry of the tables in workloads_*.cpp. Its sizes are those of its paper.
+/// A workload: an entry of the table in workload.cpp. Its sizes are those of its paper.
 struct Workload {
     std::string name;
     std::string text;
@@ -55,16 +55,16 @@ struct Workload {
     double scale = 1;   ///< default scale, for all dimensions except 'z'
     int variables = 0;  ///< default number of variables in the main group; 0: all
     Pace pace{};
-    std::string cut{};  ///< description of the sizes that are smaller than in the paper
+    std::string cut{};        ///< description of the sizes that are smaller than in the paper
+    Mode mode = Mode::write;  ///< the only measurement that knows the workload; write: all do
+    std::string list{};       ///< kind of the generated lists by which ranks hold it (lists.hpp)
+    bool flattened = false;   ///< lists are over all dimensions, also those that are held whole
+    /// Height and width of the blocks of the last two dimensions that ranks get in turn, with a
+    /// halo around each; 0: one block per rank.
+    std::int64_t block[2] = {0, 0};
+    int steps = 0;  ///< default number of steps; 0: as --steps says
+    bool file_per_step = false;
 };
-
-/// The following functions return the entries for one paper each.
-std::vector<Workload> cam_workloads();
-std::vector<Workload> cfio_workloads();
-std::vector<Workload> cmaq_workloads();
-std::vector<Workload> mom5_workloads();
-/// Returns workloads that are not from a paper.
-std::vector<Workload> unstructured_workloads();
 
 const std::vector<Workload>& workloads();
 
@@ -72,11 +72,11 @@ const std::vector<Workload>& workloads();
 /// `cut`. Throws UsageError.
 Workload find_workload(const Options& options);
 
+/// Returns the workload of one of the maps "f", "g", "c" and "i" with about `elements` elements.
+Workload map_workload(const std::string& kind, const Options& options);
+
 /// Returns the process grid, one factor per axis. Throws UsageError if their product is not
 /// `ranks`.
 std::vector<int> process_grid(const Workload& workload, const std::string& grid, int ranks);
-
-/// Formats a line of a list, for example "  name      text".
-std::string fmt_line(const std::string& name, const std::string& text);
 
 }  // namespace thalweg::bench

@@ -10,11 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import browser, cam, cfio, cmaq, mom5
+from . import cam, cfio, cmaq, mom5
 from .figures import Figure
 from .page import write_page
 from .presets import PRESETS, Preset
-from .progress import Reporter, duration
 from .runs import UNKNOWN, Bench, Results, Run
 
 PAPERS = {"cam": cam, "cmaq": cmaq, "cfio": cfio, "mom5": mom5}
@@ -40,7 +39,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--redraw", action="store_true", help="measure nothing: redraw figures and page from --out"
     )
-    parser.add_argument("--no-look", action="store_true", help="do not check the page in Chromium")
     parser.add_argument("--timeout", type=float, default=900, help="limit per run in seconds (900)")
     parser.add_argument("launch", nargs="*", help=argparse.SUPPRESS)  # mpirun and its flags
     options = parser.parse_args()
@@ -63,11 +61,9 @@ def measure(runs: list[Run], bench: Bench, resume: bool, timeout: float) -> Resu
             results.add(known)
         else:
             todo.append(run)
-    with Reporter([run.weight for run in todo]) as progress:
-        for run in todo:
-            progress.begin(run.name)
-            results.add(bench.measure(run, timeout))
-            progress.end()
+    for number, run in enumerate(todo, 1):
+        print(f"{number} of {len(todo)}: {run.name}", file=sys.stderr, flush=True)
+        results.add(bench.measure(run, timeout))
     return results
 
 
@@ -77,18 +73,6 @@ def draw(
     for old in folder.glob("*.png"):
         old.unlink()
     return {name: PAPERS[name].figures(results, preset, folder) for name in names}
-
-
-def look_at(page: Path, pictures: int) -> list[str]:
-    """Checks the page in headless Chromium."""
-    program = browser.find_browser()
-    if program is None:
-        print("papers: no Chromium here: the page was not looked at", file=sys.stderr)
-        return []
-    try:
-        return browser.check_page(page, program, pictures)
-    except (OSError, RuntimeError) as e:
-        return [str(e)]
 
 
 def main() -> int:
@@ -133,7 +117,7 @@ def main() -> int:
     records = [results.records[run.name] for run in runs if run.name in results.records]
     small = ". So small, the figures mean nothing" if preset_name == "smoke" else ""
     facts = [
-        ("measured", f"{known.get('date', '?')}, in {duration(known.get('seconds', 0))}"),
+        ("measured", f"{known.get('date', '?')}, in {known.get('seconds', 0):.0f} s"),
         ("command", known.get("command", "")),
         ("scale", f"preset {preset_name}; every figure says what was scaled{small}"),
     ]
@@ -142,12 +126,10 @@ def main() -> int:
     figures = [figure for section in sections.values() for figure in section]
     for figure in figures:
         print(f"{figure.source:<28}{figure.verdict:<16}{figure.sentence()}")
-    pictures = sum(figure.image is not None for figure in figures)
-    problems = [] if options.no_look else look_at(page, pictures)
     failed = [r for r in records if r.error and not r.error.startswith(UNKNOWN)]
-    problems += [f"{r.name}: {r.error}" for r in failed]
+    problems = [f"{r.name}: {r.error}" for r in failed]
     problems += [f"{r.name}: {w}" for r in records for w in wrong_files(r.report)]
-    print(f"\n{page}, in {duration(time.monotonic() - start)}")
+    print(f"\n{page}, in {time.monotonic() - start:.0f} s")
     for problem in problems:
         print(f"papers: {problem}", file=sys.stderr)
     return 1 if problems else 0

@@ -15,8 +15,6 @@ LABELS = {
     "slabs": "slabs",
     "record": "record",
 }
-# Megabytes of a step at the paper's size, to estimate a run's duration.
-MEGABYTES = {"t85": 124, "fv-b": 49, "fv-c": 197, "fv-d": 785}
 
 
 def staging(ranks: int) -> str:
@@ -40,15 +38,13 @@ def runs(preset: Preset) -> list[Run]:
     for workload, (scale, ranks) in preset.cam.items():
         for p in ranks:
             methods = ["raw", *LABELS, staging(p)]
-            weight = 2 + (MEGABYTES[workload] * scale**2 / 200 + 0.6) * (preset.repetitions + 1)
             arguments = (workload, "--scale", f"{scale:g}", "--methods", ",".join(methods))
-            result.append(Run(name_of(workload, p), p, arguments + measuring(preset), weight))
+            result.append(Run(name_of(workload, p), p, arguments + measuring(preset)))
     scale = preset.cam["fv-c"][0]
     for p, threads in preset.hybrid:
         methods = [f"record:threads={threads}", f"slabs:threads={threads}"]
         arguments = ("fv-c", "--scale", f"{scale:g}", "--methods", ",".join(["raw", *methods]))
-        weight = 2 + preset.repetitions * scale**2
-        result.append(Run(hybrid_name(p, threads), p, arguments + measuring(preset), weight))
+        result.append(Run(hybrid_name(p, threads), p, arguments + measuring(preset)))
     return result
 
 

@@ -33,7 +33,6 @@ PAPER = {
 
 def runs(preset: Preset) -> list[Run]:
     result = []
-    once = preset.repetitions
     scale, variables, clients, servers = preset.throughput
     services = ",".join(f"servers:{s}" for s in servers)
     for ranks in clients:
@@ -42,9 +41,7 @@ def runs(preset: Preset) -> list[Run]:
             *("--variables", str(variables), "--steps", "1", "--compute-seconds", "0"),
             *("--bandwidth", "0", "--services", services, "--peers", PNETCDF),
         )
-        megabytes = 67 * scale**2 * variables
-        weight = 3 + (megabytes / 400 + 0.3) * (len(servers) + 3) * once
-        result.append(Run(throughput_name(ranks), ranks, arguments + repeating(preset), weight))
+        result.append(Run(throughput_name(ranks), ranks, arguments + repeating(preset)))
     scale, steps, ranks, servers = preset.overlap
     services = ",".join(["background", *(f"servers:{s}" for s in servers)])
     arguments = (
@@ -52,9 +49,7 @@ def runs(preset: Preset) -> list[Run]:
         *("--steps", str(steps), "--compute", "sleep", "--services", services),
         *("--peers", f"{PNETCDF},{PNETCDF}-nonblocking"),
     )
-    step = 33.6 * scale**2 / 500
-    weight = 3 + (steps * step * 3.6 + 0.5) * (5 + len(servers)) * once
-    result.append(Run("cfio-2", ranks, arguments + repeating(preset), weight))
+    result.append(Run("cfio-2", ranks, arguments + repeating(preset)))
     for name, model in preset.models.items():
         share = PAPER[name][4]
         arguments = (
@@ -64,10 +59,7 @@ def runs(preset: Preset) -> list[Run]:
             *("--bandwidth", str(model.bandwidth)),
             *("--serial-bandwidth", str(round(share * model.bandwidth))),
         )
-        weight = 5 + 8 * once
-        result.append(
-            Run(f"cfio-{name}", preset.model_ranks, arguments + repeating(preset), weight)
-        )
+        result.append(Run(f"cfio-{name}", preset.model_ranks, arguments + repeating(preset)))
     return result
 
 

@@ -27,7 +27,6 @@ RELATIONS = (
     ("columns to direct", DIRECT, COLUMNS),
     ("direct to sequential", SEQUENTIAL, DIRECT),
 )
-MEGABYTES = {"ca": 1.67, "eus": 11.7, "conus": 19.2, "4km": 14.1}  # of one species
 STEPS = 3  # as in the paper
 
 
@@ -48,9 +47,7 @@ def runs(preset: Preset) -> list[Run]:
                 *("--species", str(size.species), "--steps", str(STEPS)),
                 *("--methods", ",".join(["raw", *LABELS])),
             )
-            megabytes = MEGABYTES[domain] * size.species * preset.cmaq_scale**2 * STEPS
-            weight = 2 + (megabytes / 150 + 0.6) * (preset.repetitions + 1)
-            run = Run(name_of(domain, grid), members(grid), arguments + measuring(preset), weight)
+            run = Run(name_of(domain, grid), members(grid), arguments + measuring(preset))
             result.append(run)
     return result
 

@@ -49,15 +49,13 @@ def runs(preset: Preset) -> list[Run]:
             *("mom5-025", "--scale", f"{preset.mom5_scale:g}", "--steps", "2"),
             *("--methods", ",".join(methods)),
         )
-        weight = 2 + (2560 * preset.mom5_scale**2 / 400 + 0.4) * (preset.repetitions + 1) * 2
-        result.append(Run(name_of(ranks), ranks, arguments + measuring(preset), weight))
+        result.append(Run(name_of(ranks), ranks, arguments + measuring(preset)))
         reading = ("read", "mom5-025", "--scale", f"{preset.mom5_scale:g}")
-        result.append(Run(read_name(ranks), ranks, reading + measuring(preset), weight / 3))
+        result.append(Run(read_name(ranks), ranks, reading + measuring(preset)))
     scale, ranks, days = preset.shares
     methods = ",".join(["raw", *SHARE_METHODS])
     arguments = ("mom5-01", "--scale", f"{scale:g}", "--steps", str(days), "--methods", methods)
-    weight = 2 + (11900 * scale**2 * days / 400 + 0.4) * (preset.repetitions + 1)
-    return [*result, Run(SHARES, ranks, arguments + measuring(preset), weight)]
+    return [*result, Run(SHARES, ranks, arguments + measuring(preset))]
 
 
 def phase(row: dict, name: str) -> float:

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from .figures import HOLDS, IN_PART, NOT, UNMEASURED, Figure, Table
-from .runs import Record, command_of
+from .runs import NO_FIGURES, Record, command_of
 
 STYLE = """
 :root { --ink: #1c2733; --soft: #5b6b7b; --line: #d9e0e7; --ground: #ffffff; --band: #f4f7fa; }
@@ -35,7 +35,7 @@ dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 2
      margin: 0; font-size: .92rem; }
 dt { color: var(--soft); } dd { margin: 0; } ul { margin: 0; padding-left: 1.1rem; }
 code { font-size: .86rem; background: var(--band); padding: 1px 4px; border-radius: 3px; }
-summary { cursor: pointer; } footer { margin-top: 3rem; color: var(--soft); font-size: .88rem; }
+footer { margin-top: 3rem; color: var(--soft); font-size: .88rem; }
 """
 
 CLASSES = {HOLDS: "holds", IN_PART: "part", NOT: "not", UNMEASURED: "unmeasured"}
@@ -112,54 +112,17 @@ def summary(sections: dict[str, list[Figure]]) -> str:
     )
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    return "" if value is None else f"{value:,.{digits}f}"
-
-
-def method_rows(record: Record) -> list[list[str]]:
-    """Returns a row per method: seconds of the phases, and resources."""
-    rows = []
-    for r in record.report.get("results", []):
-        name = r.get("name", r.get("method"))
-        reason = r.get("error") or r.get("skipped") or ""
-        if "wrong" in r:
-            reason = f"WRONG: {r['wrong']}"
-        if "phases" in r:
-            p = r["phases"]
-            figures = [number(r["median_seconds"]), number(p["open"]), number(p["remap"])]
-            figures += [number(p["write"]), number(p["close"]), number(p.get("read"))]
-            figures += [number(r["mb_per_s"], 0), number(r.get("ratio_to_raw"), 2)]
-            figures += [number(r["cpu_seconds"], 2), number(r["messages"], 0)]
-            figures += [number(r["writes"], 0), number(r["peak_bytes"] / 1e6, 1)]
-        elif "total_seconds" in r:
-            figures = [number(r["total_seconds"]), number(r["open_seconds"])]
-            figures += ["", number(r["library_seconds"]), number(r["close_seconds"]), ""]
-            figures += [number(r["mb_per_s"], 0), number(r["ratio_to_no_output"], 2)]
-            figures += [number(r["cpu_seconds"], 2), "", "", number(r["peak_bytes"] / 1e6, 1)]
-        elif "seconds" in r:  # a workload that reads
-            figures = ["", number(r["open_seconds"]), "", "", "", number(r["seconds"])]
-            figures += [number(r["bytes"] / r["seconds"] / 1e6, 0), number(r["ratio_to_raw"], 2)]
-            figures += [number(r["cpu_seconds"], 2), "", "", ""]
-        else:
-            figures = [""] * 12
-        rows.append([name, *figures, reason[:160]])
-    return rows
-
-
-HEADS = ["method", "seconds", "open", "remap", "write", "close", "read", "MB/s", "x raw / x none"]
-HEADS += ["CPU s", "messages", "writes", "peak MB", ""]
-
-
 def run_details(record: Record) -> str:
     cut = record.report.get("workload", {}).get("cut", "")
-    notes = [f"{record.seconds:.0f} s of measuring"]
+    notes = [f"{record.seconds:.0f} s of measuring, data/{record.name}.json"]
     notes += [f"smaller than in the paper: {cut}"] if cut else []
     notes += [f"failed: {record.error}"] if record.error else []
+    for row in record.report.get("results", []):
+        reason = next((row[k] for k in NO_FIGURES if k in row), "")
+        notes += [f"{row.get('name', row.get('method'))}: {reason[:160]}"] if reason else []
     return (
-        f"<details><summary>{escape(record.name)}</summary>"
-        f"<p><code>{escape(command_of(record))}</code><br>"
-        f'<span class="soft">{escape("; ".join(notes))}</span></p>'
-        f"{table(Table(HEADS, method_rows(record)))}</details>"
+        f"<dt>{escape(record.name)}</dt><dd><code>{escape(command_of(record))}</code><br>"
+        f'<span class="soft">{escape("; ".join(notes))}</span></dd>'
     )
 
 
@@ -204,9 +167,9 @@ def write_page(
         "from the measured figures.</p>"
         f"<dl>{''.join(f'<dt>{escape(k)}</dt><dd>{escape(v)}</dd>' for k, v in facts)}</dl>"
         f"<h2>Findings</h2>{summary(sections)}{content}"
-        f"<section><h2>All runs</h2>{''.join(run_details(r) for r in records)}</section>"
+        f"<section><h2>All runs</h2><dl>{''.join(map(run_details, records))}</dl></section>"
         "<footer>Times are medians; seconds are those of the output steps with the close, on the "
-        "slowest rank, or, in the overlap, of the whole run (there, write is the time in calls). "
+        "slowest rank, or, in the overlap, of the whole run. "
         "Dashed lines and hatched bars are the papers' figures.</footer>"
         "</main></body></html>\n"
     )

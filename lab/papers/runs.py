@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .ranks import ranks_of
+
 # Keys of a row that does not count; `wrong`: its file had wrong contents.
 NO_FIGURES = ("error", "skipped", "wrong")
 UNKNOWN = "this build does not know it"
@@ -23,7 +25,6 @@ class Run:
     name: str
     ranks: int
     arguments: tuple[str, ...]
-    weight: float = 1  # expected duration in any unit, for the remaining time
 
 
 @dataclass
@@ -123,7 +124,7 @@ class Bench:
         record = Record(run.name, run.ranks, run.arguments)
         start = time.monotonic()
         try:
-            record.ranks = self.ranks_of(run.ranks, record.arguments)
+            record.ranks = ranks_of(list(record.arguments), run.ranks)
             self.start(record, timeout)
         except UnmeasuredError as e:
             record.error = str(e)
@@ -132,17 +133,6 @@ class Bench:
         record.seconds = time.monotonic() - start
         self.path(run).write_text(json.dumps(vars(record), indent=1) + "\n")
         return record
-
-    def ranks_of(self, ranks: int, arguments: tuple[str, ...]) -> int:
-        """Returns the number of ranks. With servers it is more than the number of the model's
-        ranks; the program itself knows how many."""
-        if arguments[0] != "overlap":
-            return ranks
-        command = [self.program, *arguments, "--print-ranks"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise UnmeasuredError(last_line(done.stderr))
-        return int(done.stdout)
 
     def start(self, record: Record, timeout: float) -> None:
         output = self.folder / "bench.json"

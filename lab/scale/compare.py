@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import scale
+import simulation
 from calibration import figures
 
 # Writers per node that a user would try, and servers per node.
@@ -26,7 +26,7 @@ NEAR = 1.3
 class Case:
     """A run and the planner's prediction for it."""
 
-    run: scale.Run
+    run: simulation.Run
     label: str
     method: str
     service: str
@@ -80,7 +80,7 @@ def plan_of(planner, text, calibration):
         command = [planner, run, "--json", "--calibration", machine]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise scale.RunError(done.stderr)
+        raise simulation.RunError(done.stderr)
     return json.loads(done.stdout)
 
 
@@ -149,7 +149,7 @@ def writers_of(summary):
 
 def base_of(options, machine, workload, ranks):
     given = {"workload": workload, "steps": 1, "compute": 0} | dict(options.argument)
-    return scale.Run(
+    return simulation.Run(
         ranks=ranks,
         machine=machine,
         per_node=options.per_node,
@@ -183,7 +183,7 @@ def run_case(store, planner, case):
         if case.label == "advised":
             case.writers = writers_of(case.report["summary"])
         case.planned = planned(planner, case)
-    except scale.RunError as e:
+    except simulation.RunError as e:
         print(f"compare: {case.label} on {case.run.ranks} ranks: {e}")
         return False
     print(line(case), flush=True)
@@ -223,10 +223,8 @@ def collect(options, store, machine, workload, ranks, found):
 def compare(options, store):
     """Runs the cases and prints both tables. Returns the reports and the number of failed runs."""
     found = Found()
-    for machine in options.machines:
-        for workload in options.workloads:
-            for ranks in options.ranks:
-                collect(options, store, machine, workload, ranks, found)
+    for ranks in options.ranks:
+        collect(options, store, options.machine, options.workload, ranks, found)
     if found.chosen:
         heads = f"{'machine':<9}{'workload':<22}{'ranks':>6}{'plan ms':>10}{'best ms':>10}"
         print(f"\n{heads}{'ratio':>7}  the plan is; the best is")
@@ -253,7 +251,7 @@ def simulated(case):
     written after the last step (with a service, a whole step)."""
     seconds = case.report["seconds"]
     return {
-        "calls": scale.blocked(case.report),
+        "calls": simulation.blocked(case.report),
         "rest": 0.0 if case.service == "inline" else seconds["close"],
     }
 

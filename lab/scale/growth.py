@@ -6,7 +6,7 @@ A count may grow with the logarithm of the ranks, as trees do. Faster growth is 
 
 import math
 
-import scale
+import simulation
 
 # Ways to write: settings, arguments of thalweg-scale, servers for each 100 ranks.
 WAYS = (
@@ -61,8 +61,6 @@ def ways_of(options):
     """Yields the ways to write. Without steps, leaves out those that differ only after the first
     step."""
     for name, settings, arguments, servers in WAYS:
-        if options.ways and name not in options.ways:
-            continue
         if options.steps > 0 or not arguments:
             yield name, settings, arguments, servers
 
@@ -74,13 +72,13 @@ def growth(options, store):
         ranks, reports = [], []
         for n in options.ranks:
             options.servers = servers
-            run = scale.run_of(options, n, options.methods[0])
+            run = simulation.run_of(options, n, options.methods[0])
             run.settings = f"{run.settings}; {settings}"
             run.arguments = run.arguments | arguments
             try:
                 reports.append(store.report(run))
                 ranks.append(n)
-            except scale.RunError as e:
+            except simulation.RunError as e:
                 failed += 1
                 print(f"growth: {name} on {n} ranks: {e}")
         all_reports += reports

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.hpp"
 
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -8,6 +9,8 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+
+#include "describe.hpp"
 
 namespace thalweg::scale {
 
@@ -41,7 +44,7 @@ Model::Model(const Arguments& arguments, Measure& measure)
 
 Model::~Model() {
     if (session_ != nullptr) tw_finalize(&session_);
-    if (zeros_ != nullptr) munmap(zeros_, local_bytes());
+    if (zeros_ != nullptr) munmap(zeros_, static_cast<std::size_t>(problem_->memory_bytes()));
 }
 
 void Model::check(int status, const char* call) const {
@@ -51,8 +54,9 @@ void Model::check(int status, const char* call) const {
                              (text.empty() ? tw_strerror(status) : text));
 }
 
-const void* Model::values(const Variable& variable, int step) const {
-    return arguments_.fields ? contents_->values(variable, step) : zeros_ + place_of(variable);
+const void* Model::values(const bench::Variable& variable, int step) const {
+    return arguments_.fields ? problem_->values(variable, step)
+                             : zeros_ + problem_->offset(variable, 0);
 }
 
 nlohmann::ordered_json Model::run() {
@@ -67,15 +71,17 @@ nlohmann::ordered_json Model::run() {
     check(tw_model_comm(session_, &comm), "tw_model_comm");
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
-    contents_ = make_contents(arguments_.workload, rank, ranks);
+    const bench::Options& options = arguments_.workload;
+    problem_ =
+        std::make_unique<bench::Problem>(bench::find_workload(options), options.grid, rank, ranks);
     if (arguments_.fields) {
-        contents_->fill();
+        problem_->fill();
     } else {
         // Map read-only memory: pages that are only read can all be the same page.
-        void* const zeros = mmap(nullptr, local_bytes(), PROT_READ,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const zeros = mmap(nullptr, static_cast<std::size_t>(problem_->memory_bytes()),
+                                 PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (zeros == MAP_FAILED) throw std::bad_alloc();
-        zeros_ = static_cast<char*>(zeros);
+        zeros_ = static_cast<std::byte*>(zeros);
     }
     measure_.begin("open");
     open();
@@ -100,45 +106,20 @@ nlohmann::ordered_json Model::run() {
     return report;
 }
 
-/// Returns the decomposition of a group's variables; null if each rank has all elements.
-tw_decomposition Model::decomposition_of(const Group& group) const {
-    return group.holding < 0 ? nullptr : decompositions_[static_cast<std::size_t>(group.holding)];
-}
-
 void Model::open() {
-    for (const Holding& h : contents_->holdings()) {
-        decompositions_.push_back(nullptr);
-        const std::string dims = joined(h.dims);
-        if (h.is_list())
-            check(
-                tw_decompose_list(session_, dims.c_str(), h.shape.data(), joined(h.listed).c_str(),
-                                  static_cast<std::int64_t>(h.indices.size()), h.indices.data(),
-                                  TW_LIST_UNIQUE, &decompositions_.back()),
-                "tw_decompose_list");
-        else
-            check(tw_decompose(session_, dims.c_str(), 1, h.shape.data(), h.start.data(),
-                               h.count.data(), &decompositions_.back()),
-                  "tw_decompose");
-    }
+    for (const bench::Group& g : problem_->groups())
+        decompositions_.push_back(bench::decompose(session_, *problem_, g));
     check(tw_create(session_, arguments_.file.c_str(), nullptr, &file_), "tw_create");
-    check(tw_def_dim(file_, "time", TW_UNLIMITED), "tw_def_dim");
-    for (const auto& [name, length] : contents_->dimensions())
-        check(tw_def_dim(file_, name.c_str(), length), "tw_def_dim");
-    for (const Variable& v : contents_->variables()) {
-        const Group& g = contents_->group(v);
-        check(tw_def_var(file_, v.name.c_str(), g.type, joined(g.dims, "time").c_str(),
-                         decomposition_of(g)),
-              "tw_def_var");
-    }
-    check(tw_enddef(file_), "tw_enddef");
+    bench::define(session_, file_, *problem_, decompositions_);
 }
 
 void Model::step(int step) {
     if (arguments_.puts != "step") return put_at(step);
     measure_.begin("put");
-    for (const Variable& v : contents_->variables()) {
-        const Group& g = contents_->group(v);
-        check(tw_put_array(file_, v.name.c_str(), tw_dense(g.type, values(v, step), g.elements),
+    for (const bench::Variable& v : problem_->variables()) {
+        const bench::Group& g = problem_->group(v);
+        check(tw_put_array(file_, v.name.c_str(),
+                           tw_dense(bench::type_of(g), values(v, step), g.local_elements()),
                            arguments_.copies ? 0 : TW_DEFERRED),
               "tw_put_array");
     }
@@ -150,28 +131,23 @@ void Model::step(int step) {
 /// Writes the record of a step by calls that contain the number of the record.
 void Model::put_at(int step) {
     measure_.begin("put");
-    for (const Variable& v : contents_->variables()) {
-        const Group& g = contents_->group(v);
-        if (g.holding < 0) continue;
+    for (const bench::Variable& v : problem_->variables()) {
+        const bench::Group& g = problem_->group(v);
+        if (g.replicated) continue;
         if (arguments_.puts == "record") {
-            check(tw_put_record(file_, v.name.c_str(), decomposition_of(g), step, g.type,
-                                values(v, step), g.elements),
+            check(tw_put_record(file_, v.name.c_str(),
+                                decompositions_[static_cast<std::size_t>(v.group)], step,
+                                bench::type_of(g), values(v, step), g.local_elements()),
                   "tw_put_record");
             continue;
         }
-        const Holding& h = contents_->holdings()[static_cast<std::size_t>(g.holding)];
-        if (h.is_list())
-            throw std::runtime_error("puts=box: the ranks of this workload hold lists");
+        if (g.list) throw std::runtime_error("puts=box: the ranks of this workload hold lists");
         // Any start is good for the time measured here, as values do not matter.
         std::vector<std::int64_t> start{step}, count{1};
-        for (const std::string& name : g.dims) {
-            const auto d = static_cast<std::size_t>(std::find(h.dims.begin(), h.dims.end(), name) -
-                                                    h.dims.begin());
-            start.push_back(h.start[d]);
-            count.push_back(h.count[d]);
-        }
-        check(tw_put_box(file_, v.name.c_str(), g.type, start.data(), count.data(), nullptr,
-                         values(v, step)),
+        start.insert(start.end(), g.part().start.begin(), g.part().start.end());
+        count.insert(count.end(), g.part().count.begin(), g.part().count.end());
+        check(tw_put_box(file_, v.name.c_str(), bench::type_of(g), start.data(), count.data(),
+                         nullptr, values(v, step)),
               "tw_put_box");
     }
     measure_.begin("end_step");
@@ -179,26 +155,9 @@ void Model::put_at(int step) {
     measure_.end();
 }
 
-/// Returns the offset of a variable's array among all arrays of this rank.
-std::size_t Model::place_of(const Variable& variable) const {
-    std::int64_t at = 0;
-    for (int g = 0; g <= variable.group; ++g) {
-        const Group& group = contents_->groups()[static_cast<std::size_t>(g)];
-        at += (g < variable.group ? group.count : variable.member) *
-              ((group.local_bytes() + 7) / 8 * 8);
-    }
-    return static_cast<std::size_t>(at);
-}
-
-/// Returns the size in bytes of all arrays of this rank.
-std::size_t Model::local_bytes() const {
-    const int groups = static_cast<int>(contents_->groups().size());
-    return place_of({"", groups - 1, contents_->groups().back().count}) + 8;
-}
-
-char* Model::room_for(const Variable& variable) {
-    if (read_.empty()) read_.resize(local_bytes());
-    return read_.data() + place_of(variable);
+std::byte* Model::room_for(const bench::Variable& variable) {
+    if (read_.empty()) read_.resize(static_cast<std::size_t>(problem_->memory_bytes()));
+    return read_.data() + problem_->offset(variable, 0);
 }
 
 void Model::read_back() {
@@ -206,18 +165,19 @@ void Model::read_back() {
     check(tw_open(session_, arguments_.file.c_str(), nullptr, &file_), "tw_open");
     const int last = arguments_.steps - 1;
     measure_.begin("read");
-    for (const Variable& v : contents_->variables()) {
-        const Group& g = contents_->group(v);
-        check(tw_get_array(file_, v.name.c_str(), decomposition_of(g), last,
-                           tw_dense(g.type, room_for(v), g.elements), TW_DEFERRED),
+    for (const bench::Variable& v : problem_->variables()) {
+        const bench::Group& g = problem_->group(v);
+        check(tw_get_array(
+                  file_, v.name.c_str(), decompositions_[static_cast<std::size_t>(v.group)], last,
+                  tw_dense(bench::type_of(g), room_for(v), g.local_elements()), TW_DEFERRED),
               "tw_get_array");
     }
     check(tw_read(file_), "tw_read");
     measure_.end();
     if (arguments_.fields)
-        for (const Variable& v : contents_->variables())
+        for (const bench::Variable& v : problem_->variables())
             if (std::memcmp(room_for(v), values(v, last),
-                            static_cast<std::size_t>(contents_->group(v).local_bytes())) != 0)
+                            static_cast<std::size_t>(problem_->group(v).local_bytes())) != 0)
                 throw std::runtime_error("variable " + v.name + ": other values were read");
     check(tw_close(&file_), "tw_close");
 }
@@ -225,14 +185,15 @@ void Model::read_back() {
 void Model::restart() {
     tw_restart made = nullptr;
     check(tw_restart_new(session_, "durable=no", &made), "tw_restart_new");
-    for (const Variable& v : contents_->variables()) {
-        const Group& g = contents_->group(v);
-        if (g.holding < 0) continue;
-        char* const room = room_for(v);
+    for (const bench::Variable& v : problem_->variables()) {
+        const bench::Group& g = problem_->group(v);
+        if (g.replicated) continue;
+        std::byte* const room = room_for(v);
         if (arguments_.fields)
             std::memcpy(room, values(v, 0), static_cast<std::size_t>(g.local_bytes()));
-        check(tw_restart_add(made, v.name.c_str(), g.type, joined(g.dims).c_str(),
-                             decomposition_of(g), room, g.elements, 0),
+        check(tw_restart_add(
+                  made, v.name.c_str(), bench::type_of(g), joined(g.spec->file_order).c_str(),
+                  decompositions_[static_cast<std::size_t>(v.group)], room, g.local_elements(), 0),
               "tw_restart_add");
     }
     const std::string path = "restart_" + arguments_.file;
@@ -258,17 +219,51 @@ nlohmann::ordered_json Model::describe() const {
     if (rank != 0) return {};
     nlohmann::ordered_json report;
     report["workload"] = arguments_.workload.workload;
-    report["reduced"] = contents_->reduced();
+    report["reduced"] = problem_->workload().cut;
     report["ranks"] = all;
     report["servers"] = all - ranks;
-    report["grid"] = contents_->grid();
-    report["step_bytes"] = contents_->step_bytes();
+    report["grid"] = problem_->grid();
+    report["step_bytes"] = problem_->step_bytes();
     report["steps"] = arguments_.steps;
     report["compute"] = arguments_.compute;
     report["settings"] = arguments_.settings;
-    report["plan"] = contents_->plan();
+    report["plan"] = plan();
     report["summary"] = nlohmann::ordered_json::parse(text).at("files").back();
     return report;
+}
+
+/// Describes the run for the planner.
+nlohmann::ordered_json Model::plan() const {
+    const bench::Workload& w = problem_->workload();
+    nlohmann::ordered_json plan;
+    for (const bench::Dimension& d : w.dims) plan["dimensions"][d.name] = d.length;
+    for (const bench::VariableGroup& g : w.groups)
+        plan["variables"].push_back({{"count", g.count},
+                                     {"type", g.type == bench::Element::f4 ? "float" : "double"},
+                                     {"dims", joined(g.file_order)}});
+    // Neighbours along the last dimension have consecutive ranks.
+    const std::vector<int>& grid = problem_->grid();
+    std::string cuts;
+    const auto add = [&](std::size_t axis) {
+        if (grid[axis] > 1)
+            cuts = fmt::format("{}={}{}{}", w.axes[axis].front(), grid[axis],
+                               cuts.empty() ? "" : ",", cuts);
+    };
+    add(w.fastest);
+    for (std::size_t a = 0; a < grid.size(); ++a)
+        if (a != w.fastest) add(a);
+    plan["decomposition"] = cuts.empty() ? w.axes.front().front() : cuts;
+    for (const bench::Group& g : problem_->groups()) {
+        if (!g.list || g.list->indices.empty()) continue;
+        // The mean number of elements in a run of consecutive indices.
+        const std::vector<std::int64_t>& indices = g.list->indices;
+        std::int64_t runs = 0;
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            runs += i == 0 || indices[i] != indices[i - 1] + 1;
+        plan["list_run"] = static_cast<double>(indices.size()) / static_cast<double>(runs);
+        break;
+    }
+    return plan;
 }
 
 }  // namespace thalweg::scale

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "contents.hpp"
 #include "measure.hpp"
+#include "problem.hpp"
 
 namespace thalweg::scale {
 
@@ -32,12 +32,10 @@ private:
     void put_at(int step);
     void read_back();
     void restart();
-    tw_decomposition decomposition_of(const Group& group) const;
-    std::size_t place_of(const Variable& variable) const;
-    std::size_t local_bytes() const;
-    char* room_for(const Variable& variable);
+    std::byte* room_for(const bench::Variable& variable);
     nlohmann::ordered_json describe() const;
-    const void* values(const Variable& variable, int step) const;
+    nlohmann::ordered_json plan() const;
+    const void* values(const bench::Variable& variable, int step) const;
     void check(int status, const char* call) const;
 
     const Arguments& arguments_;
@@ -45,11 +43,12 @@ private:
     tw_session session_ = nullptr;
     tw_role role_ = TW_MODEL;
     tw_file file_ = nullptr;
-    std::unique_ptr<Contents> contents_;
-    std::vector<tw_decomposition> decompositions_;
-    char* zeros_ = nullptr;
-    std::vector<char> read_;  ///< memory into which data are read, and from which a restart is
-                              ///< written
+    std::unique_ptr<bench::Problem> problem_;
+    std::vector<tw_decomposition>
+        decompositions_;  ///< of the groups; null: each rank has all elements
+    std::byte* zeros_ = nullptr;
+    std::vector<std::byte> read_;  ///< memory into which data are read, and from which a restart is
+                                   ///< written
 };
 
 }  // namespace thalweg::scale

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of `./run scale --report`: a page with pictures of a fixed matrix of runs.
 
-The page and the pictures depend only on the program and the matrix.
+The page depends only on the program and the matrix.
 """
 
 from argparse import Namespace
@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import compare
-import papers
-import scale
-from svg import Line, Panel, picture
+import matplotlib as mpl
+import simulation
+
+mpl.use("svg")
+import matplotlib.pyplot as plt
 
 COUNTS = (
-    ("ms a step", lambda r: 1e3 * scale.blocked(r)),
-    ("messages of a rank in a step", lambda r: scale.most(r, "messages")),
-    ("MB that a rank sends in a step", lambda r: scale.most(r, "message_bytes") / 1e6),
+    ("ms a step", lambda r: 1e3 * simulation.blocked(r)),
+    ("messages of a rank in a step", lambda r: simulation.most(r, "messages")),
+    ("MB that a rank sends in a step", lambda r: simulation.most(r, "message_bytes") / 1e6),
     ("heap of a rank, MB", lambda r: r["heap_bytes"]["most"] / 1e6),
     ("metadata operations", lambda r: r["metadata_operations"]),
     ("ms to open", lambda r: 1e3 * r["seconds"]["open"]),
@@ -31,37 +33,28 @@ class Matrix:
     methods: dict  # ranks: methods
     workload: str  # for the methods and the services
     services: tuple  # numbers of ranks
-    workloads: tuple  # (workload, ranks)
-    paper_ranks: tuple
-    paper_cam: str
     planned: tuple  # (machine, workload, ranks, services), to compare with the planner
 
 
 QUICK = Matrix(
-    methods={n: scale.METHODS for n in (4, 16, 64)},
+    methods={n: simulation.METHODS for n in (4, 16, 64)},
     workload="fv-b",
     services=(16, 64),
-    workloads=(("t85", 64), ("fv-c", 64), ("cmaq-ca", 64), ("e3sm-f", 64)),
-    paper_ranks=(4, 16, 64),
-    paper_cam="fv-c",
     planned=(("parallel", "fv-b", 16, ("inline", "background")),),
-)
-OWN_SIZES = (
-    *("fv-b", "fv-c", "fv-d", "t85", "cmaq-ca", "cmaq-eus", "cmaq-conus", "pop", "mom5-01"),
-    *("e3sm-f", "e3sm-g", "atmosphere-3km"),
 )
 SMALL, LARGE = ("fv-b", "t85", "cmaq-ca"), ("fv-d", "pop")
 FULL = Matrix(
-    methods={n: scale.METHODS for n in (16, 64, 256)} | {1024: ("record", "slabs", "rows")},
+    methods={n: simulation.METHODS for n in (16, 64, 256)} | {1024: ("record", "slabs", "rows")},
     workload="fv-d",
     services=(16, 64, 256),
-    workloads=tuple((workload, n) for n in (64, 256) for workload in OWN_SIZES),
-    paper_ranks=(4, 16, 64, 256),
-    paper_cam="fv-d",
     planned=(
-        *((m, w, 16, ("inline", "background", "servers")) for m in scale.MACHINES for w in SMALL),
-        *((m, w, 16, ("inline",)) for m in scale.MACHINES for w in LARGE),
-        *((m, w, 64, ("inline",)) for m in scale.MACHINES for w in SMALL + LARGE),
+        *(
+            (m, w, 16, ("inline", "background", "servers"))
+            for m in simulation.MACHINES
+            for w in SMALL
+        ),
+        *((m, w, 16, ("inline",)) for m in simulation.MACHINES for w in LARGE),
+        *((m, w, 64, ("inline",)) for m in simulation.MACHINES for w in SMALL + LARGE),
         ("parallel", "fv-b", 256, ("inline",)),
     ),
 )
@@ -72,7 +65,7 @@ class Page:
     """The text of the page and its pictures."""
 
     lines: list = field(default_factory=list)
-    pictures: dict = field(default_factory=dict)  # text by file name
+    pictures: dict = field(default_factory=dict)  # figures by file name
     missing: list = field(default_factory=list)
 
     def add(self, *paragraphs):
@@ -85,11 +78,34 @@ class Page:
         self.lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.lines.append("")
 
-    def show(self, name, title, panels, columns=3):
+    def show(self, name, title, panels, x="ranks", columns=3):
+        """Draws panels, given as title: {label: points}."""
+        panels = {k: lines for k, lines in panels.items() if lines}
         if not panels:  # all runs failed
             return
-        self.pictures[f"scale-{name}.svg"] = picture(title, panels, columns)
+        self.pictures[f"scale-{name}.svg"] = draw(panels, x, min(columns, len(panels)))
         self.add(f"![{title}](assets/scale-{name}.svg)")
+
+
+def draw(panels, x, columns):
+    """Returns a figure: a panel for each title, with logarithmic axes and a line for each label."""
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(4 * columns, 3 * rows), layout="constrained", squeeze=False
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.axis("off")
+    for axis, (title, lines) in zip(axes.flat, panels.items(), strict=False):
+        for label, points in lines.items():
+            style = "k--" if label == "equal" else "o" if x == "simulated s" else "o-"
+            axis.plot(*zip(*points, strict=True), style, ms=3, label=label)
+        axis.set(title=title, xlabel=x, xscale="log", yscale="log")
+        axis.grid(axis="y", color="#dddddd", linewidth=0.6)
+    handles = {}
+    for axis in axes.flat:
+        handles |= {label: h for h, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=8)
+    return figure
 
 
 class Reporter:
@@ -101,7 +117,7 @@ class Reporter:
         """Returns the report of a run; None if it failed, which the page mentions."""
         on_node = min(self.options.per_node, ranks)
         nodes = -(-ranks // self.options.per_node)
-        run = scale.Run(
+        run = simulation.Run(
             ranks=ranks + servers,
             machine=self.options.machine,
             per_node=on_node + -(-servers // nodes),
@@ -112,7 +128,7 @@ class Reporter:
         )
         try:
             report = self.store.report(run)
-        except scale.RunError as e:
+        except simulation.RunError as e:
             self.page.missing.append(f"{workload} on {ranks} ranks, {settings}: {e}")
             print(f"report: {self.page.missing[-1]}", flush=True)
             return None
@@ -123,8 +139,6 @@ class Reporter:
         self.begin()
         self.methods()
         self.services()
-        self.workloads()
-        self.papers()
         self.planner()
         if self.page.missing:
             self.page.add("## Runs that failed", *self.page.missing)
@@ -136,8 +150,8 @@ class Reporter:
             "",
             f"Made by `./run scale --report {self.options.report}`; change the script, not the "
             f"page. Machine `{self.options.machine}`, {self.options.per_node} ranks a node, "
-            f"SimGrid {scale.version(self.options.build).split()[-1]}. What is simulated, and "
-            "what that is good for: docs/scale.md. Compare shapes, not seconds. "
+            f"SimGrid {simulation.version(self.options.build).split()[-1]}. What is simulated, and "
+            "what that is good for: docs/simulation.md. Compare shapes, not seconds. "
             "Messages, bytes and heap are those of the rank that has most.",
             "",
         ]
@@ -145,25 +159,18 @@ class Reporter:
     def methods(self):
         """Adds curves over the number of ranks to the page."""
         matrix, rows = self.matrix, []
-        panels = [Panel(title, "ranks") for title, _ in COUNTS]
-        points = {}
+        panels = {title: {} for title, _ in COUNTS}
         for ranks, methods in matrix.methods.items():
             for method in methods:
                 report = self.report(ranks, matrix.workload, f"method={method}", steps=2)
                 if report is None:
                     continue
                 values = [show(report) for _, show in COUNTS]
-                for panel, value in zip(panels, values, strict=True):
-                    points.setdefault((panel.title, method), []).append((ranks, value))
+                for lines, value in zip(panels.values(), values, strict=True):
+                    lines.setdefault(method, []).append((ranks, value))
                 rows.append(
                     [ranks, f"`{method}`", report["summary"]["writers"], *map(short, values)]
                 )
-        for panel in panels:
-            panel.lines = [
-                Line(method, points[panel.title, method])
-                for method in scale.METHODS
-                if (panel.title, method) in points
-            ]
         self.page.add(f"## Methods, by ranks: {matrix.workload.upper()}")
         title = (
             f"Time, messages, bytes, memory and metadata of each method by ranks, {matrix.workload}"
@@ -174,8 +181,7 @@ class Reporter:
     def services(self):
         """Adds the time for which a step blocks the model to the page."""
         matrix, rows = self.matrix, []
-        panels = [Panel("ms that a step blocks the model", "ranks"), Panel("ms to close", "ranks")]
-        found = {}
+        panels = {"ms that a step blocks the model": {}, "ms to close": {}}
         for ranks in matrix.services:
             nodes = -(-ranks // self.options.per_node)
             for service, servers in (("inline", 0), ("background", 0), ("servers", nodes)):
@@ -183,87 +189,27 @@ class Reporter:
                 report = self.report(ranks, matrix.workload, settings, servers, steps=3, compute=1)
                 if report is None:
                     continue
-                values = (1e3 * scale.blocked(report), 1e3 * report["seconds"]["close"])
-                for i, value in enumerate(values):
-                    found.setdefault((i, service), []).append((ranks, value))
+                values = (1e3 * simulation.blocked(report), 1e3 * report["seconds"]["close"])
+                for lines, value in zip(panels.values(), values, strict=True):
+                    lines.setdefault(service, []).append((ranks, value))
                 rows.append([ranks, f"`{service}`", servers or "", *map(short, values)])
-        for i, panel in enumerate(panels):
-            panel.lines = [
-                Line(service, found[i, service])
-                for service in ("inline", "background", "servers")
-                if (i, service) in found
-            ]
         self.page.add(
             "## Services",
             f"{matrix.workload.upper()}, method `record`, 1 s of computing a step, one server "
             "a node on a core of its own. What is hidden is an upper bound: messages make progress "
             "by themselves.",
         )
-        self.page.show(
-            "services", "What a step blocks the model for, by service and ranks", panels, 2
-        )
+        self.page.show("services", "What a step blocks the model for, by service", panels)
         self.page.table(
             ["ranks", "service", "servers", "ms in calls of a step", "ms to close"], rows
         )
-
-    def workloads(self):
-        """Adds a table of models' workloads, each with its own number of ranks, to the page."""
-        rows = []
-        for workload, ranks in self.matrix.workloads:
-            report = self.report(ranks, workload, "method=record")
-            if report is None:
-                continue
-            rows.append(
-                [
-                    f"`{workload}`",
-                    ranks,
-                    "lists" if "list_run" in report["plan"] else report["grid"],
-                    f"{report['step_bytes'] / 1e9:.3g}",
-                    short(1e3 * scale.blocked(report)),
-                    f"{scale.rate(report):.2f}",
-                    short(scale.most(report, "messages")),
-                    short(report["heap_bytes"]["most"] / 1e6),
-                    short(1e3 * report["seconds"]["open"]),
-                ]
-            )
-        self.page.add(
-            "## Workloads in their own size",
-            "Method `record`, with the library's own number of writers.",
-        )
-        self.page.table(
-            ["workload", "ranks", "held as", "GB a step", "ms a step", "GB/s", "messages",
-             "heap MB", "ms to open"],
-            rows,
-        )  # fmt: skip
-
-    def papers(self):
-        lab = papers.Lab(self.options, self.store)
-        made, ranks = [], self.matrix.paper_ranks
-        wanted = (
-            lambda: papers.cam(lab, ranks, self.matrix.paper_cam),
-            lambda: papers.cfio(lab, 64),
-            lambda: papers.cmaq(lab, 64),
-            lambda: papers.mom5(lab, ranks),
-        )
-        for make in wanted:
-            try:
-                made.append(make())
-                print(f"paper {made[-1].name}", flush=True)
-            except scale.RunError as e:
-                self.page.missing.append(f"a paper's curve: {e}")
-        self.page.add("## The papers' curves")
-        title = "The curves of four papers as simulated, and the papers' own values"
-        self.page.show("papers", title, [curve.panel for curve in made], 2)
-        for curve in made:
-            self.page.add(f"**{curve.title}.** The paper: {curve.paper}. Here {curve.sentence()}")
-            self.page.table(curve.heads, curve.rows)
 
     def planner(self):
         """Adds predictions and choices for every case of the matrix to the page."""
         found = compare.Found()
         for machine, workload, ranks, services in self.matrix.planned:
             options = Namespace(**vars(self.options))
-            options.services, options.methods = services, list(scale.METHODS)
+            options.services, options.methods = services, list(simulation.METHODS)
             compare.collect(options, self.store, machine, workload, ranks, found)
         cases = found.cases
         if found.failed:
@@ -283,7 +229,9 @@ class Reporter:
                 for e in compare.errors(cases)
             ],
         )  # fmt: skip
-        self.page.show("predictions", "Predicted and simulated times", scatter(cases), 3)
+        self.page.show(
+            "predictions", "Predicted and simulated times", scatter(cases), "simulated s"
+        )
         self.page.add(
             "How many of the predictions of a step's calls with service `inline` are within 30 %, "
             "by method:"
@@ -327,10 +275,10 @@ def short(value):
 
 
 def scatter(cases):
-    """Draws a panel per service: predicted against simulated calls."""
-    panels = []
+    """Returns a panel for each service: predicted and simulated seconds."""
+    panels = {}
     for service in ("inline", "background", "servers"):
-        panel = Panel(f"{service}: predicted s, by simulated", "simulated s", number_ticks=False)
+        lines = panels.setdefault(f"{service}: predicted s, by simulated", {})
         for part in ("calls", "rest"):
             points = [
                 (compare.simulated(c)[part], compare.predicted(c)[part])
@@ -338,17 +286,16 @@ def scatter(cases):
                 if c.service == service and part in compare.ratios(c)
             ]
             if points:
-                panel.lines.append(Line(part, sorted(points), joined=False))
-        if panel.lines:
-            ends = [min(p[0] for p in panel.points), max(p[0] for p in panel.points)]
-            panel.lines.append(Line("equal", [(x, x) for x in ends], reference=True))
-            panels.append(panel)
+                lines[part] = sorted(points)
+        if lines:
+            seen = [x for points in lines.values() for x, _ in points]
+            lines["equal"] = [(x, x) for x in (min(seen), max(seen))]
     return panels
 
 
 def by_method(cases):
     rows = []
-    for method in scale.METHODS:
+    for method in simulation.METHODS:
         values = sorted(
             compare.ratios(c)["calls"]
             for c in cases
@@ -370,7 +317,7 @@ def write(options, store):
     folder = Path(options.output)
     (folder / "assets").mkdir(parents=True, exist_ok=True)
     (folder / "scale-results.md").write_text("\n".join(page.lines).rstrip() + "\n")
-    for name, text in page.pictures.items():
-        (folder / "assets" / name).write_text(text)
+    for name, figure in page.pictures.items():
+        figure.savefig(folder / "assets" / name)
     print(f"{folder / 'scale-results.md'}")
     return len(page.missing)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import compare
 import scale
+import simulation
 
 HEADS = ("ranks", "nodes", "method", "writers", "GB a step", "measured s", "predicted s", "ratio")
 
@@ -56,9 +57,11 @@ class Site:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
         except subprocess.TimeoutExpired:
-            raise scale.RunError(f"{shlex.join(command)}: not done after {limit:g} s") from None
+            raise simulation.RunError(
+                f"{shlex.join(command)}: not done after {limit:g} s"
+            ) from None
         if done.returncode != 0:
-            raise scale.RunError(
+            raise simulation.RunError(
                 f"{shlex.join(command)}: ended with {done.returncode}:\n{done.stderr}"
             )
         return done.stdout
@@ -94,7 +97,7 @@ class Site:
             found = json.loads(report.read_text())
         found["nodes"] = -(-ranks // options.per_node)
         found["numbers"] = {"cores": min(ranks, options.per_node)}
-        run = scale.Run(ranks=ranks, per_node=options.per_node, settings=settings)
+        run = simulation.Run(ranks=ranks, per_node=options.per_node, settings=settings)
         writers = compare.writers_of(found["summary"])
         return compare.Case(run, method, method, "inline", writers, report=found)
 
@@ -150,7 +153,7 @@ def main(arguments):
                 row = site.row(site.run(ranks, method), calibration)
                 lines.append("| " + " | ".join(str(cell) for cell in row) + " |")
                 print(lines[-1], flush=True)
-    except (scale.RunError, OSError) as e:
+    except (simulation.RunError, OSError) as e:
         print(f"site: {e}", file=sys.stderr)
         return 1
     (site.output / "site.md").write_text("\n".join(lines) + "\n")

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import scale
+import simulation
 
 
 class Store:
@@ -36,22 +36,22 @@ class Store:
         return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
     def report(self, run):
-        """The report of a run, which is simulated if there is none. Raises scale.RunError; failures
+        """Returns the report of a run, simulated if there is none. Raises RunError; failures
         are kept, too."""
         if self.folder is None:
             self.simulated += 1
-            return scale.simulate(self.build, run)
+            return simulation.simulate(self.build, run)
         path = self.path_of(run)
         if not path.exists():
             self.simulated += 1
             try:
-                found = {"report": scale.simulate(self.build, run)}
-            except scale.RunError as e:
+                found = {"report": simulation.simulate(self.build, run)}
+            except simulation.RunError as e:
                 found = {"error": str(e)}
             part = path.with_suffix(".part")
             part.write_text(json.dumps(found) + "\n")
             part.rename(path)
         found = json.loads(path.read_text())
         if "error" in found:
-            raise scale.RunError(found["error"])
+            raise simulation.RunError(found["error"])
         return found["report"]

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 lab, program, *launch = (word for word in sys.argv[1:] if word != "--")
-sys.path.insert(0, lab)
-from papers import browser  # noqa: E402
+sys.path.insert(0, str(Path(lab).parent / "tools"))
+import browser  # noqa: E402
 
 SKIPPED = 77
 FIGURES = {
@@ -108,7 +108,7 @@ for word in ("cmaq-ca", "Open MPI", "smaller than in the paper", "--preset smoke
     assert word in text, word
 
 # Drawing the report again from the same data gives the same page.
-papers("--redraw", "--no-look")
+papers("--redraw")
 assert page.read_text() == text
 
 # The sentences depend on the data.
@@ -116,25 +116,27 @@ for times, verdict in ((1e-3, "holds"), (1e6, "does not hold")):
     for ranks in (1, 2):
         paper = f"slabs:storage=pnetcdf:writers={ranks}"
         slower(f"cam-fv-d-p{ranks}", times, "record", "slabs", paper)
-    papers("--redraw", "--no-look", "--only", "cam")
+    papers("--redraw", "--only", "cam")
     assert verdicts()["cam-bandwidth-fv-d"] == verdict, (times, verdicts())
 assert not {name for name in verdicts() if not name.startswith("cam")}
 
 for factor, verdict in ((0.4, "holds"), (2, "does not hold")):
     pretend(factor)
-    papers("--redraw", "--no-look", "--only", "cmaq")
+    papers("--redraw", "--only", "cmaq")
     found = verdicts()
     assert found["cmaq-relative-eus"] in (verdict, "holds in part"), (factor, found)
     assert found["cmaq-4km"] == verdict, (factor, found)
 
 # Existing results are not measured again.
-assert "1 of" not in papers("--resume", "--no-look", "--only", "cam")
+assert "1 of" not in papers("--resume", "--only", "cam")
 (report / "data/cam-t85-p2.json").unlink()
-assert "1 of 1: cam-t85-p2" in papers("--resume", "--no-look", "--only", "cam")
+assert "1 of 1: cam-t85-p2" in papers("--resume", "--only", "cam")
 assert "the papers are cam" in papers("--only", "wrf", status=2)
 
 if browser.find_browser() is None:
     print("papers: no Chromium")
     sys.exit(SKIPPED)
 check_browser()
+problems = browser.check_page(page, browser.find_browser(), len(list(report.glob("*.png"))))
+assert not problems, problems
 print("papers: ok")

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "lab/scale"))
 import compare as comparing
 import scale
-import servers
+import simulation
 from store import Store
 
 SKIPPED = 77
@@ -29,7 +29,7 @@ WORKLOAD = {"workload": "demo", "fields": "yes", "steps": 2, "file": "out.nc"}
 
 def simulated(build, ranks, settings, folder, **arguments):
     # Run all ranks on one host, as on this machine; node_size divides them into nodes.
-    run = scale.Run(
+    run = simulation.Run(
         ranks=ranks,
         machine="parallel",
         per_node=max(ranks, 2),
@@ -38,7 +38,7 @@ def simulated(build, ranks, settings, folder, **arguments):
         keep_data=True,
         seconds=300,
     )
-    return scale.simulate(build, run, folder)
+    return simulation.simulate(build, run, folder)
 
 
 def real(program, launch, ranks, settings, folder, **arguments):
@@ -75,7 +75,7 @@ def check_counts(build, program, launch):
     the busiest rank, by phase."""
     compared = 0
     for ranks in (1, 2, 3, 4, 7, 16):
-        for method in scale.METHODS:
+        for method in simulation.METHODS:
             if method not in ("record", "direct") and ranks not in (3, 16):
                 continue
             settings = f"{FIXED}; method={method}; writers=2/node"
@@ -173,8 +173,8 @@ def check_planning(build, program, launch):
     counted = {}
     for ranks, steps in ((32, 0), (128, 0), (128, 1)):
         arguments = {"workload": "fv-b", "steps": steps}
-        run = scale.Run(ranks, per_node=8, arguments=arguments, settings="method=record")
-        report = scale.simulate(build, run)
+        run = simulation.Run(ranks, per_node=8, arguments=arguments, settings="method=record")
+        report = simulation.simulate(build, run)
         if (report["numbers"]["link"] == 0) != (steps == 0):
             sys.exit(f"{steps} steps: a link of {report['numbers']['link']} bytes a second")
         counted[ranks, steps] = report["counts"]
@@ -187,8 +187,8 @@ def check_planning(build, program, launch):
 
 
 def check_choices(build, program, launch):
-    """Checks that a run with the planner's advice, including the number of servers, takes at
-    most a tenth longer than the best of a sweep, and that predictions are near."""
+    """Checks that a run with the planner's advice takes at most a tenth
+    longer than the best of a sweep, and that predictions are near."""
     planner = Path(program).parent / "thalweg-plan"
     if not planner.exists():
         return SKIPPED
@@ -204,11 +204,6 @@ def check_choices(build, program, launch):
     for kind in comparing.errors(found.cases):
         if kind.near < kind.runs:
             sys.exit(f"{kind.runs - kind.near} of {kind.runs} predictions are off")
-    for times in servers.COMPUTE:
-        row = servers.row(options, store, "slow", "fv-b", 16, times)
-        print(servers.line(row))
-        if row.ratio > 1.1:
-            sys.exit(f"{row.chosen} servers, the best number is {row.best}")
     return 0
 
 
