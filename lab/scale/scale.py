@@ -56,7 +56,7 @@ def parse(arguments):
     add("--compute", type=float, default=0, metavar="S", help="seconds of computing a step")
     add("--settings", default="", help="of the library: 'name=value; ...'")
     add("--set", type=number, action="append", default=[], metavar="NAME=VALUE",
-        help="a number of the machine: docs/scale.md")  # fmt: skip
+        help="a number of the machine: lab/scale/README.md")  # fmt: skip
     add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
         help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies, puts, read, "
         "restart")  # fmt: skip

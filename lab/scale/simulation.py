@@ -17,7 +17,7 @@ from pathlib import Path
 METHODS = ("record", "slabs", "rows", "columns", "tiles", "direct", "serial")
 MACHINES = ("tree", "parallel", "slow")
 
-# Each option is explained in docs/scale.md.
+# Each option is explained in lab/scale/README.md.
 CONFIG = {
     "smpi/simulate-computation": "no",
     "smpi/host-speed": "1e9f",

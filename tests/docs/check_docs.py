@@ -28,7 +28,7 @@ SUFFIXES = {"fortran": ".f90", "c": ".c", "python": ".py", "cmake": ".txt"}
 
 
 def pages(root: Path) -> list[Path]:
-    return [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]
+    return [root / "README.md", *sorted((root / "docs").glob("**/*.md")), *root.glob("lab/*/*.md")]
 
 
 def check_programs(root: Path) -> list[str]:
