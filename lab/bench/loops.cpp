@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "exchange/copy.hpp"
+#include "exchange/pack/copy.hpp"
 
 namespace thalweg::bench {
 namespace {

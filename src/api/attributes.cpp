@@ -5,7 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/normal_form.hpp"
-#include "exchange/kernels.hpp"
+#include "exchange/pack/kernels.hpp"
 #include "session/calls.hpp"
 
 namespace thalweg::detail {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/wrong_start.hpp"
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 
 namespace thalweg::detail {
 

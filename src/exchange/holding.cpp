@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 
 namespace thalweg::detail {
 

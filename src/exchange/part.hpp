@@ -7,7 +7,7 @@
 #include <span>
 
 #include "exchange/holding.hpp"
-#include "exchange/kernels.hpp"
+#include "exchange/pack/kernels.hpp"
 
 namespace thalweg::detail {
 

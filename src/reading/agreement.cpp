@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
-#include "exchange/scatter.hpp"
+#include "exchange/read/scatter.hpp"
 #include "reading/request.hpp"
 
 namespace thalweg::detail {

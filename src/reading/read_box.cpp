@@ -14,7 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/wrong_start.hpp"
-#include "exchange/straight.hpp"
+#include "exchange/read/straight.hpp"
 #include "reading/read_caches.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/segment.hpp"
-#include "exchange/scatter.hpp"
+#include "exchange/read/scatter.hpp"
 #include "reading/read_context.hpp"
 
 namespace thalweg::detail {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "exchange/stream.hpp"
+#include "exchange/write/stream.hpp"
 #include "service/file_options.hpp"
 #include "storage/source.hpp"
 #include "telemetry/telemetry.hpp"

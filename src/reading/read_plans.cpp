@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "exchange/straight.hpp"
+#include "exchange/read/straight.hpp"
 
 namespace thalweg::detail {
 

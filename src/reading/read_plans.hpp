@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/scatter.hpp"
+#include "exchange/read/scatter.hpp"
 #include "reading/request.hpp"
 
 namespace thalweg::detail {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <deque>
 
-#include "exchange/copy.hpp"
+#include "exchange/pack/copy.hpp"
 #include "restart/restart.hpp"
 #include "service/deferred.hpp"
 

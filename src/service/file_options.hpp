@@ -11,7 +11,7 @@
 #include "comm/call_agreement.hpp"
 #include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
-#include "exchange/packers.hpp"
+#include "exchange/pack/packers.hpp"
 #include "storage/header_padding.hpp"
 
 namespace thalweg::detail {

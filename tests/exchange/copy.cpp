@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/copy.hpp"
+#include "exchange/pack/copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/kernels.hpp"
+#include "exchange/pack/kernels.hpp"
 
 #include <gtest/gtest.h>
 

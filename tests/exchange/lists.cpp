@@ -9,9 +9,9 @@
 #include <numeric>
 #include <set>
 
-#include "exchange/copy_runs.hpp"
-#include "exchange/dense.hpp"
 #include "exchange/held_words.hpp"
+#include "exchange/pack/copy_runs.hpp"
+#include "exchange/pack/dense.hpp"
 #include "exchange/parts.hpp"
 #include "system/random.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/packers.hpp"
+#include "exchange/pack/packers.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // Tests reading without an exchange: the count of runs, and that every element gets to its place
 // with any size of the buffer.
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/straight.hpp"
+#include "exchange/read/straight.hpp"
 
 #include <gtest/gtest.h>
 

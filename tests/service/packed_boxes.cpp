@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 #include "exchange/parts.hpp"
 #include "service/setup.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exchange/pieces.hpp"
+#include "exchange/write/pieces.hpp"
 #include "service/setup.hpp"
 
 using namespace thalweg::detail;

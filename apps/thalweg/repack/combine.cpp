@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "exchange/copy.hpp"
+#include "exchange/pack/copy.hpp"
 #include "progress.hpp"
 #include "publish/check_set.hpp"
 #include "repack/output.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "blocks.hpp"
-#include "exchange/kernels.hpp"
+#include "exchange/pack/kernels.hpp"
 #include "verify/difference.hpp"
 
 namespace thalweg::app {

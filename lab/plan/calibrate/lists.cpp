@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "exchange/copy_runs.hpp"
+#include "exchange/pack/copy_runs.hpp"
 #include "plan/calibrate/calibrate.hpp"
 
 namespace thalweg::planning {

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "base/clock.hpp"
-#include "exchange/copy.hpp"
+#include "exchange/pack/copy.hpp"
 #include "plan/calibrate/calibrate.hpp"
 
 namespace thalweg::planning {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 #include "service/bits.hpp"
 
 namespace thalweg::detail {

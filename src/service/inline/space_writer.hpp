@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "exchange/direct.hpp"
-#include "exchange/stream.hpp"
+#include "exchange/write/direct.hpp"
+#include "exchange/write/stream.hpp"
 #include "service/service.hpp"
 #include "storage/spaces.hpp"
 

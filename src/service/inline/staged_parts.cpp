@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/trace.hpp"
-#include "exchange/pack.hpp"
+#include "exchange/pack/pack.hpp"
 
 namespace thalweg::detail {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/wire.hpp"
-#include "exchange/copy_runs.hpp"
-#include "exchange/dense.hpp"
+#include "exchange/pack/copy_runs.hpp"
+#include "exchange/pack/dense.hpp"
 #include "exchange/parts.hpp"
 #include "service/queue/clips.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/trace.hpp"
-#include "exchange/dense.hpp"
-#include "exchange/pack.hpp"
+#include "exchange/pack/dense.hpp"
+#include "exchange/pack/pack.hpp"
 #include "exchange/parts.hpp"
 #include "service/bits.hpp"
 #include "service/queue/rank/queue_plan.hpp"

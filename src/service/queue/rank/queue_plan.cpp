@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 
 namespace thalweg::detail {

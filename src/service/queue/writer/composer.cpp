@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "definitions/fill.hpp"
-#include "exchange/dense.hpp"
+#include "exchange/pack/dense.hpp"
 #include "service/bits.hpp"
 #include "service/classify.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exchange/parts.hpp"
-#include "exchange/share_writer.hpp"
+#include "exchange/write/share_writer.hpp"
 #include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {

@@ -1,0 +1,32 @@
+// The packed form of a part: the boxes of its holding, one after another (Holding::packed), each
+// dense in file order, in the type and byte order of the file. Copies, queues and messages use this
+// form.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "exchange/pack/packers.hpp"
+#include "exchange/part.hpp"
+#include "layout/layout.hpp"
+
+namespace thalweg::detail {
+
+// All functions named pack return the number of values that do not fit the variable's type.
+
+/// Packs all values of a part.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  char* to);
+
+/// Packs those values of boxes()[at] that lie in a smaller box.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  std::size_t at, const Box& box, char* to);
+
+/// Packs the values in a row-major range of elements, box after box.
+std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
+                  ElementRange range, char* to);
+
+/// Returns the size in bytes of the packed values of a holding in a range.
+std::int64_t packed_bytes(const Variable& variable, const Holding& holding, ElementRange range);
+
+}  // namespace thalweg::detail
