@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "base/clock.hpp"
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 #include "terminal.hpp"
 
 namespace thalweg::app {

@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "base/arithmetic.hpp"
+#include "base/system/arithmetic.hpp"
 #include "file.hpp"
 #include "grid.hpp"
 #include "nc/base/attempt.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/untaken.hpp"
+#include "base/system/bypass_shim.hpp"
 #include "library.hpp"
 
 using namespace thalweg::pio;
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    thalweg::detail::Untaken untaken_;
+    thalweg::detail::BypassShim untaken_;
     std::string path_;
     int id_ = -1;
 };

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "ground.hpp"
-#include "history.hpp"
+#include "fields/ground.hpp"
+#include "methods/history.hpp"
 #include "report.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <sstream>
 
-#include "ground.hpp"
+#include "fields/ground.hpp"
 
 namespace thalweg::bench {
 namespace {

@@ -16,8 +16,8 @@
 #include <tuple>
 
 #include "base/clock.hpp"
-#include "ground.hpp"
-#include "loops.hpp"
+#include "fields/ground.hpp"
+#include "fields/loops.hpp"
 #include "verify.hpp"
 
 namespace thalweg::bench {

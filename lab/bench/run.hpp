@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "method.hpp"
+#include "methods/method.hpp"
 
 namespace thalweg::bench {
 

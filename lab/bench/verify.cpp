@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "peers.hpp"
+#include "methods/peers.hpp"
 
 namespace thalweg::bench {
 namespace {

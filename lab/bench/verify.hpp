@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "method.hpp"
+#include "methods/method.hpp"
 
 namespace thalweg::bench {
 

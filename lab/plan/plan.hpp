@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plan/run.hpp"
-#include "plan/shares.hpp"
+#include "plan/shares/shares.hpp"
 
 namespace thalweg::planning {
 

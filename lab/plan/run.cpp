@@ -12,8 +12,8 @@
 #include <map>
 #include <sstream>
 
-#include "base/nearest.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/text.hpp"
 #include "index/box.hpp"
 #include "layout/writers.hpp"
 #include "plan/toml_keys.hpp"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
-#include "base/nearest.hpp"
-#include "base/size.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/size.hpp"
+#include "base/text/text.hpp"
 
 namespace thalweg::planning {
 

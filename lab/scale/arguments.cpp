@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "workload.hpp"
+#include "fields/workload.hpp"
 
 namespace thalweg::scale {
 

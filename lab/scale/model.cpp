@@ -10,7 +10,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "describe.hpp"
+#include "fields/describe.hpp"
 
 namespace thalweg::scale {
 

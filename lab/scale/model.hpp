@@ -10,7 +10,7 @@
 
 #include "arguments.hpp"
 #include "measure.hpp"
-#include "problem.hpp"
+#include "fields/problem.hpp"
 
 namespace thalweg::scale {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
-#include "base/normal_form.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/normal_form.hpp"
 #include "exchange/pack/kernels.hpp"
 #include "session/calls.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "definitions/definitions.hpp"
 #include "session/calls.hpp"
 
@@ -221,7 +221,7 @@ template <class Describe>
 Status declare(tw_session session, Call call, const char* dims, Describe&& describe,
                tw_decomposition* decomposition) {
     Draft draft;
-    const Status mine = alone([&] {
+    const Status mine = catch_errors([&] {
         draft.made = std::make_shared<Decomposition>();
         Status begun = begin_decomposition(session, dims, decomposition, *draft.made);
         return begun.ok() ? describe(draft) : begun;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "api/attributes.hpp"
-#include "base/nearest.hpp"
+#include "base/text/nearest.hpp"
 #include "session/calls.hpp"
 
 using namespace thalweg::detail;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/arithmetic.hpp"
+#include "base/system/arithmetic.hpp"
 #include "publish/recover.hpp"
 
 using namespace thalweg::detail;

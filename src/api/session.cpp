@@ -66,12 +66,12 @@ tw_status tw_finalize(tw_session* session) {
         *session = nullptr;
         return TW_OK;
     }
-    std::optional<Inside> inside(std::in_place, *s, "tw_finalize");
+    std::optional<SessionLock> inside(std::in_place, *s, "tw_finalize");
     if (!inside->entered()) return refuse(s, "tw_finalize");
     // Keep the watchdog until the function returns, although it is moved out of the session.
     const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);
     const bool told = !s->over.ok();
-    const Standing standing(watchdog.get(), "tw_finalize");
+    const WatchedCall standing(watchdog.get(), "tw_finalize");
     tw_status code = TW_OK;
     if (is_model(s)) {
         const auto finish = [&]() -> Status {
@@ -113,7 +113,7 @@ tw_status tw_abandon(tw_session* session) {
     if (session == nullptr || *session == nullptr) return no_handle();
     bool kept = false;
     {
-        const Inside inside(**session, "tw_abandon");
+        const SessionLock inside(**session, "tw_abandon");
         if (!inside.entered()) return refuse(*session, "tw_abandon");
         kept = (*session)->abandon();
     }
@@ -126,9 +126,9 @@ tw_status tw_cancel(tw_session* session, const char* why) {
     if (session == nullptr || *session == nullptr) return no_handle();
     {
         tw_session_impl& s = **session;
-        const Inside inside(s, "tw_cancel");
+        const SessionLock inside(s, "tw_cancel");
         if (!inside.entered()) return refuse(*session, "tw_cancel");
-        const Standing standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
+        const WatchedCall standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
         s.cancel("cancelled", text_or_empty(why));
     }
     delete *session;
@@ -158,7 +158,7 @@ const char* tw_error_message(tw_session session) { return last_error(session).te
 
 tw_status tw_error_place(tw_session session, const char** file, const char** variable,
                          std::int64_t* record, int* rank) {
-    const ErrorPlace& place = last_error(session).place;
+    const ErrorLocation& place = last_error(session).place;
     tell(file, place.file.c_str());
     tell(variable, place.variable.c_str());
     tell(record, place.record);

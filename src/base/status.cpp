@@ -18,7 +18,7 @@ struct PackedHead {
 }  // namespace
 
 std::string packed(const Status& status) {
-    const ErrorPlace& place = status.place;
+    const ErrorLocation& place = status.place;
     const PackedHead head{place.record, place.rank, place.system,
                           static_cast<std::uint32_t>(place.file.size()),
                           static_cast<std::uint32_t>(place.variable.size())};
@@ -35,7 +35,7 @@ Status unpacked(tw_status code, std::string_view bytes) {
         return std::string(taken);
     };
     (void)take(sizeof head);
-    ErrorPlace place{take(head.file), take(head.variable), head.record, head.rank, head.system};
+    ErrorLocation place{take(head.file), take(head.variable), head.record, head.rank, head.system};
     return {code, std::string(bytes), std::move(place)};
 }
 

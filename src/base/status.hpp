@@ -16,7 +16,7 @@
 
 namespace thalweg::detail {
 
-struct ErrorPlace {
+struct ErrorLocation {
     std::string file, variable;  ///< names; empty if the error concerns no file or no variable
     /// Number of the record as in the text; -1 if the error concerns no record.
     std::int64_t record = -1;
@@ -28,7 +28,7 @@ struct ErrorPlace {
 struct [[nodiscard]] Status {
     tw_status code = TW_OK;
     std::string text;
-    ErrorPlace place{};
+    ErrorLocation place{};
 
     bool ok() const { return code == TW_OK; }
     explicit operator bool() const { return ok(); }
@@ -37,28 +37,28 @@ struct [[nodiscard]] Status {
 /// Arguments that are formatted into the text of an error and also become part of its place.
 struct OfFile {
     std::string_view text;
-    void note(ErrorPlace& place) const { place.file = text; }
+    void note(ErrorLocation& place) const { place.file = text; }
 };
 struct OfVariable {
     std::string_view text;
-    void note(ErrorPlace& place) const { place.variable = text; }
+    void note(ErrorLocation& place) const { place.variable = text; }
 };
 struct OfRecord {
     std::int64_t text;
-    void note(ErrorPlace& place) const { place.record = text; }
+    void note(ErrorLocation& place) const { place.record = text; }
 };
 struct OfRank {
     int text;
-    void note(ErrorPlace& place) const { place.rank = text; }
+    void note(ErrorLocation& place) const { place.rank = text; }
 };
 struct OfSystem {
     std::string_view text;
     int number;
-    void note(ErrorPlace& place) const { place.system = number; }
+    void note(ErrorLocation& place) const { place.system = number; }
 };
 
 template <class T>
-void note(ErrorPlace& place, const T& argument) {
+void note(ErrorLocation& place, const T& argument) {
     if constexpr (requires { argument.note(place); }) argument.note(place);
 }
 
@@ -66,7 +66,7 @@ void note(ErrorPlace& place, const T& argument) {
 /// as they are.
 template <class T>
 const auto& plain(const T& argument) {
-    if constexpr (requires(ErrorPlace & place) { argument.note(place); })
+    if constexpr (requires(ErrorLocation & place) { argument.note(place); })
         return argument.text;
     else
         return argument;
@@ -119,19 +119,12 @@ Status status_of(Do&& act) {
 /// Runs a part of a call that allocates large memory, before all ranks agree. Converts an exception
 /// to a status. Smaller allocations are not guarded: if one fails, the job ends with a message.
 template <class Do>
-Status alone(Do&& act) {
+Status catch_errors(Do&& act) {
     try {
         return status_of(act);
     } catch (const std::exception&) {
         return exception_status();
     }
-}
-
-/// The following two names stand for std::bad_alloc and alone(); nothing new uses them.
-using NoMemoryAnywhere = std::bad_alloc;
-template <class Do>
-Status together(Do&& act) {
-    return alone(std::forward<Do>(act));
 }
 
 }  // namespace thalweg::detail

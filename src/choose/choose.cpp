@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "choose/file_system_options.hpp"
 #include "layout/writers.hpp"
 #include "service/queue/region.hpp"

@@ -318,7 +318,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     LayoutChoice& layout = target.layout;
     layout.method = options.method;
     layout.alignment = options.alignment;
-    const Port* port = options.service == "servers" ? file.session.port() : nullptr;
+    const ServerConnection* port = options.service == "servers" ? file.session.port() : nullptr;
     d.served = port != nullptr;
     d.available = port ? static_cast<int>(port->server_roles().servers().size()) : file.team.size();
     if (!port)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/free_memory.hpp"
+#include "base/system/free_memory.hpp"
 #include "comm/launcher.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/processors.hpp"
+#include "base/system/processors.hpp"
 #include "comm/team.hpp"
 
 namespace thalweg::detail {

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-#include "base/system_words.hpp"
+#include "base/system/system_words.hpp"
 
 namespace thalweg::detail {
 
@@ -50,7 +50,7 @@ void Comm::broadcast(std::vector<char>& bytes, int root) {
         bytes.assign(head.first.begin(), head.first.begin() + head.size);
         return;
     }
-    const Status room = alone([&] { bytes.resize(size); });
+    const Status room = catch_errors([&] { bytes.resize(size); });
     if (!all_have(room.ok())) throw std::bad_alloc();
     broadcast(bytes.data(), size, root);
 }
@@ -145,7 +145,7 @@ public:
     }
     std::vector<Packet> exchange(const std::vector<Packet>& packets, bool& have) override {
         std::vector<Packet> received;
-        have = alone([&] { received = packets; }).ok();
+        have = catch_errors([&] { received = packets; }).ok();
         return received;
     }
     std::unique_ptr<Comm> split(int color, int) override {

@@ -165,7 +165,7 @@ public:
             }
             together.resize(total);
         };
-        bool have = rank_ != root || alone(make_room).ok();
+        bool have = rank_ != root || catch_errors(make_room).ok();
         broadcast(&have, sizeof have, root);
         if (!have) throw std::bad_alloc();
         MPI_Gatherv(bytes.data(), mine, MPI_BYTE, together.data(), counts.data(), starts.data(),
@@ -183,7 +183,7 @@ public:
         const int tag = exchange_tags[exchanges_++ % 2];
         std::vector<MPI_Request> sends;
         Incoming incoming;
-        have = alone([&] {
+        have = catch_errors([&] {
                    std::size_t parts = 0;
                    for (const Packet& packet : packets)
                        parts += packet.bytes.size() / exchange_bytes + 1;
@@ -212,7 +212,7 @@ public:
                 int n = 0;
                 MPI_Get_count(&status, MPI_BYTE, &n);
                 char* to = spill;  // receive the part even if there is no memory for it
-                have = have && alone([&] { to = incoming.room(status.MPI_SOURCE, n); }).ok();
+                have = have && catch_errors([&] { to = incoming.room(status.MPI_SOURCE, n); }).ok();
                 MPI_Recv(to, n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE);
                 vain = 0;
             } else {

@@ -101,7 +101,7 @@ private:
 
     template <class Work>
     void guarded(Work&& work) {
-        have_ = have_ && alone(work).ok();
+        have_ = have_ && catch_errors(work).ok();
     }
 
     template <class Where>

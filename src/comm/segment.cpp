@@ -16,9 +16,9 @@
 #include <span>
 #include <string_view>
 
-#include "base/free_memory.hpp"
-#include "base/ignore_sigxfsz.hpp"
-#include "base/system_words.hpp"
+#include "base/system/free_memory.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
+#include "base/system/system_words.hpp"
 #include "base/work.hpp"
 
 namespace thalweg::detail {

@@ -10,7 +10,7 @@
 #include <new>
 
 #include "base/log.hpp"
-#include "base/processors.hpp"
+#include "base/system/processors.hpp"
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "comm/segment.hpp"
@@ -19,11 +19,11 @@ namespace thalweg::detail {
 
 /// Words in the node's memory. A round combines one row of words of each rank.
 struct Team::Control {
-    alignas(64) Word arrived;  ///< number of ranks that have arrived in this round
+    alignas(64) Futex arrived;  ///< number of ranks that have arrived in this round
     /// Incremented by the last rank to arrive, unless this rank also finishes the round.
-    alignas(64) Word complete;
-    alignas(64) Word epoch;  ///< number of rounds that have a result
-    alignas(64) Word turn;   ///< odd while a rank other than the leader acts on the result
+    alignas(64) Futex complete;
+    alignas(64) Futex epoch;  ///< number of rounds that have a result
+    alignas(64) Futex turn;   ///< odd while a rank other than the leader acts on the result
     alignas(64) std::int64_t result[row_words];
 };
 

@@ -54,7 +54,7 @@ public:
     void all_reduce(std::span<std::int64_t> values, Reduce op, int actor, const Act& act);
     void barrier();
     /// Sleeps while a word in the node's memory has the given value; see detail::wait_while().
-    void wait_while(Word& word, std::uint32_t value) {
+    void wait_while(Futex& word, std::uint32_t value) {
         detail::wait_while(word, value, world_.get(), spin_);
     }
     /// Makes a communicator of the same ranks with separate messages. @note Collective

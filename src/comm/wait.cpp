@@ -14,7 +14,7 @@
 
 namespace thalweg::detail {
 
-bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
+bool wait_briefly(Futex& word, std::uint32_t value, Comm* comm, double seconds) {
     auto* address = reinterpret_cast<std::uint32_t*>(&word);
     const auto whole = static_cast<time_t>(seconds);
     const timespec nap{whole, static_cast<long>((seconds - whole) * 1e9)};
@@ -24,7 +24,7 @@ bool wait_briefly(Word& word, std::uint32_t value, Comm* comm, double seconds) {
     return false;
 }
 
-void wait_while(Word& word, std::uint32_t value, Comm* comm, double spin) {
+void wait_while(Futex& word, std::uint32_t value, Comm* comm, double spin) {
     // Limits of a nap in seconds: long enough to cost nothing, short enough for a transfer that
     // waits for this rank.
     constexpr double shortest = 0.004, longest = 0.016;
@@ -37,12 +37,12 @@ void wait_while(Word& word, std::uint32_t value, Comm* comm, double spin) {
     }
 }
 
-void wake_all(Word& word) {
+void wake_all(Futex& word) {
     syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr,
             nullptr, 0);
 }
 
-void ring(Word& word) {
+void ring(Futex& word) {
     word.fetch_add(1, std::memory_order_acq_rel);
     wake_all(word);
 }

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cmath>
 
-#include "base/ignore_sigxfsz.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "base/trace.hpp"
 #include "publish/sums.hpp"
 #include "storage/posix/paths.hpp"
@@ -146,7 +146,7 @@ Status make_line(const FileContext& file, std::string& line) {
 Status complete_checksums(FileContext& file) {
     if (!file.options.checksums) return {};
     const Span span("checksums");
-    return file.team.agree(alone([&] { return complete_own(file); }));
+    return file.team.agree(catch_errors([&] { return complete_own(file); }));
 }
 
 Status add_to_manifest(FileContext& file) {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "definitions/adopt.hpp"
 #include "storage/netcdf4/index/undo.hpp"
 #include "storage/tiles/tiles.hpp"
@@ -156,7 +156,7 @@ Status DefineMode::put_late_attribute(const std::string& variable, Attribute att
 
 Status DefineMode::set_record(std::int64_t record, int later) {
     if (Status s = check("tw_set_record was called"); !s.ok()) return s;
-    const Wording& wording = file_.options.wording;
+    const IndexConvention& wording = file_.options.wording;
     if (!source_)
         return failure(
             TW_ESTATE,
@@ -177,7 +177,7 @@ Status DefineMode::set_record(std::int64_t record, int later) {
 
 /// Returns lines of text that describe everything that must be defined alike on all ranks.
 std::vector<std::string> DefineMode::lines() const {
-    const Wording& wording = file_.options.wording;
+    const IndexConvention& wording = file_.options.wording;
     std::vector<std::string> lines = describe(file_.definitions, file_.holdings, wording);
     if (source_)
         lines.push_back(fmt::format("first record {}, {} kept", wording.index(file_.existing.first),

@@ -58,12 +58,12 @@ Status open_target(FileContext& file, Target& target, Status& mine) {
     // Divide the rate among the writers once, so that they need not ask each other.
     storage.writers = static_cast<int>(target.writers.size());
     storage.rate = 1.0 * options.bandwidth / storage.writers;
-    storage.keeper = target.writers.front();
+    storage.header_writer = target.writers.front();
     storage.threads = threads_of_writer(file, target);
     storage.behind = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
-    const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.keeper]; };
-    storage.beside_keeper = beside(file.team.rank());
+    const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.header_writer]; };
+    storage.beside_header_writer = beside(file.team.rank());
     storage.all_beside =
         static_cast<int>(std::count_if(target.writers.begin(), target.writers.end(), beside)) - 1;
     // Writers on other nodes may open the file before its header is written only if the header has
@@ -71,7 +71,7 @@ Status open_target(FileContext& file, Target& target, Status& mine) {
     // first page, with zeros in place of the header.
     constexpr std::int64_t most_page = 4096;
     const bool header_is_apart =
-        node_of[storage.keeper] == node_of[0] && options.spacing.header_pad >= most_page;
+        node_of[storage.header_writer] == node_of[0] && options.spacing.header_pad >= most_page;
     storage.is_there = storage.is_there && (file.team.topology().nodes == 1 || header_is_apart);
     storage.alone = target.storage->traits().opens_alone && options.service == "inline";
     Comm& world = file.team.world();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wrong_start.hpp"
+#include "base/text/wrong_start.hpp"
 #include "exchange/pack/dense.hpp"
 
 namespace thalweg::detail {
@@ -43,7 +43,7 @@ struct SectionToPut {
 /// Checks start, count and stride along one dimension.
 /// @param length  length of the dimension; -1: unlimited
 Status check_range(const std::string& dim, std::int64_t length, std::int64_t start,
-                   std::int64_t count, std::int64_t stride, Wording wording) {
+                   std::int64_t count, std::int64_t stride, IndexConvention wording) {
     if (stride < 1)
         return failure(TW_EARG, "the stride along dimension '{}' is {}; it must be at least 1", dim,
                        stride);
@@ -200,7 +200,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
     int at = -1;
     if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
-    const Wording& wording = file_.options.wording;
+    const IndexConvention& wording = file_.options.wording;
     if (file_.variable(at).record && (put.record < 0 || put.record == INT64_MAX))
         return file_.in_variable(failure(TW_EBOUNDS, "record is {}; the first one is {}",
                                          wording.index(put.record), wording.index(0)),

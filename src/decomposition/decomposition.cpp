@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/hash.hpp"
-#include "base/wrong_start.hpp"
+#include "base/text/wrong_start.hpp"
 #include "comm/call_agreement.hpp"
 #include "decomposition/cover.hpp"
 #include "decomposition/directory.hpp"
@@ -333,7 +333,8 @@ Status judge(Team& team, const Declaration& all, const Status& mine, Decompositi
 }
 
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
-                                               std::vector<std::int64_t> shape, Wording wording) {
+                                               std::vector<std::int64_t> shape,
+                                               IndexConvention wording) {
     Decomposition d;
     d.wording = wording;
     d.dims = std::move(dims);

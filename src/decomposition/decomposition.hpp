@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/wording.hpp"
+#include "base/text/index_convention.hpp"
 #include "comm/comm.hpp"
 #include "decomposition/listed.hpp"
 #include "index/box.hpp"
@@ -48,7 +48,7 @@ struct Decomposition {
     int serial = 0;
     bool whole = false;       ///< all ranks together hold every element
     bool replicated = false;  ///< every rank has all elements; rank 0 counts as their holder
-    Wording wording;          ///< order of dimensions and first index that messages use
+    IndexConvention wording;  ///< order of dimensions and first index that messages use
 
     int nd() const { return shape.size(); }
     /// Tests if this rank has values of the variable, as a holder or as a copy.
@@ -123,7 +123,7 @@ Status find_overlap(Comm& comm, const Decomposition& decomposition,
 /// Makes a decomposition in which each rank has all elements. Rank 0 counts as their holder.
 std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string> dims,
                                                std::vector<std::int64_t> shape,
-                                               Wording wording = {});
+                                               IndexConvention wording = {});
 
 /// A box that a rank holds, in the order of a variable's dimensions; or the elements of a list
 /// inside a box.

@@ -96,7 +96,7 @@ Status find_duplicate(Team& team, const IndexList& list, std::int64_t total, std
         // for it.
         std::vector<Packet> packets;
         const auto guarded = [&](auto&& work) {
-            const Status done = alone([&] { work(); });
+            const Status done = catch_errors([&] { work(); });
             if (status.ok()) status = done;
         };
         guarded([&] { packets = packets_of(list, total, ranks, rounds, round); });

@@ -93,7 +93,7 @@ void make_single(std::vector<Run>& runs, std::int64_t elements) {
 }  // namespace
 
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
-                bool shared, IndexList& list, std::int64_t& twice, Wording wording) {
+                bool shared, IndexList& list, std::int64_t& twice, IndexConvention wording) {
     if (std::ssize(indices) >= Run::most_positions)
         return failure(TW_EARG, "a list of {} indices; the number must be less than {}",
                        indices.size(), Run::most_positions);

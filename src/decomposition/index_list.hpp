@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "base/wording.hpp"
+#include "base/text/index_convention.hpp"
 #include "index/box.hpp"
 
 namespace thalweg::detail {
@@ -56,7 +56,7 @@ struct IndexList {
  * @return TW_EBOUNDS with position and value; TW_EOVERLAP with both positions
  */
 Status compress(std::span<const std::int64_t> indices, std::int64_t total, std::int64_t row,
-                bool shared, IndexList& list, std::int64_t& twice, Wording wording = {});
+                bool shared, IndexList& list, std::int64_t& twice, IndexConvention wording = {});
 
 /// Returns the first position of an index in a list; -1 if the list does not contain it.
 std::int64_t find_position(const IndexList& list, std::int64_t global);

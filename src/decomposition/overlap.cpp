@@ -141,13 +141,13 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
 
 Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int64_t> blocks) {
     std::vector<Packet> packets;
-    Status status = alone([&] { packets = packets_of(d, blocks, comm.size()); });
+    Status status = catch_errors([&] { packets = packets_of(d, blocks, comm.size()); });
     // A rank without memory takes part in the exchange, but sends nothing.
     bool have = true;
     packets = comm.exchange(packets, have);
     if (!status.ok()) return status;
     if (!have) return out_of_memory();
-    return alone([&]() -> Status {
+    return catch_errors([&]() -> Status {
         std::vector<Entry> entries = entries_of(packets, d);
         return compare(entries, d);
     });

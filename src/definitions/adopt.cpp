@@ -12,7 +12,7 @@ std::string length_of(const Dimension& dim) {
 }
 
 /// Formats a variable as in its definition, for example "float T(time, lat, lon)".
-std::string declared(const Definitions& d, const Variable& v, Wording wording) {
+std::string declared(const Definitions& d, const Variable& v, IndexConvention wording) {
     std::vector<std::string> names;
     for (const int dim : v.dims) names.push_back(d.dims[dim].name);
     return fmt::format("{} {}({})", name_of(v.type), v.name, wording.list(names));
@@ -38,7 +38,8 @@ Status compare_dimensions(const Definitions& model, const Definitions& file) {
     return {};
 }
 
-Status compare_variables(const Definitions& model, const Definitions& file, Wording wording) {
+Status compare_variables(const Definitions& model, const Definitions& file,
+                         IndexConvention wording) {
     for (const Variable& v : model.variables) {
         const int at = file.find_variable(v.name);
         if (at < 0)
@@ -83,7 +84,8 @@ void add_late(const NamedList<Attribute>& model, const NamedList<Attribute>& fil
 
 }  // namespace
 
-Status adopt(const Definitions& model, Definitions& file, LateAttributes& late, Wording wording) {
+Status adopt(const Definitions& model, Definitions& file, LateAttributes& late,
+             IndexConvention wording) {
     if (Status s = compare_dimensions(model, file); !s.ok()) return s;
     if (Status s = compare_variables(model, file, wording); !s.ok()) return s;
     for (std::size_t i = 0; i < file.variables.size(); ++i) {

@@ -19,6 +19,6 @@ namespace thalweg::detail {
  * @return TW_OK, TW_EDIFFERENT with the first difference. Local; depends on the arguments only
  */
 Status adopt(const Definitions& model, Definitions& file, LateAttributes& late,
-             Wording wording = {});
+             IndexConvention wording = {});
 
 }  // namespace thalweg::detail

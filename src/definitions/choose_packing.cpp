@@ -3,9 +3,9 @@
 #include <charconv>
 #include <sstream>
 
-#include "base/nearest.hpp"
-#include "base/normal_form.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/normal_form.hpp"
+#include "base/text/text.hpp"
 #include "definitions/definitions.hpp"
 
 namespace thalweg::detail {

@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "base/hash.hpp"
-#include "base/nearest.hpp"
-#include "base/normal_form.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/normal_form.hpp"
+#include "base/text/text.hpp"
 #include "comm/team.hpp"
 #include "definitions/definitions.hpp"
 #include "definitions/fill.hpp"

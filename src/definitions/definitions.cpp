@@ -7,8 +7,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/nearest.hpp"
-#include "base/normal_form.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/normal_form.hpp"
 
 namespace thalweg::detail {
 
@@ -75,7 +75,7 @@ std::string describe(const std::string& owner, const Attribute& a) {
 }
 
 std::vector<std::string> describe(const Definitions& d, std::span<const std::string> held,
-                                  Wording wording) {
+                                  IndexConvention wording) {
     std::vector<std::string> lines;
     // Compare variables before dimensions, because their differences explain more.
     for (std::size_t at = 0; at < d.variables.size(); ++at) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "base/wording.hpp"
+#include "base/text/index_convention.hpp"
 #include "definitions/named_list.hpp"
 #include "definitions/packing.hpp"
 #include "index/box.hpp"
@@ -92,7 +92,8 @@ std::int64_t hash_of_lines(const std::vector<std::string>& lines);
 /// definitions are.
 /// @param held  text to append to the line of each variable; may be empty
 std::vector<std::string> describe(const Definitions& definitions,
-                                  std::span<const std::string> held = {}, Wording wording = {});
+                                  std::span<const std::string> held = {},
+                                  IndexConvention wording = {});
 
 /// Describes one attribute. An empty owner stands for the file.
 std::string describe(const std::string& owner, const Attribute& attribute);

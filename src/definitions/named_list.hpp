@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/normal_form.hpp"
+#include "base/text/normal_form.hpp"
 
 namespace thalweg::detail {
 

@@ -82,7 +82,8 @@ Status hold(std::shared_ptr<const Decomposition> decomposition, std::span<const 
 }
 
 std::shared_ptr<const Holding> hold_whole(int rank, int holder, std::vector<std::string> dims,
-                                          std::span<const std::int64_t> shape, Wording wording) {
+                                          std::span<const std::int64_t> shape,
+                                          IndexConvention wording) {
     std::vector<int> order(shape.size());
     std::iota(order.begin(), order.end(), 0);
     auto made = std::make_shared<Holding>(
@@ -98,7 +99,7 @@ GivenDimensions given_by(const Decomposition& d) { return {d.dims, d.shape, d.by
 Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
                             int rank, const std::string& name, int type, const std::string& dims,
                             std::shared_ptr<const Decomposition> decomposition,
-                            const FindLength& find_length, Wording wording) {
+                            const FindLength& find_length, IndexConvention wording) {
     GivenDimensions given;
     if (decomposition) given = given_by(*decomposition);
     std::shared_ptr<const Holding> made;
@@ -121,7 +122,7 @@ Status define_held_variable(Definitions& definitions, Holdings& holdings, const 
 }
 
 std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
-                                  Wording wording) {
+                                  IndexConvention wording) {
     std::vector<std::string> held;
     for (const auto& holding : holdings) {
         const Decomposition& d = *holding->decomposition;

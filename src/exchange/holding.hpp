@@ -63,14 +63,15 @@ std::shared_ptr<const Holding> hold_section(const HeldBox& section);
 /// Makes the holding of a variable that one rank, `holder`, has completely.
 /// @param rank  number of this rank
 std::shared_ptr<const Holding> hold_whole(int rank, int holder, std::vector<std::string> dims,
-                                          std::span<const std::int64_t> shape, Wording wording);
+                                          std::span<const std::int64_t> shape,
+                                          IndexConvention wording);
 
 /// Defines a variable, see define_variable(), together with its holding on this rank.
 /// @param decomposition  null: rank 0 holds all of it
 Status define_held_variable(Definitions& definitions, Holdings& holdings, const std::string& path,
                             int rank, const std::string& name, int type, const std::string& dims,
                             std::shared_ptr<const Decomposition> decomposition,
-                            const FindLength& find_length, Wording wording = {});
+                            const FindLength& find_length, IndexConvention wording = {});
 
 /// Returns the dimensions that a decomposition defines if the file has not defined them.
 GivenDimensions given_by(const Decomposition& decomposition);
@@ -78,6 +79,6 @@ GivenDimensions given_by(const Decomposition& decomposition);
 /// Describes definitions and decompositions, one line each. Two ranks have equal lines if and only
 /// if they have equal definitions.
 std::vector<std::string> describe(const Definitions& definitions, const Holdings& holdings,
-                                  Wording wording = {});
+                                  IndexConvention wording = {});
 
 }  // namespace thalweg::detail

@@ -17,7 +17,7 @@ namespace thalweg::detail {
 enum class Action : char { skip, data, fill, merge };
 
 /// Returns the range of a place's elements that a piece contains.
-inline ElementRange elements_in(const Place& place, Extent piece) {
+inline ElementRange elements_in(const VariableSlot& place, Extent piece) {
     const std::int64_t n = place.bytes / place.element;
     const std::int64_t begin = std::max<std::int64_t>(0, piece.begin - place.offset);
     const std::int64_t end = std::max<std::int64_t>(0, piece.end - place.offset);
@@ -32,7 +32,7 @@ struct PlaceInPiece {
 };
 
 /// Returns the places of which a piece contains elements, in order.
-inline std::vector<PlaceInPiece> places_in(const Space& space, Extent piece) {
+inline std::vector<PlaceInPiece> places_in(const FileSection& space, Extent piece) {
     std::vector<PlaceInPiece> found;
     for (std::size_t i = space.place_at(piece.begin);
          i < space.places.size() && space.places[i].offset < piece.end; ++i) {
@@ -123,7 +123,7 @@ inline bool has_any(const HeldBox& held, const Box& common) {
 class PieceCursor {
 public:
     PieceCursor() = default;
-    PieceCursor(const Space& space, std::vector<Extent> extents, std::int64_t piece)
+    PieceCursor(const FileSection& space, std::vector<Extent> extents, std::int64_t piece)
         : space_(&space), extents_(std::move(extents)), piece_(piece) {}
 
     /// Moves to the beginning.
@@ -151,7 +151,7 @@ public:
     }
 
 private:
-    const Space* space_ = nullptr;
+    const FileSection* space_ = nullptr;
     std::vector<Extent> extents_;
     std::int64_t piece_ = 1;
     std::size_t at_ = 0;

@@ -25,7 +25,7 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     while (count > 4 && fitting() < piece) count = std::max<std::int64_t>(4, count / 2);
     if (fitting() < 4096 && count > 2) count = 2;
     const std::int64_t most = std::min({piece, fitting(), largest});
-    if (mine.ok()) mine = alone([&] { prepare(std::max<std::int64_t>(most, 0)); });
+    if (mine.ok()) mine = catch_errors([&] { prepare(std::max<std::int64_t>(most, 0)); });
     std::int64_t agreed[3] = {most, count, mine.ok() ? 1 : 0};
     team.all_reduce(agreed, Reduce::min);
     if (agreed[2] == 0) return detail::agree(team.world(), mine);
@@ -43,7 +43,7 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
     return {};
 }
 
-void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Team& team) {
+void wait_beyond(Futex& word, std::int64_t k, const char* what, double& seconds, Team& team) {
     std::uint32_t value = word.load(std::memory_order_acquire);
     if (value > k) return;
     const Waiting others(what);

@@ -58,6 +58,6 @@ Status cut_memory(Team& team, const Memory& arena, const StreamOptions& options,
                   const std::function<void(std::int64_t)>& prepare, Slots& slots);
 
 /// Sleeps until the count in a word is larger than k.
-void wait_beyond(Word& word, std::int64_t k, const char* what, double& seconds, Team& team);
+void wait_beyond(Futex& word, std::int64_t k, const char* what, double& seconds, Team& team);
 
 }  // namespace thalweg::detail

@@ -91,7 +91,7 @@ template <class F>
 tw_status outside(tw_session session, F&& body) {
     const OwnArithmetic arithmetic;
     const double begin = now(), others = session->in_calls + session->history_work;
-    const tw_status code = report(session, alone(std::forward<F>(body)));
+    const tw_status code = report(session, catch_errors(std::forward<F>(body)));
     session->history_work += now() - begin - (session->in_calls + session->history_work - others);
     return code;
 }

@@ -31,7 +31,7 @@ std::int64_t History::memory() const {
 }
 
 Status History::set_time(double seconds) {
-    Status status = detail::alone([&] { return begin_step(seconds); });
+    Status status = detail::catch_errors([&] { return begin_step(seconds); });
     if (status.ok() || (declared_.ended() && !step_.open)) step_.lost = status;
     return status;
 }

@@ -68,9 +68,9 @@ private:
 
     Status begin_step(double seconds);
     Status make_streams();
-    Status make_variable(Stream& stream, const StreamField& about);
-    Status make_variables(Stream& stream, const ResolvedStream& resolved);
-    bool waits(Stream& stream) const;
+    Status make_variable(OutputStream& stream, const StreamField& about);
+    Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
+    bool waits(OutputStream& stream) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;
     Status settle_land(const std::vector<Due>& due);
     Status make_again(const std::set<const RegionPick*>& found);
@@ -89,7 +89,7 @@ private:
     std::vector<ResolvedStream> resolved_;
     Streams streams_;
     /// Streams that take this step, and whose stations are not known before land is.
-    std::vector<Stream*> waiting_;
+    std::vector<OutputStream*> waiting_;
     Records records_{ranks_, context_, streams_};
     StepTimes step_;
     Status broken_;       ///< reason why streams could not be made again or continued; the same on

@@ -11,7 +11,7 @@
 
 namespace thalweg::history {
 
-bool History::waits(Stream& stream) const {
+bool History::waits(OutputStream& stream) const {
     return std::ranges::any_of(stream.variables(), [&](const auto& variable) {
         return picks_.waits(stream.table(), variable->field());
     });
@@ -41,7 +41,7 @@ static std::set<std::int64_t> find_missing(const Integers& steps, const Field& f
 /// of them are missing on land.
 std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& due) const {
     std::vector<PickGroup> groups;
-    for (Stream* stream : waiting_) {
+    for (OutputStream* stream : waiting_) {
         std::map<std::vector<std::string>, PickGroup> own;  // by dimensions
         for (const auto& variable : stream->variables()) {
             if (!picks_.waits(stream->table(), variable->field())) continue;
@@ -68,7 +68,7 @@ std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& 
 Status History::make_again(const std::set<const RegionPick*>& found) {
     std::map<std::pair<const Chosen*, const Chosen*>, Integers> places;
     for (std::size_t s = 0; s < streams_.size(); ++s) {
-        Stream& stream = *streams_[s];
+        OutputStream& stream = *streams_[s];
         auto& variables = stream.variables();
         if (std::ranges::none_of(variables, [&](const auto& variable) {
                 return found.contains(picks_.of(stream.table(), variable->field()));
@@ -122,7 +122,7 @@ Status History::settle_land(const std::vector<Due>& due) {
     for (std::size_t g = 0; g < groups.size(); ++g) any |= settles(g);
     if (!any) return {};
     Land land;
-    Status mine = detail::alone([&]() -> Status {
+    Status mine = detail::catch_errors([&]() -> Status {
         for (std::size_t g = 0; g < groups.size(); ++g) {
             if (!settles(g)) continue;
             std::set<std::int64_t> missing;
@@ -138,7 +138,7 @@ Status History::settle_land(const std::vector<Due>& due) {
     if (!status.ok()) return status;
     std::set<const RegionPick*> found;
     for (const auto& [pick, missing] : land) found.insert(pick);
-    mine = detail::alone([&] { return make_again(found); });
+    mine = detail::catch_errors([&] { return make_again(found); });
     status = ranks_.agree(mine, 0, {});
     if (status.ok()) status = choices_.declare(ranks_);
     return broken_ = status;

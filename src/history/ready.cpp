@@ -9,7 +9,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "history/history.hpp"
 #include "index/types.hpp"
 
@@ -43,14 +43,15 @@ Status History::make_streams() {
         field.weighed.clear();
     }
     for (const ResolvedStream& one : resolved_) {
-        streams_.push_back(std::make_unique<Stream>(context_, table_.streams[one.table], one));
+        streams_.push_back(
+            std::make_unique<OutputStream>(context_, table_.streams[one.table], one));
         if (Status s = make_variables(*streams_.back(), one); !s.ok()) return s;
     }
     return {};
 }
 
 /// Makes the variables and files of a stream.
-Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
+Status History::make_variables(OutputStream& stream, const ResolvedStream& resolved) {
     const StreamTable& table = stream.table();
     const RegionPick* first = nullptr;
     for (const StreamField& about : resolved.fields) {
@@ -69,7 +70,7 @@ Status History::make_variables(Stream& stream, const ResolvedStream& resolved) {
     return {};
 }
 
-Status History::make_variable(Stream& stream, const StreamField& about) {
+Status History::make_variable(OutputStream& stream, const StreamField& about) {
     Field& field = declared_.fields()[about.declared];
     const bool wait = picks_.waits(stream.table(), field);
     const RegionPick* const in_file = picks_.of(stream.table(), field);
@@ -151,7 +152,7 @@ Status History::ready() {
     if (mine.ok()) mine = agree_on_open_files(ranks_, table_.max_open, context_.max_open);
     if (!mine.ok()) return mine;
     if (Status status = picks_.find(); !status.ok()) return status;
-    mine = detail::alone([&] { return make_streams(); });
+    mine = detail::catch_errors([&] { return make_streams(); });
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);
     if (status.ok()) declared_.end();

@@ -13,7 +13,7 @@ struct Axis {
     const Cut* cut = nullptr;
 };
 
-Axis find_axis(const Place& place, const std::vector<Cut>& cuts) {
+Axis find_axis(const VariableSlot& place, const std::vector<Cut>& cuts) {
     for (std::size_t d = place.dims.size(); d-- > 0;)
         for (const Cut& cut : cuts)
             if (cut.dim == place.dims[d]) return {static_cast<int>(d), &cut};
@@ -24,15 +24,15 @@ class GridLayout final : public Layout {
 public:
     explicit GridLayout(Grid grid) : Layout(grid.parts()), grid_(std::move(grid)) {}
 
-    Share share(int w, const Space& space, std::int64_t) const override {
+    Share share(int w, const FileSection& space, std::int64_t) const override {
         std::vector<std::optional<Box>> boxes;
-        for (const Place& p : space.places) boxes.push_back(box_of(w, p));
+        for (const VariableSlot& p : space.places) boxes.push_back(box_of(w, p));
         return {space, boxes, grid_.own_files};
     }
 
-    void add_writers(const Space& space, std::size_t place, const Box& box,
+    void add_writers(const FileSection& space, std::size_t place, const Box& box,
                      std::set<int>& met) const override {
-        const Place& p = space.places[place];
+        const VariableSlot& p = space.places[place];
         const auto [first_row, last_row] =
             parts_met(find_axis(p, grid_.y), box, grid_.rows, p.variable);
         const auto [first_column, last_column] =
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    std::optional<Box> box_of(int w, const Place& p) const {
+    std::optional<Box> box_of(int w, const VariableSlot& p) const {
         if (w >= writers()) return {};
         Box box = whole_box(p.shape);
         const bool whole = narrow(find_axis(p, grid_.y), w / grid_.columns, grid_.rows, p, box) &&
@@ -52,7 +52,7 @@ private:
 
     /// Reduces a box to one part of a divided axis.
     /// @return false if nothing is left
-    bool narrow(const Axis& axis, int part, int parts, const Place& p, Box& box) const {
+    bool narrow(const Axis& axis, int part, int parts, const VariableSlot& p, Box& box) const {
         if (axis.at < 0) return grid_.own_files || part == p.variable % parts;
         const std::size_t k = part;
         const std::vector<std::int64_t>& begin = axis.cut->begin;

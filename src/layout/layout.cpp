@@ -5,39 +5,41 @@
 
 namespace thalweg::detail {
 
-std::size_t Space::place_at(std::int64_t byte) const {
-    const auto it =
-        std::upper_bound(places.begin(), places.end(), byte,
-                         [](std::int64_t b, const Place& p) { return b < p.offset + p.padded; });
+std::size_t FileSection::place_at(std::int64_t byte) const {
+    const auto it = std::upper_bound(
+        places.begin(), places.end(), byte,
+        [](std::int64_t b, const VariableSlot& p) { return b < p.offset + p.padded; });
     return it - places.begin();
 }
 
-std::int64_t Space::boundary(std::int64_t byte, bool of_share) const {
+std::int64_t FileSection::boundary(std::int64_t byte, bool of_share) const {
     const std::size_t i = place_at(byte);
     if (i == places.size() || byte <= places[i].offset) return byte;
-    const Place& p = places[i];
+    const VariableSlot& p = places[i];
     const std::int64_t unit = of_share && p.grain > 0 ? p.grain : p.element;
     // The padding after the last element belongs to it, so that one writer writes both.
     const std::int64_t within = std::min(byte - p.offset, std::max<std::int64_t>(p.bytes - 1, 0));
     return p.offset + within / unit * unit;
 }
 
-std::int64_t Space::element_boundary(std::int64_t byte) const { return boundary(byte, false); }
-std::int64_t Space::share_boundary(std::int64_t byte) const { return boundary(byte, true); }
+std::int64_t FileSection::element_boundary(std::int64_t byte) const {
+    return boundary(byte, false);
+}
+std::int64_t FileSection::share_boundary(std::int64_t byte) const { return boundary(byte, true); }
 
-std::int64_t Space::largest_grain() const {
+std::int64_t FileSection::largest_grain() const {
     std::int64_t largest = 8;
-    for (const Place& p : places) largest = std::max(largest, p.grain + p.padded - p.bytes);
+    for (const VariableSlot& p : places) largest = std::max(largest, p.grain + p.padded - p.bytes);
     return largest;
 }
 
-Share::Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool own_file)
+Share::Share(const FileSection& whole, std::span<const std::optional<Box>> boxes, bool own_file)
     : whole_(&whole), low_(boxes.size()), own_file_(own_file) {
-    auto seen = std::make_shared<Space>();
+    auto seen = std::make_shared<FileSection>();
     seen->padded = whole.padded;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-        const Place& p = whole.places[i];
-        Place place = p;
+        const VariableSlot& p = whole.places[i];
+        VariableSlot place = p;
         place.offset = seen->bytes;
         place.bytes = place.padded = 0;
         if (boxes[i] && boxes[i]->volume() > 0) {
@@ -88,7 +90,7 @@ ElementRange Share::reach(std::size_t place, ElementRange range) const {
 }
 
 ElementRange Share::within(std::size_t place, ElementRange range) const {
-    const Place& p = seen_->places[place];
+    const VariableSlot& p = seen_->places[place];
     if (!boxed() || p.bytes == 0) return boxed() ? ElementRange{} : range;
     // Counts the elements of the box before a position. Elements have the same order in the box and
     // in the place.
@@ -112,10 +114,10 @@ ElementRange Share::within(std::size_t place, ElementRange range) const {
     return {count(range.begin), count(range.end)};
 }
 
-std::vector<Extent> extents_of(const Space& space, const std::vector<char>& wanted) {
+std::vector<Extent> extents_of(const FileSection& space, const std::vector<char>& wanted) {
     std::vector<Extent> result;
     for (std::size_t i = 0; i < space.places.size(); ++i) {
-        const Place& p = space.places[i];
+        const VariableSlot& p = space.places[i];
         if (!wanted[i] || p.padded == 0) continue;
         if (!result.empty() && result.back().end == p.offset)
             result.back().end = p.offset + p.padded;

@@ -21,7 +21,7 @@ struct Extent {
 };
 
 /// The position and size of a variable in a space.
-struct Place {
+struct VariableSlot {
     int variable = 0;          ///< number in the file's definitions
     std::int64_t offset = 0;   ///< offset of its first byte in the space
     std::int64_t bytes = 0;    ///< size in bytes without padding
@@ -36,8 +36,8 @@ struct Place {
 
 /// A contiguous part of the file that is divided among writers: all fixed-size variables, or one
 /// record of all record variables.
-struct Space {
-    std::vector<Place> places;           ///< sorted by offset
+struct FileSection {
+    std::vector<VariableSlot> places;    ///< sorted by offset
     std::vector<std::size_t> places_of;  ///< for place_of()
     std::int64_t bytes = 0;
     bool padded = true;  ///< the format pads variables; false if a record consists of one variable
@@ -70,16 +70,16 @@ class Share {
 public:
     Share() = default;
     /// Makes a share of ranges of bytes in the space `whole`.
-    Share(const Space& whole, std::vector<Extent> extents)
+    Share(const FileSection& whole, std::vector<Extent> extents)
         : whole_(&whole), seen_(&whole), extents_(std::move(extents)) {}
     /// Makes a share of boxes, at most one for each place. With `own_file`, each box is padded like
     /// a variable in a file. Otherwise a box includes the padding of its place if it contains the
     /// last element.
-    Share(const Space& whole, std::span<const std::optional<Box>> boxes, bool own_file);
+    Share(const FileSection& whole, std::span<const std::optional<Box>> boxes, bool own_file);
 
     /// Returns the space of the share: for ranges the whole space, for boxes the space in which
     /// only the boxes follow each other. A place of which the writer owns nothing is empty.
-    const Space& space() const { return *seen_; }
+    const FileSection& space() const { return *seen_; }
     /// Returns the writer's ranges of bytes in space(), sorted.
     const std::vector<Extent>& extents() const { return extents_; }
     /// Tests if space() contains boxes instead of whole places.
@@ -100,10 +100,10 @@ public:
     ElementRange within(std::size_t place, ElementRange range) const;
 
 private:
-    const Space* whole_ = nullptr;
-    const Space* seen_ = nullptr;
+    const FileSection* whole_ = nullptr;
+    const FileSection* seen_ = nullptr;
     /// Space of the boxes; null if the share consists of ranges.
-    std::shared_ptr<const Space> boxes_;
+    std::shared_ptr<const FileSection> boxes_;
     std::vector<Index> low_;  ///< lowest index of each box
     bool own_file_ = false;
     std::vector<Extent> extents_;
@@ -118,15 +118,15 @@ public:
 
     /// Returns the share of writer w in a space that begins at byte `base` of the file. It is empty
     /// if w is writers() or more. The space must outlive the share.
-    virtual Share share(int w, const Space& space, std::int64_t base) const = 0;
+    virtual Share share(int w, const FileSection& space, std::int64_t base) const = 0;
 
     /// Returns a share that contains that of writer w, wherever in the file the space begins. It
     /// may be larger.
-    virtual Share reach(int w, const Space& space) const { return share(w, space, 0); }
+    virtual Share reach(int w, const FileSection& space) const { return share(w, space, 0); }
 
     /// Adds the writers that own elements of a box of a place, wherever in the file the space
     /// begins. May add other writers.
-    virtual void add_writers(const Space& space, std::size_t place, const Box& box,
+    virtual void add_writers(const FileSection& space, std::size_t place, const Box& box,
                              std::set<int>& writers) const = 0;
 
 private:
@@ -144,7 +144,7 @@ std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment);
 
 /// Returns the ranges of bytes of the places for which wanted[i] is not 0, with adjacent ranges
 /// joined. Padding between two wanted places is included.
-std::vector<Extent> extents_of(const Space& space, const std::vector<char>& wanted);
+std::vector<Extent> extents_of(const FileSection& space, const std::vector<char>& wanted);
 
 /// Returns the ranges that two sorted lists have in common.
 std::vector<Extent> intersect(std::span<const Extent> a, std::span<const Extent> b);

@@ -11,7 +11,7 @@ class RecordLayout final : public Layout {
 public:
     RecordLayout(int writers, std::int64_t alignment) : Layout(writers), alignment_(alignment) {}
 
-    Share share(int w, const Space& space, std::int64_t base) const override {
+    Share share(int w, const FileSection& space, std::int64_t base) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
         const Extent extent{cut(first_part(w, space), space, base),
                             cut(first_part(w + 1, space), space, base)};
@@ -19,7 +19,7 @@ public:
         return {space, std::vector<Extent>{extent}};
     }
 
-    Share reach(int w, const Space& space) const override {
+    Share reach(int w, const FileSection& space) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
         const int first = first_part(w, space), end = first_part(w + 1, space);
         if (first == end) return {space, std::vector<Extent>{}};
@@ -32,9 +32,9 @@ public:
     /// Adds the writers of a box. The rows of a box may be far apart in the file, with the shares
     /// of other writers between them. So the box is halved repeatedly, until each half concerns few
     /// writers. The work is proportional to the number of writers found.
-    void add_writers(const Space& space, std::size_t place, const Box& whole,
+    void add_writers(const FileSection& space, std::size_t place, const Box& whole,
                      std::set<int>& met) const override {
-        const Place& p = space.places[place];
+        const VariableSlot& p = space.places[place];
         // The alignment and the grain move a cut by at most this distance.
         const std::int64_t reach = alignment_ + space.largest_grain();
         std::vector<Box> todo{whole};
@@ -60,20 +60,20 @@ private:
     /// Returns the number of parts into which the space is divided. There is one part for each
     /// writer, but at most four for each unit of alignment: with more parts, most of them would be
     /// empty after their cuts are aligned, and each rank would have to consider their writers.
-    int parts(const Space& space) const {
+    int parts(const FileSection& space) const {
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }
     /// Returns the number of a writer's first part. The writer owns all parts up to the first one
     /// of the next writer.
-    int first_part(int w, const Space& space) const {
+    int first_part(int w, const FileSection& space) const {
         return static_cast<int>(std::int64_t(w) * parts(space) / writers());
     }
-    int writer_of(int part, const Space& space) const {
+    int writer_of(int part, const FileSection& space) const {
         return static_cast<int>(((std::int64_t(part) + 1) * writers() - 1) / parts(space));
     }
 
-    std::int64_t cut(int part, const Space& space, std::int64_t base) const {
+    std::int64_t cut(int part, const FileSection& space, std::int64_t base) const {
         if (part == 0) return 0;
         if (part == parts(space)) return space.bytes;
         const std::int64_t even = plain_cut(part, space);
@@ -81,14 +81,14 @@ private:
         return space.share_boundary(std::clamp<std::int64_t>(in_file - base, 0, space.bytes));
     }
 
-    std::int64_t plain_cut(int part, const Space& space) const {
+    std::int64_t plain_cut(int part, const FileSection& space) const {
         const int n = parts(space);
         if (part == n) return space.bytes;
         const std::int64_t each = space.bytes / n, rest = space.bytes % n;
         return each * part + std::min<std::int64_t>(part, rest);
     }
 
-    int part_near(std::int64_t byte, const Space& space) const {
+    int part_near(std::int64_t byte, const FileSection& space) const {
         const int n = parts(space);
         const std::int64_t each = std::max<std::int64_t>(1, space.bytes / n);
         auto part = static_cast<int>(std::clamp<std::int64_t>(byte / each, 0, n - 1));

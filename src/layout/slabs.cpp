@@ -10,9 +10,9 @@ class SlabsLayout final : public Layout {
 public:
     using Layout::Layout;
 
-    Share share(int w, const Space& space, std::int64_t) const override {
+    Share share(int w, const FileSection& space, std::int64_t) const override {
         std::vector<std::optional<Box>> boxes;
-        for (const Place& p : space.places) {
+        for (const VariableSlot& p : space.places) {
             const std::int64_t rows = slowest(p);
             const std::int64_t begin = w < writers() ? first_row(w, rows) : rows;
             const std::int64_t end = w < writers() ? first_row(w + 1, rows) : rows;
@@ -26,7 +26,7 @@ public:
         return {space, boxes, false};
     }
 
-    void add_writers(const Space& space, std::size_t place, const Box& box,
+    void add_writers(const FileSection& space, std::size_t place, const Box& box,
                      std::set<int>& met) const override {
         const std::int64_t rows = slowest(space.places[place]);
         auto owner = [&](std::int64_t row) {
@@ -40,7 +40,9 @@ public:
     }
 
 private:
-    static std::int64_t slowest(const Place& p) { return p.shape.empty() ? 1 : p.shape.front(); }
+    static std::int64_t slowest(const VariableSlot& p) {
+        return p.shape.empty() ? 1 : p.shape.front();
+    }
     std::int64_t first_row(int w, std::int64_t rows) const { return rows * w / writers(); }
 };
 

@@ -71,7 +71,7 @@ Status find_committed(const std::string& path, Committed& found) {
     found = {};
     ReadFile file(path);
     if (Status status = file.open(); !status.ok()) return status;
-    return alone([&] { return find_open(file.fd(), path, found); });
+    return catch_errors([&] { return find_open(file.fd(), path, found); });
 }
 
 bool lacks_records(const std::string& path) {

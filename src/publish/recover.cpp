@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "publish/claim.hpp"
 #include "publish/committed.hpp"
 #include "publish/sums.hpp"

@@ -291,7 +291,7 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
                   SumsReport& report) {
     report = {};
     SummedFile file;
-    const Status mine = alone([&]() -> Status {
+    const Status mine = catch_errors([&]() -> Status {
         if (Status s = file.open_table(data, O_RDONLY); !s.ok()) return s;
         if (Status s = file.open_data(); !s.ok()) return s;
         for (const SummedVariable& v : file.table().variables()) report.variables.push_back(v.name);

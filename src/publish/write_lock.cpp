@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/ignore_sigxfsz.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"

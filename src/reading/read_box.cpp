@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/wrong_start.hpp"
+#include "base/text/wrong_start.hpp"
 #include "exchange/read/straight.hpp"
 #include "reading/read_caches.hpp"
 
@@ -34,7 +34,7 @@ constexpr std::int64_t most_together = 256, most_places = 4096;
 
 /// Makes a place of the rows of a part that lie in `bounds`. Returns false if there are none. Data
 /// that only one reader should read (see SourcePart::grain) are included completely.
-bool rows_within(const SourcePart& part, const Box& bounds, Place& place, Box& rows,
+bool rows_within(const SourcePart& part, const Box& bounds, VariableSlot& place, Box& rows,
                  std::int64_t& first) {
     Box common;
     if (!intersect(bounds, part.box, common)) return false;
@@ -73,7 +73,7 @@ std::int64_t records_at_once(std::int64_t readers, std::int64_t parts, std::int6
 
 /// A part of a variable, and the section of it that is requested from each record.
 struct BoxPart {
-    Place place;
+    VariableSlot place;
     PlaceSource source;
     std::optional<WantedBox> wanted;  ///< section requested by this rank
 };
@@ -323,11 +323,11 @@ Status BoxRead::read_own() {
 /// Makes the exchange that reads a given number of records at a time.
 /// @note Collective
 std::unique_ptr<Scatter> BoxRead::make_scatter(std::size_t records, Status& status) const {
-    Space space;
+    FileSection space;
     std::vector<std::vector<WantedBox>> boxes;
     for (std::size_t r = 0; r < records; ++r)
         for (const BoxPart& p : all_) {
-            Place place = p.place;
+            VariableSlot place = p.place;
             place.variable = space.places.size();
             place.offset = space.bytes;
             space.bytes += place.padded;
@@ -404,7 +404,7 @@ Status BoxRead::run(const ReadCaches& read_caches) {
     all_ = parts_within(bounds.box);
     const auto pause = read_caches.pause();
     Status status =
-        each_its_own(bounds) ? alone([&] { return read_own(); }) : read_together(bounds);
+        each_its_own(bounds) ? catch_errors([&] { return read_own(); }) : read_together(bounds);
     if (status.ok() && misfits_ > 0)
         status = file_.with_place(failure(TW_ERANGE, "{} values are out of range for type {}",
                                           misfits_, name_of(view_.type)),

@@ -70,8 +70,8 @@ std::span<char> ReadContext::straight_buffer() {
     return buffer;
 }
 
-Place place_of(const Box& box, std::int64_t element, std::int64_t grain) {
-    Place place;
+VariableSlot place_of(const Box& box, std::int64_t element, std::int64_t grain) {
+    VariableSlot place;
     place.element = element;
     place.bytes = box.volume() * element;
     place.padded = (place.bytes + 3) / 4 * 4;

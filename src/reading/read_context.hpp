@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "exchange/write/stream.hpp"
+#include "exchange/write/write_pipeline.hpp"
 #include "service/file_options.hpp"
 #include "storage/source.hpp"
 #include "telemetry/telemetry.hpp"
@@ -53,7 +53,7 @@ struct ReadContext {
 };
 
 /// Makes a place of a box of elements.
-Place place_of(const Box& box, std::int64_t element, std::int64_t grain);
+VariableSlot place_of(const Box& box, std::int64_t element, std::int64_t grain);
 
 void add(ReadFigures& figures, const StreamCounts& counts);
 

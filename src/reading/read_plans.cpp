@@ -36,7 +36,7 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
         const auto parts = file.source->parts(variable, file.readers.size());
         run.count = parts.size();
         for (const SourcePart& part : parts) {
-            Place p = place_of(part.box, v.element(), part.grain);
+            VariableSlot p = place_of(part.box, v.element(), part.grain);
             p.variable = s.sources.size();
             p.offset = s.space.bytes;
             s.space.bytes += p.padded;
@@ -52,7 +52,7 @@ ReadSelection select(const ReadContext& file, std::span<const ReadRequest> reque
 /// and orders of dimensions.
 std::vector<std::int64_t> key_of(std::span<const ReadRequest> requests, const ReadSelection& s) {
     std::vector<std::int64_t> key;
-    for (const Place& p : s.space.places) {
+    for (const VariableSlot& p : s.space.places) {
         const Box& box = s.sources[p.variable].part.box;
         key.push_back(p.element);
         key.push_back(p.grain);
@@ -159,7 +159,7 @@ Scatter* ReadPlans::scatter_of(Plan& plan, ReadTask& task, Status& status) {
 /// Tests if each rank should read its own data. It should if all ranks may read, the data form long
 /// contiguous runs, and few elements are needed by several ranks.
 /// @note Collective
-bool ReadPlans::long_runs(const Space& space, std::span<const Delivery> deliveries) const {
+bool ReadPlans::long_runs(const FileSection& space, std::span<const Delivery> deliveries) const {
     if (std::ssize(file_.readers) < file_.team.size()) return false;
     const RunCounts mine = count_runs(space, deliveries);
     std::int64_t all[] = {mine.bytes, mine.runs, mine.against};
@@ -181,7 +181,8 @@ Status ReadPlans::take_straight(ReadTask& task) {
 Status ReadPlans::take(Plan& plan, ReadTask& task, const ReadCache* read_cache) {
     if (read_cache == nullptr && !plan.straight)
         plan.straight = long_runs(task.selection.space, task.deliveries);
-    if (read_cache == nullptr && *plan.straight) return alone([&] { return take_straight(task); });
+    if (read_cache == nullptr && *plan.straight)
+        return catch_errors([&] { return take_straight(task); });
     Status status;
     Scatter* const scatter = scatter_of(plan, task, status);
     if (scatter == nullptr) return status;

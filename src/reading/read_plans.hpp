@@ -16,7 +16,7 @@ namespace thalweg::detail {
 /// The data that a call reads. There is a place for each part of each variable in each record, in
 /// file order; each request has the indices of its places.
 struct ReadSelection {
-    Space space;
+    FileSection space;
     std::vector<PlaceSource> sources;  ///< source of each place
     struct Run {
         std::size_t first = 0, count = 0;
@@ -76,7 +76,7 @@ private:
 
     std::vector<Plan>::const_iterator find(const std::vector<std::int64_t>& key) const;
     std::vector<WantedBox> wanted(const ReadRequest& request, bool with_halo) const;
-    bool long_runs(const Space& space, std::span<const Delivery> deliveries) const;
+    bool long_runs(const FileSection& space, std::span<const Delivery> deliveries) const;
     Status take_straight(ReadTask& task);
 
     ReadContext& file_;

@@ -53,7 +53,7 @@ Status Reader::open() {
 Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status mine) {
     ReadTask task;
     if (mine.ok())
-        mine = alone([&] {
+        mine = catch_errors([&] {
             task = plans_.prepare(requests, read_caches_.read_cache() != nullptr);
             plans_.add_deliveries(requests, task);
         });
@@ -121,7 +121,7 @@ Status Reader::prefetch() {
     const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
     const auto requests = std::span<const ReadRequest>(deferred_).subspan(begin);
     ReadTask task;
-    Status status = alone([&] {
+    Status status = catch_errors([&] {
         task = plans_.prepare(requests, true);
         prefetched_.reserve(prefetched_.size() + 1);
     });

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "publish/sums.hpp"
 
 namespace thalweg::detail {
@@ -144,7 +144,7 @@ Status Restart::write(File& file, const std::string& path, bool first_attributes
     status = team_.agree(file.definitions().define(std::move(definitions), std::move(holdings)));
     if (!status.ok()) return file.abandon(std::move(status));
     if (status = file.end_definitions(); status.ok())
-        status = team_.agree(alone([&] { return put_all(file); }));
+        status = team_.agree(catch_errors([&] { return put_all(file); }));
     status = status.ok() ? file.close() : file.abandon(std::move(status));
     if (!status.ok()) return status;
     for (RegisteredArray& a : arrays_) {

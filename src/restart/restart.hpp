@@ -39,7 +39,7 @@ struct RegisteredArray {
 /// Arrays that a model has registered, with their definitions.
 class Restart {
 public:
-    Restart(Team& team, const SessionResources& session, Wording wording)
+    Restart(Team& team, const SessionResources& session, IndexConvention wording)
         : team_(team), session_(session), wording_(wording) {}
 
     // The following functions are local. They implement tw_restart_..., and also tw_def_dim,
@@ -67,7 +67,7 @@ private:
 
     Team& team_;
     const SessionResources& session_;
-    Wording wording_;
+    IndexConvention wording_;
     Definitions definitions_;
     std::vector<RegisteredArray> arrays_;  ///< array of each variable in the definitions
 };

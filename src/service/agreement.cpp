@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/clock.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "service/batch.hpp"
 #include "service/bits.hpp"
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "base/processors.hpp"
-#include "base/wording.hpp"
+#include "base/system/processors.hpp"
+#include "base/text/index_convention.hpp"
 #include "comm/call_agreement.hpp"
 #include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
@@ -17,11 +17,11 @@
 namespace thalweg::detail {
 
 class Background;
-class Port;
+class ServerConnection;
 
 /// The settings of a file.
 struct FileOptions {
-    Wording wording;  ///< how messages count indices and order dimensions
+    IndexConvention wording;  ///< how messages count indices and order dimensions
     std::string method = "auto", storage = "auto", format = "auto", writers = "auto";
     std::string readers = "auto";
     bool read_ahead = false;
@@ -75,7 +75,7 @@ public:
     /// Returns the threads that copy.
     virtual Packers& packers() = 0;
     /// Returns the connection to the servers; null if there are none.
-    virtual Port* port() = 0;
+    virtual ServerConnection* port() = 0;
     /// Returns the object with which ranks check that they are in the same call.
     virtual CallAgreement& call_agreement() = 0;
     /// Free processors, for service=auto.

@@ -26,7 +26,7 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
     std::unique_ptr<Watchdog> watchdog;
     const std::string given = text_or_empty(settings);
     if (Settings::read(given, own).ok()) watchdog = watchdog_of(own, rank);
-    const Standing standing(watchdog.get(), "tw_init");
+    const WatchedCall standing(watchdog.get(), "tw_init");
     world = make_world();
     // Messages must be the same on all ranks, even if some call from another language. Use rank 0's
     // wording.
@@ -106,7 +106,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     Status status = begin_world(rank, make_world, settings, session, world);
     if (!status.ok()) return status;
     Status mine = use_settings(session, world->rank());
-    const Standing standing(session->watchdog.get(), "tw_init");
+    const WatchedCall standing(session->watchdog.get(), "tw_init");
     const int node_size = session->settings.number("node_size");
     if (servers >= 0 || session->settings.number("servers") != 0) {
         if (status = agree(*world, mine); !status.ok()) return status;

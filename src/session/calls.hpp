@@ -8,9 +8,9 @@
 
 #include <utility>
 
-#include "base/arithmetic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/system/arithmetic.hpp"
 #include "session/session.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -41,18 +41,18 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
 
 /// Admits only one thread at a time to a session. Also refuses processes that the model has forked,
 /// because files and memory of the session belong to their parent.
-class Inside {
+class SessionLock {
 public:
-    Inside(tw_session_impl& session, const char* call) : session_(session) {
+    SessionLock(tw_session_impl& session, const char* call) : session_(session) {
         const char* nobody = nullptr;
         entered_ = session.process == getpid() && !process_fails() &&
                    session.inside.compare_exchange_strong(nobody, call);
     }
-    ~Inside() {
+    ~SessionLock() {
         if (entered_) session_.inside = nullptr;
     }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    SessionLock(const SessionLock&) = delete;
+    SessionLock& operator=(const SessionLock&) = delete;
     bool entered() const { return entered_; }
 
 private:
@@ -106,7 +106,7 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
     forget_loose_error();
     session->entered = now();
     const Stopwatch watch(session->in_calls);
-    const Standing standing(session->watchdog.get(), call, path, step);
+    const WatchedCall standing(session->watchdog.get(), call, path, step);
     const TraceInto into(session->trace ? &session->trace->own() : nullptr);
     const TraceFile file(text_or_empty(path));
     const Span span(call);
@@ -139,7 +139,7 @@ tw_status guarded_inside(tw_session session, const char* path, F&& body, std::in
 template <class F>
 tw_status guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
                   const char* call = __builtin_FUNCTION()) {
-    const Inside inside(*session, call);
+    const SessionLock inside(*session, call);
     if (!inside.entered()) return refuse(session, call);
     return guarded_inside(session, path, std::forward<F>(body), step, call);
 }

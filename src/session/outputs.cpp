@@ -12,8 +12,8 @@
 #include <map>
 #include <utility>
 
-#include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "session/calls.hpp"
 
 namespace thalweg::detail {

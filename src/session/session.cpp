@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/free_memory.hpp"
 #include "base/log.hpp"
-#include "base/size.hpp"
-#include "base/system_words.hpp"
+#include "base/system/free_memory.hpp"
+#include "base/system/system_words.hpp"
+#include "base/text/size.hpp"
 #include "comm/communicator.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -331,7 +331,7 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has already ended the session
     mpi_key = MPI_KEYVAL_INVALID;
     if (!agreement) return;
-    const Standing standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
+    const WatchedCall standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
     if (abandoned) return end_abandoned();
     const Status agreed = agreement->enter({Call::mpi_finalize, 0, 0, true, {}});
     if (!agreement->gave_up()) agreement->give_up_session();

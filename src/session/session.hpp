@@ -101,7 +101,9 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     thalweg::detail::Memory* arena(thalweg::detail::Status& status) override;
     thalweg::detail::Background* background(thalweg::detail::Status& status) override;
     thalweg::detail::Packers& packers() override;
-    thalweg::detail::Port* port() override { return servers ? &servers->port() : nullptr; }
+    thalweg::detail::ServerConnection* port() override {
+        return servers ? &servers->port() : nullptr;
+    }
     thalweg::detail::CallAgreement& call_agreement() override { return *agreement; }
     thalweg::detail::Status find_length(const std::string& dim,
                                         std::int64_t& length) const override;
@@ -148,7 +150,7 @@ struct tw_session_impl : thalweg::detail::SessionResources {
     std::string servers_reason;
     /// Wording of messages: Fortran's or C's order of dimensions and first index. The same on every
     /// rank.
-    thalweg::detail::Wording wording;
+    thalweg::detail::IndexConvention wording;
     std::unique_ptr<thalweg::detail::Servers> servers;    ///< null if there are no servers
     std::unique_ptr<thalweg::detail::Watchdog> watchdog;  ///< null if the watchdog is off
     std::unique_ptr<thalweg::detail::Trace> trace;        ///< null if tracing is off

@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "base/hash.hpp"
-#include "base/nearest.hpp"
-#include "base/size.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/size.hpp"
+#include "base/text/text.hpp"
 #include "layout/writers.hpp"
 
 namespace thalweg::detail {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "base/size.hpp"
+#include "base/text/size.hpp"
 
 namespace thalweg::detail {
 

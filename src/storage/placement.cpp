@@ -5,9 +5,9 @@
 
 namespace thalweg::detail {
 
-Status bring_places(Comm& comm, int keeper, Placement* mine) {
+Status bring_places(Comm& comm, int header_writer, Placement* mine) {
     std::vector<char> placed;
-    Status status = alone([&] {
+    Status status = catch_errors([&] {
         if (mine != nullptr) placed = mine->take_placed();
     });
     const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
@@ -15,22 +15,22 @@ Status bring_places(Comm& comm, int keeper, Placement* mine) {
     comm.all_reduce(all, Reduce::sum);
     if (all[0] > 0) {
         const std::int64_t before = comm.sum_before(wanted);
-        std::int64_t at = comm.rank() == keeper ? mine->take_room(all[0]) : 0;
-        comm.broadcast(&at, sizeof at, keeper);
+        std::int64_t at = comm.rank() == header_writer ? mine->take_room(all[0]) : 0;
+        comm.broadcast(&at, sizeof at, header_writer);
         if (wanted > 0) mine->give_room(at + before);
     }
     if (all[1] == 0) return status;
-    Status gathered = alone([&] {
-        for (const auto& row : comm.gather(placed, keeper)) mine->add_placed(row);
+    Status gathered = catch_errors([&] {
+        for (const auto& row : comm.gather(placed, header_writer)) mine->add_placed(row);
     });
     return status.ok() ? gathered : status;
 }
 
-Status place_chunks(Comm& comm, int keeper, Placement& mine, Status status) {
+Status place_chunks(Comm& comm, int header_writer, Placement& mine, Status status) {
     for (bool waits = true; waits;) {
         bool moved = false;
-        if (status.ok()) status = alone([&] { return mine.settle(moved); });
-        Status placed = bring_places(comm, keeper, &mine);
+        if (status.ok()) status = catch_errors([&] { return mine.settle(moved); });
+        Status placed = bring_places(comm, header_writer, &mine);
         if (status.ok()) status = std::move(placed);
         std::int64_t words[] = {mine.settled() < mine.packed() ? 1 : 0, status.ok() ? 0 : 1};
         comm.all_reduce(words, Reduce::max);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 #include "base/waiting.hpp"
 
 namespace thalweg::detail {
@@ -62,7 +62,7 @@ void ReadAhead::run() {
         piece->state = Piece::reading;
         reading_ = true;
         lock.unlock();
-        const bool read = alone([&] { return source_.read_behind(piece->ranges); }).ok();
+        const bool read = catch_errors([&] { return source_.read_behind(piece->ranges); }).ok();
         lock.lock();
         piece->state = read ? Piece::ready : Piece::failed;
         reading_ = false;

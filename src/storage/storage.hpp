@@ -48,7 +48,7 @@ template <class Wire>
 void carry(Wire& wire, Carried<Wire, FileMap> map) {
     wire(map.record_begin, map.record_bytes, map.offset, map.padded, map.grain, map.fixed_end);
 }
-/// Broadcasts a map from the root. Throws NoMemoryAnywhere on all ranks if one of them has no
+/// Broadcasts a map from the root. Throws std::bad_alloc on all ranks if one of them has no
 /// memory.
 void broadcast(Comm& comm, FileMap& map, int root);
 
@@ -81,25 +81,27 @@ struct StorageOptions {
     /// With storage=pnetcdf: write each variable by one collective call, instead of all data
     /// together.
     bool blocking = false;
-    double rate = 0;             ///< limit on this rank's rate of writing, in bytes per second; 0:
-                                 ///< none
-    int keeper = 0;              ///< keeper: the first writer, which alone writes the record count
-    bool behind = false;         ///< write() and set_records() are called by a thread of the
-                                 ///< library
-    int writers = 1;             ///< number of ranks that write
-    bool beside_keeper = false;  ///< this rank is on the keeper's node and shares memory with it
-    int threads = 1;             ///< number of threads that compress, including the one that writes
+    double rate = 0;  ///< limit on this rank's rate of writing, in bytes per second; 0:
+                      ///< none
+    int header_writer =
+        0;                ///< header writer: the first writer, which alone writes the record count
+    bool behind = false;  ///< write() and set_records() are called by a thread of the
+                          ///< library
+    int writers = 1;      ///< number of ranks that write
+    bool beside_header_writer =
+        false;        ///< this rank is on the header writer's node and shares memory with it
+    int threads = 1;  ///< number of threads that compress, including the one that writes
     /// Limit in bytes on the elements of chunks that wait in memory: uncompressed ones whose
     /// records are not complete, and as many that wait for the threads.
     std::int64_t waiting_chunks = 32 << 20;
-    int all_beside = 0;  ///< number of other writers on the keeper's node
+    int all_beside = 0;  ///< number of other writers on the header writer's node
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
                                                        ///< -1: none
     Existing existing = {};
     /// Sync the removal of records before new ones are written, and sync in close().
     bool durable = false;
-    Wording wording = {};  ///< order of dimensions and first index that messages use
-    bool live = false;     ///< each file of a set is written under its final name from the start
+    IndexConvention wording = {};  ///< order of dimensions and first index that messages use
+    bool live = false;  ///< each file of a set is written under its final name from the start
     /// The path already exists: an empty file was created to claim the name.
     bool is_there = false;
     /// create() and open() may return a failure of this rank only; the caller makes the ranks
@@ -173,8 +175,8 @@ public:
     /// every writer; further calls do nothing.
     virtual void begin_boxes() {}
 
-    /// Tests if only the keeper has to call set_records().
-    virtual bool keeper_counts() const { return true; }
+    /// Tests if only the header writer has to call set_records().
+    virtual bool header_writer_counts() const { return true; }
 
     /// Completes a step, or a unit of a queue, after its data and all data of records before
     /// `records` were passed to write(). With `mark`, earlier records may have changed, too. Local;
@@ -198,7 +200,7 @@ public:
     }
 
     /// Publishes the number of records. Called after all writes of these records have returned, on
-    /// every rank, or on the keeper only if keeper_counts().
+    /// every rank, or on the header writer only if keeper_counts().
     /// @param durable  sync the count
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 

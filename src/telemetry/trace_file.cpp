@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
-#include "base/ignore_sigxfsz.hpp"
 #include "base/log.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 
 namespace thalweg::detail {
 
@@ -113,7 +113,7 @@ std::string event_text(const TraceEvent& e, const TraceLane& lane, double zero, 
 
 std::unique_ptr<Trace> Trace::make(Team& team, std::int64_t memory, Status& status) {
     std::unique_ptr<Trace> trace;
-    status = team.agree(alone([&] {
+    status = team.agree(catch_errors([&] {
         trace.reset(new Trace(memory, 0));
         trace->describe(fmt::format("rank {}", team.rank()), "model");
     }));

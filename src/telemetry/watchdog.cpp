@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 
 namespace thalweg::detail {
 
@@ -36,11 +36,11 @@ public:
     }
 
     /// Registers a call to be watched.
-    void add(Standing* standing) {
+    void add(WatchedCall* standing) {
         const std::lock_guard lock(mutex_);
         standings_.push_back(standing);
     }
-    void remove(const Standing* standing) {
+    void remove(const WatchedCall* standing) {
         const std::lock_guard lock(mutex_);
         std::erase(standings_, standing);
     }
@@ -51,10 +51,10 @@ private:
         while (!stopping_) {
             // Wait for at most one second: a call that begins meanwhile is not due earlier.
             Clock::time_point next = Clock::now() + std::chrono::seconds(1);
-            for (const Standing* s : standings_) next = std::min(next, s->due_);
+            for (const WatchedCall* s : standings_) next = std::min(next, s->due_);
             wake_.wait_until(lock, next);
             const Clock::time_point now = Clock::now();
-            for (Standing* s : standings_) {
+            for (WatchedCall* s : standings_) {
                 if (now < s->due_) continue;
                 say(*s, now);
                 if (is_over(*s, now)) end(*s);
@@ -64,7 +64,7 @@ private:
     }
 
     /// Prints the report regardless of the log level, because the user asked for a watchdog.
-    static void say(const Standing& s, Clock::time_point now) {
+    static void say(const WatchedCall& s, Clock::time_point now) {
         std::string line =
             fmt::format("thalweg: rank {} has been in {}", s.watchdog_->rank_, s.call_);
         if (s.path_ != nullptr) line += fmt::format(" of {}", s.path_);
@@ -76,14 +76,14 @@ private:
         std::fputs((line + "\n").c_str(), stderr);
     }
 
-    static bool is_over(const Standing& s, Clock::time_point now) {
+    static bool is_over(const WatchedCall& s, Clock::time_point now) {
         const std::chrono::seconds limit = s.watchdog_->limit_;
         return limit.count() > 0 && now - s.begin_ >= limit;
     }
 
     /// Ends the process without calling MPI, which may be the cause of the hang. The launcher then
     /// ends the job.
-    [[noreturn]] static void end(const Standing& s) {
+    [[noreturn]] static void end(const WatchedCall& s) {
         std::fprintf(stderr, "thalweg: rank %d ends the job (setting watchdog)\n",
                      s.watchdog_->rank_);
         std::fflush(nullptr);
@@ -92,7 +92,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::vector<Standing*> standings_;
+    std::vector<WatchedCall*> standings_;
     bool stopping_ = false;
     std::thread thread_;
 };
@@ -114,7 +114,8 @@ std::unique_ptr<Watchdog> Watchdog::make(std::int64_t seconds, std::int64_t limi
     return watchdog;
 }
 
-Standing::Standing(const Watchdog* watchdog, const char* call, const char* path, std::int64_t step)
+WatchedCall::WatchedCall(const Watchdog* watchdog, const char* call, const char* path,
+                         std::int64_t step)
     : watchdog_(watchdog), call_(call), path_(path), step_(step) {
     if (watchdog_ == nullptr) return;
     waiting_ = &waiting_for;
@@ -124,7 +125,7 @@ Standing::Standing(const Watchdog* watchdog, const char* call, const char* path,
 }
 
 /// Sets the time of the next report, or of the limit if that comes first.
-void Standing::set_due(Clock::time_point now) {
+void WatchedCall::set_due(Clock::time_point now) {
     const std::chrono::seconds interval = watchdog_->interval_, limit = watchdog_->limit_;
     if (interval.count() > 0)
         while (due_ <= now) due_ += interval;
@@ -132,7 +133,7 @@ void Standing::set_due(Clock::time_point now) {
         due_ = begin_ + limit;
 }
 
-Standing::~Standing() {
+WatchedCall::~WatchedCall() {
     if (watchdog_ != nullptr) watchdog_->thread_->remove(this);
 }
 

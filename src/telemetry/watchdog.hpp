@@ -23,7 +23,7 @@ public:
     static std::unique_ptr<Watchdog> make(std::int64_t seconds, std::int64_t limit, int rank);
 
 private:
-    friend class Standing;
+    friend class WatchedCall;
     friend class WatchdogThread;
     std::shared_ptr<WatchdogThread> thread_;
     std::chrono::seconds interval_{0};  ///< 0: no reports
@@ -33,18 +33,18 @@ private:
 
 /// A call of the library that is watched for the duration of a scope. Costs nothing without a
 /// watchdog.
-class Standing {
+class WatchedCall {
 public:
     /**
      * @param watchdog  may be null; it and the texts must outlive this object
      * @param path      path of the file that the call is about; null if there is none
      * @param step      step of the file, from 1; 0 if there is none
      */
-    Standing(const Watchdog* watchdog, const char* call, const char* path = nullptr,
-             std::int64_t step = 0);
-    ~Standing();
-    Standing(const Standing&) = delete;
-    Standing& operator=(const Standing&) = delete;
+    WatchedCall(const Watchdog* watchdog, const char* call, const char* path = nullptr,
+                std::int64_t step = 0);
+    ~WatchedCall();
+    WatchedCall(const WatchedCall&) = delete;
+    WatchedCall& operator=(const WatchedCall&) = delete;
 
 private:
     friend class WatchdogThread;

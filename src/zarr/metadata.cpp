@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "zarr/base64.hpp"
 
 namespace thalweg::detail {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "index/box.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/classic/defined_file.hpp"

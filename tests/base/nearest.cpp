@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/nearest.hpp"
+#include "base/text/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests the number of processors that a process may use, and a container's quota.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/processors.hpp"
+#include "base/system/processors.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

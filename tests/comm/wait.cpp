@@ -15,12 +15,12 @@ using namespace thalweg::detail;
 namespace {
 
 TEST(Wait, ReturnsAtOnceIfTheWordHasChanged) {
-    Word word{5};
+    Futex word{5};
     wait_while(word, 4, nullptr);
 }
 
 TEST(Wait, SleepsUntilTheWordChanges) {
-    Word word{0};
+    Futex word{0};
     std::atomic<bool> returned{false};
     std::thread sleeper([&] {
         wait_while(word, 0, nullptr);
@@ -38,7 +38,7 @@ TEST(Wait, SleepsUntilTheWordChanges) {
 }
 
 TEST(Wait, NoWakeIsLost) {
-    Word ping{0}, pong{0};
+    Futex ping{0}, pong{0};
     constexpr std::uint32_t rounds = 2000;
     std::thread other([&] {
         for (std::uint32_t i = 0; i < rounds; ++i) {
@@ -57,7 +57,7 @@ TEST(Wait, NoWakeIsLost) {
 }
 
 TEST(Wait, LooksBeforeItSleeps) {
-    Word word{0};
+    Futex word{0};
     std::thread other([&] {
         sleep_seconds(0.005);
         word = 1;  // change the word without waking the sleeper

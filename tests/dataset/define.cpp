@@ -16,7 +16,7 @@ public:
     Memory* arena(Status&) override { return nullptr; }
     Background* background(Status&) override { return nullptr; }
     Packers& packers() override { return packers_; }
-    Port* port() override { return nullptr; }
+    ServerConnection* port() override { return nullptr; }
     CallAgreement& call_agreement() override { return *call_agreement_; }
     std::unique_ptr<CallAgreement> call_agreement_;
 

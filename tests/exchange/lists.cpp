@@ -108,8 +108,8 @@ TEST(Lists, WhoIsToldOfAShareFindsTheSameParts) {
     Random random(4);
     for (int k = 0; k < 300; ++k) {
         const Sample s(random);
-        Space space;
-        Place p;
+        FileSection space;
+        VariableSlot p;
         p.shape = s.file_shape;
         p.bytes = p.padded = volume(s.file_shape);
         space.places.push_back(p);

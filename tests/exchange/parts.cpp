@@ -12,8 +12,8 @@ using namespace thalweg::detail;
 
 namespace {
 
-Space two_places() {
-    Space space;
+FileSection two_places() {
+    FileSection space;
     space.places.push_back({0, 0, 30, 32, 2, {3, 5}});
     space.places.push_back({1, 32, 80, 80, 8, {10}});
     space.bytes = 112;
@@ -195,7 +195,7 @@ TEST(ForParts, SenderAndReceiverAgree) {
 }
 
 TEST(PlacesIn, ElementsOfAPiece) {
-    const Space space = two_places();
+    const FileSection space = two_places();
     using Found = std::map<std::size_t, std::pair<std::int64_t, std::int64_t>>;
     const auto found_in = [&](Extent piece) {
         Found found;
@@ -213,9 +213,9 @@ TEST(PieceCursor, PiecesAreTheExtents) {
     Random random(3);
     for (int i = 0; i < 3000; ++i) {
         SCOPED_TRACE(i);
-        Space space;
+        FileSection space;
         for (int v = 0; v < 4; ++v) {
-            Place p;
+            VariableSlot p;
             p.offset = space.bytes;
             p.element = random.pick<std::int64_t>({1, 2, 4, 8});
             p.shape = {random.between(1, 400)};

@@ -35,10 +35,10 @@ struct ModelGrid {
     }
 
     /// Makes a record with 34 variables of three dimensions and 40 of two (lat lon).
-    Space record() const {
-        Space space;
+    FileSection record() const {
+        FileSection space;
         for (int v = 0; v < 74; ++v) {
-            Place p;
+            VariableSlot p;
             p.variable = v;
             p.element = 4;
             p.offset = space.bytes;
@@ -63,7 +63,7 @@ struct Plan {
 
 /// Plans one record as rank `rank` would, and visits its pieces.
 Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
-    const Space space = grid.record();
+    const FileSection space = grid.record();
     const Box box = grid.block(rank);
     // The order in memory is (lat, lev, lon): the index swap of the model.
     Box in_memory = box;
@@ -127,7 +127,7 @@ std::unique_ptr<Layout> rows_of(const ModelGrid& grid) {
 /// @param in_rows  each writer has a range of rows of every variable
 void check(const ModelGrid& grid, const Layout& layout, std::int64_t alignment,
            bool in_rows = false) {
-    const Space space = grid.record();
+    const FileSection space = grid.record();
     const std::int64_t each = space.bytes / layout.writers();
     for (std::int64_t rank : {0, 1, 4321, 50'000, 77'777, 99'999}) {
         SCOPED_TRACE(testing::Message() << layout.writers() << " writers, rank " << rank);

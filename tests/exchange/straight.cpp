@@ -39,7 +39,7 @@ struct Numbered : Source {
 
 /// A box of a grid. The order in memory is that of the file.
 struct Sample {
-    Space space;
+    FileSection space;
     std::vector<PlaceSource> sources;
     std::shared_ptr<const Decomposition> decomposition;
     std::vector<int> order;
@@ -60,7 +60,7 @@ struct Sample {
         arrays.assign(static_cast<std::size_t>(variables),
                       std::vector<std::int32_t>(static_cast<std::size_t>(box.volume()), -1));
         for (int v = 0; v < variables; ++v) {
-            Place p;
+            VariableSlot p;
             p.variable = v;
             p.element = 4;
             p.offset = space.bytes;

@@ -157,8 +157,8 @@ int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
     root = check::make_folder("told_at_once");
     std::vector<std::string> sets{"method=record", "method=record; durable=yes; node_size=2",
-                                  // The keeper, which counts the records, is not the first rank of
-                                  // its node.
+                                  // The header writer, which counts the records, is not the first
+                                  // rank of its node.
                                   "method=record; writers=1:1; node_size=3",
                                   "method=record; writers=1:1", "method=direct; node_size=2",
                                   "method=slabs; files=variable"};

@@ -16,7 +16,7 @@ using namespace thalweg::detail;
 namespace {
 
 TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
-    Space space;
+    FileSection space;
     space.bytes = 4 * (3 * 10 * 8 + 8);
     space.places.push_back({0, 0, 960, 960, 4, {3, 10, 8}, {5, 1, 2}});
     space.places.push_back({1, 960, 32, 32, 4, {8}, {2}});

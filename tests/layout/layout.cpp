@@ -16,13 +16,13 @@ using namespace thalweg::detail;
 namespace {
 
 /// Makes adjacent places as netCDF does for fixed-size variables or for one record.
-Space random_space(Random& random, std::int64_t longest) {
-    Space space;
+FileSection random_space(Random& random, std::int64_t longest) {
+    FileSection space;
     const std::int64_t n = random.between(1, 6);
     std::vector<std::int64_t> lengths;  // length of each dimension
     for (int d = 0; d < 5; ++d) lengths.push_back(random.between(1, longest));
     for (std::int64_t i = 0; i < n; ++i) {
-        Place p;
+        VariableSlot p;
         p.variable = static_cast<int>(i);
         p.offset = space.bytes;
         p.element = random.pick<std::int64_t>({1, 2, 4, 8});
@@ -46,7 +46,7 @@ Space random_space(Random& random, std::int64_t longest) {
 }
 
 /// Returns the byte ranges of the whole space that a share contains.
-std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
+std::vector<Extent> bytes_of(const Share& share, const FileSection& whole) {
     if (!share.boxed()) return share.extents();
     EXPECT_EQ(share.extents().size(), share.space().bytes > 0 ? 1U : 0U);
     std::vector<Extent> result;
@@ -57,8 +57,8 @@ std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
             result.push_back({begin, end});
     };
     for (std::size_t i = 0; i < whole.places.size(); ++i) {
-        const Place& p = whole.places[i];
-        const Place& seen = share.space().places[i];
+        const VariableSlot& p = whole.places[i];
+        const VariableSlot& seen = share.space().places[i];
         if (seen.bytes == 0) continue;
         Box box;
         box.nd = static_cast<int>(seen.shape.size());
@@ -84,14 +84,14 @@ std::vector<Extent> bytes_of(const Share& share, const Space& whole) {
 }
 
 /// Returns the length of a dimension; 1 if no place has it.
-std::int64_t length_of(const Space& space, int dim) {
-    for (const Place& p : space.places)
+std::int64_t length_of(const FileSection& space, int dim) {
+    for (const VariableSlot& p : space.places)
         for (std::size_t d = 0; d < p.dims.size(); ++d)
             if (p.dims[d] == dim) return p.shape[d];
     return 1;
 }
 
-Grid random_grid(Random& random, const Space& space) {
+Grid random_grid(Random& random, const FileSection& space) {
     Grid grid;
     grid.rows = static_cast<int>(random.between(1, 5));
     grid.columns = static_cast<int>(random.between(1, 5));
@@ -112,7 +112,7 @@ Grid random_grid(Random& random, const Space& space) {
 
 struct Case {
     const char* method = "";
-    Space space;
+    FileSection space;
     std::unique_ptr<Layout> layout;
     std::int64_t base = 0, alignment = 0;
     std::vector<std::vector<Extent>> shares;
@@ -121,7 +121,7 @@ struct Case {
 std::ostream& operator<<(std::ostream& out, const Case& c) {
     out << c.method << " of " << c.layout->writers() << " writers, base " << c.base
         << ", alignment " << c.alignment << ", places";
-    for (const Place& p : c.space.places)
+    for (const VariableSlot& p : c.space.places)
         out << " [" << p.offset << "+" << p.bytes << "/" << p.padded << " of " << p.element << "]";
     return out;
 }
@@ -185,7 +185,7 @@ TEST(Layout, NoElementAndNoPaddingIsSplit) {
     for_cases(2, 5000, [](const Case& c, Random&) {
         for (const auto& share : c.shares)
             for (const Extent& e : share)
-                for (const Place& p : c.space.places)
+                for (const VariableSlot& p : c.space.places)
                     for (std::int64_t cut : {e.begin, e.end})
                         if (cut > p.offset && cut < p.offset + p.padded) {
                             ASSERT_LT(cut, p.offset + p.bytes);
@@ -195,7 +195,7 @@ TEST(Layout, NoElementAndNoPaddingIsSplit) {
 }
 
 TEST(Layout, ReachHoldsTheShareForAnyBase) {
-    const auto check_reach = [](const Layout& layout, const Space& space, std::int64_t base) {
+    const auto check_reach = [](const Layout& layout, const FileSection& space, std::int64_t base) {
         for (int w = 0; w < layout.writers(); ++w) {
             const auto reach = bytes_of(layout.reach(w, space), space);
             for (const Extent& e : bytes_of(layout.share(w, space, base), space)) {
@@ -209,10 +209,10 @@ TEST(Layout, ReachHoldsTheShareForAnyBase) {
     // Places that must not be divided, with padding, such as small chunks.
     Random random(5);
     for (int i = 0; i < 5000; ++i) {
-        Space space;
+        FileSection space;
         for (int n = static_cast<int>(random.between(1, 6)); n > 0; --n) {
             const std::int64_t bytes = random.between(1, 12);
-            Place p{n, space.bytes, bytes, (bytes + 7) / 8 * 8, 1, {bytes}};
+            VariableSlot p{n, space.bytes, bytes, (bytes + 7) / 8 * 8, 1, {bytes}};
             p.grain = bytes;
             space.bytes += p.padded;
             space.places.push_back(std::move(p));
@@ -223,7 +223,7 @@ TEST(Layout, ReachHoldsTheShareForAnyBase) {
 }
 
 /// Returns a random box of a place.
-Box random_box(Random& random, const Place& p) {
+Box random_box(Random& random, const VariableSlot& p) {
     Box box;
     box.nd = static_cast<int>(p.shape.size());
     for (std::size_t d = 0; d < p.shape.size(); ++d) {
@@ -236,7 +236,7 @@ Box random_box(Random& random, const Place& p) {
 TEST(Layout, WritersOfABoxContainItsOwnersForAnyBase) {
     for_cases(3, 3000, [](const Case& c, Random& random) {
         for (std::size_t i = 0; i < c.space.places.size(); ++i) {
-            const Place& p = c.space.places[i];
+            const VariableSlot& p = c.space.places[i];
             const Box box = random_box(random, p);
             std::set<int> writers;
             c.layout->add_writers(c.space, i, box, writers);
@@ -266,14 +266,14 @@ TEST(Layout, WritersOfABoxContainItsOwnersForAnyBase) {
 TEST(GridLayout, FilesOfTheirOwnAreDenseAndPadded) {
     Random random(11);
     for (int i = 0; i < 500; ++i) {
-        const Space space = random_space(random, 12);
+        const FileSection space = random_space(random, 12);
         Grid grid = random_grid(random, space);
         grid.own_files = true;
         const auto layout = make_grid_layout(grid);
         for (int w = 0; w < layout->writers(); ++w) {
             const Share share = layout->share(w, space, 0);
             std::int64_t at = 0;
-            for (const Place& p : share.space().places) {
+            for (const VariableSlot& p : share.space().places) {
                 EXPECT_EQ(p.offset, at);
                 EXPECT_EQ(p.bytes, p.bytes == 0 ? 0 : volume(p.shape) * p.element);
                 EXPECT_EQ(p.padded, (p.bytes + 3) / 4 * 4);
@@ -287,10 +287,10 @@ TEST(GridLayout, FilesOfTheirOwnAreDenseAndPadded) {
 TEST(Share, PositionsGoThereAndBack) {
     for_cases(9, 1000, [](const Case& c, Random& random) {
         for (std::size_t i = 0; i < c.space.places.size(); ++i) {
-            const Place& p = c.space.places[i];
+            const VariableSlot& p = c.space.places[i];
             for (int w = 0; w < c.layout->writers(); ++w) {
                 const Share share = c.layout->share(w, c.space, c.base);
-                const Place& seen = share.space().places[i];
+                const VariableSlot& seen = share.space().places[i];
                 const std::int64_t n = p.bytes / p.element, own = seen.bytes / seen.element;
                 const std::int64_t begin = random.below(n), end = random.between(begin, n);
                 const ElementRange within = share.within(i, {begin, end});
@@ -321,7 +321,7 @@ TEST(RecordLayout, CutsAreAlignedInTheFile) {
             ASSERT_LE(share.size(), 1U);
             for (const Extent& e : share) {
                 if (e.end == c.space.bytes) continue;
-                const Place& p = c.space.places[c.space.place_at(e.end)];
+                const VariableSlot& p = c.space.places[c.space.place_at(e.end)];
                 const std::int64_t next =
                     (c.base + e.end + c.alignment - 1) / c.alignment * c.alignment;
                 // The cut is within an element, or within its padding.
@@ -336,7 +336,7 @@ TEST(SlabsLayout, WholeRowsOfTheSlowestDimension) {
         if (std::string(c.method) != "slabs") return;
         for (const auto& share : c.shares)
             for (const Extent& e : share)
-                for (const Place& p : c.space.places)
+                for (const VariableSlot& p : c.space.places)
                     for (std::int64_t cut : {e.begin, e.end})
                         if (cut > p.offset && cut < p.offset + p.padded) {
                             ASSERT_FALSE(p.shape.empty());
@@ -345,10 +345,10 @@ TEST(SlabsLayout, WholeRowsOfTheSlowestDimension) {
     });
 }
 
-TEST(Space, ElementBoundary) {
+TEST(FileSection, ElementBoundary) {
     Random random(7);
     for (int i = 0; i < 300; ++i) {
-        const Space space = random_space(random, 5);
+        const FileSection space = random_space(random, 5);
         for (std::int64_t byte = 0; byte <= space.bytes; ++byte) {
             const std::int64_t cut = space.element_boundary(byte);
             ASSERT_LE(cut, byte);
@@ -356,7 +356,7 @@ TEST(Space, ElementBoundary) {
                 ASSERT_EQ(cut, byte);
                 continue;
             }
-            const Place& p = space.places[space.place_at(byte)];
+            const VariableSlot& p = space.places[space.place_at(byte)];
             ASSERT_GE(byte, p.offset);
             ASSERT_LT(byte, p.offset + p.padded);
             const std::int64_t last = p.offset + p.bytes - p.element;
@@ -368,7 +368,7 @@ TEST(Space, ElementBoundary) {
 }
 
 TEST(Extents, JoinsWantedPlaces) {
-    Space space;
+    FileSection space;
     for (int i = 0; i < 5; ++i) space.places.push_back({i, 10 * i, 10, 10, 1, {10}});
     space.bytes = 50;
     const auto extents = extents_of(space, {1, 1, 0, 1, 0});

@@ -13,7 +13,7 @@ using namespace thalweg::detail;
 namespace {
 
 TEST(RecordLayout, SharesAreEven) {
-    Space space;
+    FileSection space;
     space.bytes = 1 << 24;
     space.places.push_back({0, 0, space.bytes, space.bytes, 4, {1 << 22}});
     const auto layout = make_record_layout(7, 4096);
@@ -25,7 +25,7 @@ TEST(RecordLayout, SharesAreEven) {
 }
 
 TEST(RecordLayout, BeyondTwoToThe31) {
-    Space space;
+    FileSection space;
     const std::int64_t bytes = std::int64_t(1) << 40;
     space.bytes = bytes;
     space.places.push_back({0, 0, bytes, bytes, 8, {1 << 20, 1 << 17}});
@@ -53,7 +53,7 @@ TEST(RecordLayout, BeyondTwoToThe31) {
 /// elements.
 TEST(RecordLayout, ManyWritersOfLittleAreNotAllMet) {
     constexpr std::int64_t alignment = 1 << 20;
-    Space space;
+    FileSection space;
     space.bytes = 50 * alignment;
     space.places.push_back({0, 0, space.bytes, space.bytes, 4, {50 << 18}});
     const auto layout = make_record_layout(2048, alignment);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "plan/busy_writers.hpp"
-#include "plan/shares.hpp"
+#include "plan/shares/busy_writers.hpp"
+#include "plan/shares/shares.hpp"
 
 using namespace thalweg;
 using namespace thalweg::planning;
@@ -73,9 +73,9 @@ TEST_F(WorkOfAStep, BlocksGoFromNodeToNode) {
 }
 
 TEST_F(WorkOfAStep, AWriterIsFoundByWhatItWrites) {
-    detail::Space space;
+    detail::FileSection space;
     space.bytes = 1000 * 8;
-    detail::Place place;
+    detail::VariableSlot place;
     place.shape = {1000};
     place.element = 8;
     place.bytes = place.padded = space.bytes;
@@ -85,5 +85,5 @@ TEST_F(WorkOfAStep, AWriterIsFoundByWhatItWrites) {
     EXPECT_EQ(busy.number, 2);
     ASSERT_EQ(busy.few.size(), 2U);
     for (const int w : busy.few) EXPECT_EQ(layout->share(w, space, 0).extents().size(), 1U);
-    EXPECT_EQ(busy_writers(*layout, detail::Space{}).number, 0);
+    EXPECT_EQ(busy_writers(*layout, detail::FileSection{}).number, 0);
 }

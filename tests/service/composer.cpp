@@ -39,7 +39,7 @@ public:
         std::string text =
             fmt::format("byte {} of {}, expected {};", at, file.size(), bytes.size());
         for (const bool record : {false, true})
-            for (const Place& p : plan_.spaces.of(record).places)
+            for (const VariableSlot& p : plan_.spaces.of(record).places)
                 text += fmt::format(" {} '{}' at {} + {} / {}", record ? "record" : "fixed",
                                     of(p.variable).name, plan_.spaces.base(record, 0) + p.offset,
                                     p.bytes, p.padded);

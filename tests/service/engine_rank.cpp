@@ -41,7 +41,7 @@ std::vector<double> with_halo(const std::vector<double>& values, const Box& box,
 
 }  // namespace
 
-Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* port,
+Rank::Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, ServerConnection* port,
            std::shared_ptr<std::vector<char>> bytes)
     : case_(c), random_(seed), expected_(c) {
     Status status;
@@ -79,15 +79,15 @@ void Rank::open() {
     const bool writer = std::find(writers.begin(), writers.end(), team_->rank()) != writers.end();
     StorageOptions options = file_->storage_options();
     options.is_there = false;
-    options.keeper = writers.front();
+    options.header_writer = writers.front();
     options.writers = static_cast<int>(writers.size());
     options.behind = case_.options.service == "background";
     const auto& node_of = team_->topology().node_of;
     const auto beside = [&](int rank) {
         return node_of[static_cast<std::size_t>(rank)] ==
-               node_of[static_cast<std::size_t>(options.keeper)];
+               node_of[static_cast<std::size_t>(options.header_writer)];
     };
-    options.beside_keeper = beside(team_->rank());
+    options.beside_header_writer = beside(team_->rank());
     options.all_beside =
         static_cast<int>(std::count_if(writers.begin(), writers.end(), beside)) - 1;
     ok(target_.storage->create(team_->world(), case_.path, file_->definitions, options, writer,
@@ -444,7 +444,7 @@ void run_ranks(const Case& c, std::uint64_t seed, std::shared_ptr<std::vector<ch
             while (!server.ended())
                 if (!server.work()) sleep_seconds(20e-6);
         } else {
-            Port port(server_roles, transport, node_table);
+            ServerConnection port(server_roles, transport, node_table);
             {
                 Rank rank(c, seed, std::move(part), &port, bytes);
                 act(rank);

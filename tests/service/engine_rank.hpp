@@ -16,7 +16,7 @@ namespace thalweg::detail {
 class Rank {
 public:
     /// @param port  connection to the servers; null if there are none
-    Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, Port* port,
+    Rank(const Case& c, std::uint64_t seed, std::unique_ptr<Comm> comm, ServerConnection* port,
          std::shared_ptr<std::vector<char>> bytes);
 
     void run();

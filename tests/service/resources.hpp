@@ -13,7 +13,7 @@ namespace thalweg::detail {
 class Resources final : public SessionResources {
 public:
     /// @param port  connection to the servers; null if there are none
-    Resources(Team& team, std::int64_t buffer, Port* port = nullptr)
+    Resources(Team& team, std::int64_t buffer, ServerConnection* port = nullptr)
         : team_(team),
           port_(port),
           arena_(team.node().share(static_cast<std::size_t>(buffer))),
@@ -24,12 +24,12 @@ public:
         return background_.get();
     }
     Packers& packers() override { return packers_; }
-    Port* port() override { return port_; }
+    ServerConnection* port() override { return port_; }
     CallAgreement& call_agreement() override { return call_agreement_; }
 
 private:
     Team& team_;
-    Port* port_;
+    ServerConnection* port_;
     std::unique_ptr<Memory> arena_;
     std::unique_ptr<Background> background_;
     Packers packers_{1};

@@ -89,7 +89,7 @@ public:
 struct Plan {
     Definitions definitions;
     std::vector<char> whole;  ///< for each variable, nonzero if the ranks hold each element
-    Spaces spaces;
+    FileSections spaces;
 
     void add(const std::string& name, tw_type type, std::vector<std::int64_t> shape, bool record,
              bool is_whole = true) {

@@ -96,7 +96,7 @@ TEST(UnitPart, ClippedPartsMakeTheWhole) {
                     const auto i = static_cast<std::size_t>(e.variable);
                     const Variable& v = variables[i];
                     EXPECT_EQ(e.record, record_of[i]);
-                    const Space& space = plan.spaces.of(v.record);
+                    const FileSection& space = plan.spaces.of(v.record);
                     const std::size_t at = space.place_of(e.variable);
                     const auto share =
                         layout->share(w, space, plan.spaces.base(v.record, record_of[i]));

@@ -16,7 +16,7 @@ namespace {
 
 struct Queue {
     std::unique_ptr<Comm> comm = make_serial_comm();
-    Word doorbell{0};
+    Futex doorbell{0};
     UnitQueue unit_queue;
     Queue(std::int64_t bytes, int writers, bool grows = false)
         : unit_queue(memory(bytes, grows), writers, doorbell, *comm, grows) {}
@@ -27,7 +27,7 @@ struct Queue {
         return m;
     }
     void done(int local_writer, std::int64_t units) {
-        Word& word = unit_queue.region().done[local_writer];
+        Futex& word = unit_queue.region().done[local_writer];
         word.store(static_cast<std::uint32_t>(units));
         wake_all(word);
     }

@@ -49,7 +49,7 @@ struct PlacedFile final : MemoryStorage, Placement {
     Status settle(bool&) override { return broken; }
     std::int64_t packed() const override { return given; }
     std::int64_t settled() const override { return there; }
-    bool beside_keeper() const override { return true; }
+    bool beside_header_writer() const override { return true; }
     std::int64_t room_wanted() override { return 0; }
     void give_room(std::int64_t) override {}
     std::vector<char> take_placed() override { return {}; }
@@ -61,7 +61,7 @@ struct Office {
     Plan plan;
     PlacedFile file;
     std::unique_ptr<Comm> comm = make_serial_comm();
-    Word doorbell{0};
+    Futex doorbell{0};
     std::vector<std::unique_ptr<UnitQueue>> ranks;
     std::unique_ptr<UnitWriter> unit_writer;
     Host host;

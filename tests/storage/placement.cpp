@@ -1,5 +1,5 @@
-// Tests how writers of compressed chunks get places in the file, and report them to the keeper.
-// Without MPI; threads act as writers. SPDX-License-Identifier: Apache-2.0
+// Tests how writers of compressed chunks get places in the file, and report them to the header
+// writer. Without MPI; threads act as writers. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
 #include <sys/stat.h>
@@ -89,8 +89,8 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(lot.at, 104);
 }
 
-// Four writers that share memory with the keeper, and two that send messages, write at the same
-// time.
+// Four writers that share memory with the header writer, and two that send messages, write at the
+// same time.
 TEST(Placement, WritersOfSeveralNodes) {
     constexpr int writers = 6, far = 4;  // number of the first remote writer
     constexpr std::int64_t first = 1000, units = 40;
@@ -117,9 +117,9 @@ TEST(Placement, WritersOfSeveralNodes) {
             std::make_unique<ChunkPlacer>(std::span(&grid, 1), w == 0, write, seconds[at]);
         placers[at]->set_end(first);
         placers[at]->share(*comm, 0, w < far, far - 1);
-        EXPECT_EQ(placers[at]->beside_keeper(), w < far);
+        EXPECT_EQ(placers[at]->beside_header_writer(), w < far);
     });
-    ChunkPlacer& keeper = *placers[0];
+    ChunkPlacer& header_writer = *placers[0];
     std::atomic<int> busy{writers}, unsettled{writers};
     std::vector<std::thread> threads;
     for (int w = 0; w < writers; ++w)
@@ -129,7 +129,7 @@ TEST(Placement, WritersOfSeveralNodes) {
             bool moved = false;
             std::int64_t number = 0;
             for (std::int64_t unit = 0; unit < units; ++unit) {
-                // Sometimes make more chunks than fit into one report to the keeper.
+                // Sometimes make more chunks than fit into one report to the header writer.
                 for (std::int64_t k = random.below(unit % 7 == 0 ? 900 : 20); k > 0; --k) {
                     const std::int64_t at = w * 1000 + number++ % 1000;
                     const std::int64_t bytes = random.between(1, 300);
@@ -157,7 +157,7 @@ TEST(Placement, WritersOfSeveralNodes) {
                 last = busy == 0;
                 if (const std::int64_t bytes = placer.room_wanted(); bytes > 0) {
                     EXPECT_EQ(bytes % 8, 0);
-                    placer.give_room(keeper.take_room(bytes));
+                    placer.give_room(header_writer.take_room(bytes));
                 }
                 std::this_thread::yield();
             }
@@ -167,17 +167,18 @@ TEST(Placement, WritersOfSeveralNodes) {
     for (int w = far; w < writers; ++w) {
         ChunkPlacer& placer = *placers[static_cast<std::size_t>(w)];
         if (const std::int64_t bytes = placer.room_wanted(); bytes > 0)
-            placer.give_room(keeper.take_room(bytes));
+            placer.give_room(header_writer.take_room(bytes));
         bool moved = false;
         ASSERT_TRUE(placer.settle(moved).ok());
         EXPECT_EQ(placer.settled(), placer.packed());
-        keeper.add_placed(placer.take_placed());
+        header_writer.add_placed(placer.take_placed());
         EXPECT_TRUE(placer.take_placed().empty());
     }
     bool moved = false;
-    ASSERT_TRUE(keeper.settle(moved).ok());
-    const auto early = keeper.take_counted([](const PlacedChunk& c) { return c.record < 10; });
-    const auto late = keeper.take_counted([](const PlacedChunk&) { return true; });
+    ASSERT_TRUE(header_writer.settle(moved).ok());
+    const auto early =
+        header_writer.take_counted([](const PlacedChunk& c) { return c.record < 10; });
+    const auto late = header_writer.take_counted([](const PlacedChunk&) { return true; });
     std::int64_t all = 0;
     for (const std::int64_t n : chunks_of) all += n;
     EXPECT_EQ(static_cast<std::int64_t>(early.size() + late.size()), all);
@@ -256,25 +257,25 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
         StorageOptions options;
         options.format = Format::netcdf4;
         options.writers = 2;
-        options.beside_keeper = rank == 0;
+        options.beside_header_writer = rank == 0;
         FileMap map;
         const Status status = storage->create(*comm, path, definitions, options, true, map);
         ASSERT_TRUE(status.ok()) << status.text;
     });
-    Storage &keeper = *storages[0], &far = *storages[1];
-    Placement *its = keeper.placement(), *mine = far.placement();
+    Storage &header_writer = *storages[0], &far = *storages[1];
+    Placement *its = header_writer.placement(), *mine = far.placement();
     ASSERT_NE(its, nullptr);
     ASSERT_NE(mine, nullptr);
-    EXPECT_TRUE(its->beside_keeper());
-    EXPECT_FALSE(mine->beside_keeper());
+    EXPECT_TRUE(its->beside_header_writer());
+    EXPECT_FALSE(mine->beside_header_writer());
     bool moved = false;
-    for (Storage* s : {&keeper, &far}) s->begin_boxes();
-    // Rows 0 and 1 belong to the keeper, the others to the other writer.
+    for (Storage* s : {&header_writer, &far}) s->begin_boxes();
+    // Rows 0 and 1 belong to the header writer, the others to the other writer.
     for (int r = 0; r < 2; ++r) {
-        ASSERT_TRUE(put(keeper, r, 0, 2 * nx, 10 + r).ok());
+        ASSERT_TRUE(put(header_writer, r, 0, 2 * nx, 10 + r).ok());
         ASSERT_TRUE(put(far, r, 2 * nx, 2 * nx, 20 + r).ok());
     }
-    for (Storage* s : {&keeper, &far}) ASSERT_TRUE(s->end_unit(2, false).ok());
+    for (Storage* s : {&header_writer, &far}) ASSERT_TRUE(s->end_unit(2, false).ok());
     EXPECT_EQ(its->settled(), its->packed());
     EXPECT_EQ(mine->packed(), 4);
     EXPECT_EQ(mine->settled(), 0);
@@ -294,8 +295,8 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     mine->give_room(its->take_room(mine->room_wanted()));
     ASSERT_TRUE(mine->settle(moved).ok());
     its->add_placed(mine->take_placed());
-    ASSERT_TRUE(keeper.set_records(2, false).ok());
-    for (Storage* s : {&keeper, &far}) ASSERT_TRUE(s->close(2, {}).ok());
+    ASSERT_TRUE(header_writer.set_records(2, false).ok());
+    for (Storage* s : {&header_writer, &far}) ASSERT_TRUE(s->close(2, {}).ok());
     std::vector<int> wanted;
     for (int r = 0; r < 2; ++r) {
         wanted.insert(wanted.end(), 2 * nx, 10 + r);
@@ -307,7 +308,7 @@ TEST(Placement, AChunkChangesBeforeItHasAPlace) {
     std::filesystem::remove(path);
 }
 
-// The keeper extends the file while others write beyond its end: their data must stay.
+// The header writer extends the file while others write beyond its end: their data must stay.
 TEST(Placement, WhatOthersWriteMeanwhileStays) {
     const std::string path = "placement_end_" + std::to_string(getpid()) + ".nc";
     const Definitions definitions = small_definitions();
@@ -316,7 +317,7 @@ TEST(Placement, WhatOthersWriteMeanwhileStays) {
     StorageOptions options;
     options.format = Format::netcdf4;
     options.writers = 2;
-    options.beside_keeper = true;
+    options.beside_header_writer = true;
     FileMap map;
     ASSERT_TRUE(storage->create(*comm, path, definitions, options, true, map).ok());
     static const char* const text = "a chunk of another writer";

@@ -24,7 +24,7 @@ std::string printed(F&& f) {
 TEST(Watchdog, IsNoneWithoutSeconds) {
     EXPECT_EQ(Watchdog::make(0, 0, 3), nullptr);
     EXPECT_EQ(printed([] {
-                  const Standing standing(nullptr, "tw_put", "history.nc", 1);
+                  const WatchedCall standing(nullptr, "tw_put", "history.nc", 1);
                   pause(1.2);
               }),
               "");
@@ -33,7 +33,7 @@ TEST(Watchdog, IsNoneWithoutSeconds) {
 TEST(Watchdog, PrintsAgainAndAgainWhatIsWaitedFor) {
     const auto watchdog = Watchdog::make(1, 0, 3);
     EXPECT_EQ(printed([&] {
-                  const Standing standing(watchdog.get(), "tw_end_step", "history.nc", 12);
+                  const WatchedCall standing(watchdog.get(), "tw_end_step", "history.nc", 12);
                   const Waiting waiting("the outermost");
                   const Waiting inner("the inner");
                   pause(2.5);
@@ -47,7 +47,7 @@ TEST(Watchdog, PrintsAgainAndAgainWhatIsWaitedFor) {
 TEST(Watchdog, LeavesOutWhatIsNotKnown) {
     const auto watchdog = Watchdog::make(1, 0, 0);
     EXPECT_EQ(printed([&] {
-                  const Standing standing(watchdog.get(), "tw_init");
+                  const WatchedCall standing(watchdog.get(), "tw_init");
                   { const Waiting over("what is over"); }
                   pause(1.5);
               }),
@@ -58,7 +58,7 @@ TEST(Watchdog, IsSilentBetweenCallsThatReturn) {
     const auto watchdog = Watchdog::make(1, 0, 0);
     EXPECT_EQ(printed([&] {
                   for (int i = 0; i < 3; ++i) {
-                      const Standing standing(watchdog.get(), "tw_put");
+                      const WatchedCall standing(watchdog.get(), "tw_put");
                       pause(0.6);
                   }
                   pause(1.2);
@@ -71,7 +71,7 @@ TEST(WatchdogDeathTest, EndsAProcessWhoseCallTakesTooLong) {
     EXPECT_DEATH(
         {
             const auto watchdog = Watchdog::make(0, 1, 3);
-            const Standing standing(watchdog.get(), "tw_end_step", "history.nc", 12);
+            const WatchedCall standing(watchdog.get(), "tw_end_step", "history.nc", 12);
             pause(5);
         },
         "rank 3 has been in tw_end_step of history.nc");
@@ -83,12 +83,12 @@ TEST(Watchdog, WatchesSeveralSessionsAndThreads) {
     const auto second = Watchdog::make(2, 0, 5);
     const std::string text = printed([&] {
         std::thread other([&] {
-            const Standing standing(second.get(), "tw_sync", "b.nc");
+            const WatchedCall standing(second.get(), "tw_sync", "b.nc");
             const Waiting waiting("the other thread");
             pause(2.5);
         });
         {
-            const Standing standing(first.get(), "tw_close", "a.nc");
+            const WatchedCall standing(first.get(), "tw_close", "a.nc");
             for (int i = 0; i < 150; ++i) {
                 const Waiting waiting("the first");
                 pause(0.01);

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "publish/committed.hpp"
 #include "publish/write_lock.hpp"
 #include "size_text.hpp"

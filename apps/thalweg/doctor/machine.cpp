@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/free_memory.hpp"
-#include "base/processors.hpp"
+#include "base/system/free_memory.hpp"
+#include "base/system/processors.hpp"
 #include "size_text.hpp"
 
 namespace thalweg::app {

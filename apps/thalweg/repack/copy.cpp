@@ -83,7 +83,7 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
         if (writes) block = blocks.block(mine);
         read(v, first, block);
         std::vector<detail::Chunk> chunks;
-        Status status = detail::alone([&]() -> Status {
+        Status status = detail::catch_errors([&]() -> Status {
             if (writes) chunks = pack(number, first, block);
             return {};
         });

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/text.hpp"
 #include "choose/choose.hpp"
 #include "inspect/inquiry.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "in_session.hpp"
 #include "repack/copy.hpp"
 #include "storage/posix/paths.hpp"

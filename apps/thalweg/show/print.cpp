@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "size_text.hpp"
 
 namespace thalweg::app {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <span>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "streams/convert.hpp"
 #include "streams/namelist.hpp"
 

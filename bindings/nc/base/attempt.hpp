@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "base/arithmetic.hpp"
+#include "base/system/arithmetic.hpp"
 #include "nc/base/error.hpp"
 
 namespace thalweg::nc {

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "api/system_error.h"
-#include "base/arithmetic.hpp"
+#include "base/system/arithmetic.hpp"
 
 namespace thalweg::nc {
 

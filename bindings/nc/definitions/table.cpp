@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-#include "base/normal_form.hpp"
+#include "base/text/normal_form.hpp"
 #include "nc/base/error.hpp"
 #include "nc/base/types.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "base/ignore_sigxfsz.hpp"
-#include "base/untaken.hpp"
+#include "base/system/bypass_shim.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "nc/definitions/table.hpp"
 
 namespace thalweg::nc {
@@ -27,7 +27,7 @@ public:
     Quiet& operator=(const Quiet&) = delete;
 
 private:
-    detail::Untaken untaken_;
+    detail::BypassShim untaken_;
     detail::IgnoreSigxfsz no_signal_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;

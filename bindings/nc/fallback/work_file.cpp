@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ignore_sigxfsz.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 
 namespace thalweg::nc {
 

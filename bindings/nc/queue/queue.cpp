@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/ignore_sigxfsz.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "nc/base/error.hpp"
 #include "nc/base/session.hpp"
 

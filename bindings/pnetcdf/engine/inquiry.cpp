@@ -202,7 +202,8 @@ int ncmpi_inq_file_info(File& file, MPI_Info* used) {
         else
             MPI_Info_create(used);
         // Alignments are chosen when the definitions of a new file end.
-        const detail::HeaderPadding spacing = file.definitions.spacing.value_or(detail::HeaderPadding{});
+        const detail::HeaderPadding spacing =
+            file.definitions.spacing.value_or(detail::HeaderPadding{});
         const auto padded = [](Index n) { return std::to_string((n + 3) / 4 * 4); };
         const Index own = file.handle().hint("nc_var_align_size"),
                     own_header = file.handle().hint("nc_header_align_size");

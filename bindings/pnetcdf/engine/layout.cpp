@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/ignore_sigxfsz.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
 #include "nc/base/ranks.hpp"
 #include "pnetcdf/engine/codes.hpp"
 

@@ -58,7 +58,7 @@ constexpr int rounds = 4;
 /// difference is the cost of the runs.
 void measure_lists(Team& team, double seconds, Machine& machine) {
     std::unique_ptr<ListedField> in_short, in_long;
-    const Status had = team.agree(alone([&]() -> Status {
+    const Status had = team.agree(catch_errors([&]() -> Status {
         if (team.rank() != 0) return {};
         in_short = std::make_unique<ListedField>(short_run);
         in_long = std::make_unique<ListedField>(long_run);

@@ -77,7 +77,7 @@ double all_sum(Team& team, double value) {
 
 void measure_memory(Team& team, double seconds, Machine& machine) {
     std::unique_ptr<Field> field;
-    const Status had = team.agree(alone([&]() -> Status {
+    const Status had = team.agree(catch_errors([&]() -> Status {
         field = std::make_unique<Field>();
         return {};
     }));

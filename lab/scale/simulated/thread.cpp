@@ -1,7 +1,7 @@
-// Threads of the library in a simulation: in place of src/base/thread.cpp. Threads whose waits can
-// be simulated are actors on the node of their rank; there are no others.
+// Threads of the library in a simulation: in place of src/base/system/thread.cpp. Threads whose
+// waits can be simulated are actors on the node of their rank; there are no others.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <utility>

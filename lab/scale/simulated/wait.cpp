@@ -16,13 +16,13 @@ namespace sg4 = simgrid::s4u;
 
 /// Returns the ranks that sleep on each word. All ranks are contexts of one thread, which changes
 /// its context only in calls of the simulation.
-std::multimap<const Word*, sg4::Semaphore*>& sleepers() {
-    static std::multimap<const Word*, sg4::Semaphore*> all;
+std::multimap<const Futex*, sg4::Semaphore*>& sleepers() {
+    static std::multimap<const Futex*, sg4::Semaphore*> all;
     return all;
 }
 
 /// @param seconds  longest time to sleep; negative: no limit
-void sleep_on(Word& word, double seconds) {
+void sleep_on(Futex& word, double seconds) {
     const scale::HeapPause pause;
     const sg4::SemaphorePtr bell = sg4::Semaphore::create(0);
     const auto place = sleepers().emplace(&word, bell.get());
@@ -38,18 +38,18 @@ void sleep_on(Word& word, double seconds) {
 
 }  // namespace
 
-bool wait_briefly(Word& word, std::uint32_t value, Comm*, double seconds) {
+bool wait_briefly(Futex& word, std::uint32_t value, Comm*, double seconds) {
     if (word.load(std::memory_order_acquire) == value) sleep_on(word, seconds);
     return word.load(std::memory_order_acquire) != value;
 }
 
 /// Sleeps until the word changes. Messages in the simulation progress without help, and the
 /// simulation reports ranks that wait forever.
-void wait_while(Word& word, std::uint32_t value, Comm*, double) {
+void wait_while(Futex& word, std::uint32_t value, Comm*, double) {
     while (word.load(std::memory_order_acquire) == value) sleep_on(word, -1);
 }
 
-void wake_all(Word& word) {
+void wake_all(Futex& word) {
     const scale::HeapPause pause;
     // Copy the list first: when a rank is woken, others may run and remove themselves from it.
     std::vector<sg4::SemaphorePtr> bells;
@@ -63,7 +63,7 @@ void wake_all(Word& word) {
     }
 }
 
-void ring(Word& word) {
+void ring(Futex& word) {
     word.fetch_add(1, std::memory_order_acq_rel);
     wake_all(word);
 }

@@ -9,7 +9,7 @@
 namespace thalweg::detail {
 
 /// Returns the strides, in bytes, of a place whose elements lie densely in the order of the file.
-inline Index byte_strides(const Place& place) {
+inline Index byte_strides(const VariableSlot& place) {
     Index stride = strides_of(place.shape);
     for (std::size_t d = 0; d < place.shape.size(); ++d) stride[d] *= place.element;
     return stride;

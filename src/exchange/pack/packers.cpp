@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/processors.hpp"
-#include "base/thread.hpp"
+#include "base/system/processors.hpp"
+#include "base/system/thread.hpp"
 
 namespace thalweg::detail {
 

@@ -86,7 +86,7 @@ std::vector<HeldBox> cover(std::span<const HeldBox> boxes, std::span<const std::
 }
 
 /// Adds the boxes of a message.
-void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxes) {
+void add_boxes(std::span<const char> bytes, const FileSection& space, PlaceBoxes& boxes) {
     for_boxes(
         to_words(bytes), [&](int place) -> auto& { return space.places[place].shape; },
         [&](int place, HeldBox held) { boxes[place].push_back(std::move(held)); });
@@ -96,7 +96,7 @@ void add_boxes(std::span<const char> bytes, const Space& space, PlaceBoxes& boxe
 
 Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wanted) {
     std::vector<char> mine, together;
-    Status status = alone([&] {
+    Status status = catch_errors([&] {
         std::vector<std::int64_t> words;
         for (std::size_t p = 0; p < wanted.size(); ++p) {
             std::vector<HeldBox> boxes(wanted[p].begin(), wanted[p].end());
@@ -116,10 +116,10 @@ Status Covers::gather(Team& team, const std::vector<std::vector<WantedBox>>& wan
             append_boxes(words, p, cover(boxes[p], space_.places[p].shape));
         together = to_bytes(words);
     };
-    if (team.topology().node_rank == 0 && status.ok()) status = alone(unite_all);
+    if (team.topology().node_rank == 0 && status.ok()) status = catch_errors(unite_all);
     team.node().broadcast(together, 0);
     if (!status.ok()) return status;
-    return alone([&] {
+    return catch_errors([&] {
         own_.resize(space_.places.size());
         add_boxes(together, space_, own_);
     });
@@ -162,13 +162,13 @@ Status Covers::exchange(Team& team, const Layout& layout, const std::vector<int>
                         std::set<int>& met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
-    const Status status = alone([&] { packets = tell(topology, layout, readers, met); });
+    const Status status = catch_errors([&] { packets = tell(topology, layout, readers, met); });
     // A rank without memory takes part with no messages.
     bool have = true;
     packets = exchange_by_nodes(team, packets, have);
     if (!status.ok()) return status;
     if (!have) return out_of_memory();
-    return alone([&] {
+    return catch_errors([&] {
         remote_.resize(topology.nodes);
         for (const Packet& packet : packets) {
             PlaceBoxes& boxes = remote_[topology.node_of[packet.rank]];
@@ -192,7 +192,7 @@ bool Covers::meets(const PlaceBoxes& boxes, Extent piece) const {
 void Covers::pack(int node, Extent piece, const char* from, std::vector<char>& message) const {
     message.clear();
     for (const auto& [place, range] : places_in(space_, piece)) {
-        const Place& p = space_.places[place];
+        const VariableSlot& p = space_.places[place];
         const RowKernel kernel = move_kernel(p.element);
         const Index from_stride = byte_strides(p);
         const std::int64_t begin = p.offset - piece.begin;

@@ -17,7 +17,7 @@ using PlaceBoxes = std::vector<std::vector<HeldBox>>;
 /// Used only if there are several nodes.
 class Covers {
 public:
-    explicit Covers(const Space& space) : space_(space) {}
+    explicit Covers(const FileSection& space) : space_(space) {}
 
     /**
      * Unites the boxes that the ranks of this node want; each rank gets the result.
@@ -53,7 +53,7 @@ private:
                              const std::vector<int>& readers, std::set<int>& met) const;
     bool meets(const PlaceBoxes& boxes, Extent piece) const;
 
-    const Space& space_;
+    const FileSection& space_;
     PlaceBoxes own_;
     /// For each other node, the boxes that it wants of this reader's share; empty on ranks that are
     /// not readers.

@@ -26,12 +26,12 @@ struct ReadCache {
 /// Words of one rank in shared memory that show its progress to the other ranks of its node. Only
 /// this rank changes them. All are zero when a pass begins.
 struct ReadControl {
-    alignas(64) Word read;  ///< positions up to which the rank has read its own pieces
-    Word kept;              ///< positions up to which the rank's pieces were read ahead
+    alignas(64) Futex read;  ///< positions up to which the rank has read its own pieces
+    Futex kept;              ///< positions up to which the rank's pieces were read ahead
     /// Positions up to which the rank has received pieces of other nodes.
-    alignas(64) Word received;
+    alignas(64) Futex received;
     /// Positions up to which the rank has taken the elements that it wants.
-    alignas(64) Word taken;
+    alignas(64) Futex taken;
 
     static ReadControl* in(const Memory& arena) {
         return reinterpret_cast<ReadControl*>(arena.data());
@@ -50,7 +50,7 @@ struct ReadLane {
     bool later = false;  ///< the piece had not arrived when others were taken, and is taken later
 
     /// Returns the word that counts the positions whose pieces have arrived.
-    Word& filled() const { return local ? control->read : control->received; }
+    Futex& filled() const { return local ? control->read : control->received; }
     /// Returns the address of the piece of position k, once it has arrived.
     const char* at(std::int64_t k, const ReadCache* read_cache) const {
         if (!local || control->kept.load(std::memory_order_relaxed) <= k) return slots.at(k);

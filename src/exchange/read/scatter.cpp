@@ -8,7 +8,7 @@
 
 namespace thalweg::detail {
 
-std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
+std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, FileSection&& space,
                                        std::vector<std::vector<WantedBox>>&& wanted,
                                        const std::vector<int>& readers,
                                        const StreamOptions& options, Status& status) {
@@ -17,7 +17,7 @@ std::unique_ptr<Scatter> Scatter::make(Team& team, Memory& arena, Space&& space,
     std::set<int> met;
     if (team.topology().nodes > 1) {
         // Collective calls of a node throw on the ranks of that node only, so let all ranks agree.
-        status = team.agree(alone([&] { return scatter->covers_.gather(team, wanted); }));
+        status = team.agree(catch_errors([&] { return scatter->covers_.gather(team, wanted); }));
         if (!status.ok()) return nullptr;
         status = team.agree(scatter->covers_.exchange(team, *layout, readers, met));
         if (!status.ok()) return nullptr;

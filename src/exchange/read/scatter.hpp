@@ -35,7 +35,7 @@ public:
      * @param arena    memory of the node, `options.budget` bytes or more
      * @note Collective
      */
-    static std::unique_ptr<Scatter> make(Team& team, Memory& arena, Space&& space,
+    static std::unique_ptr<Scatter> make(Team& team, Memory& arena, FileSection&& space,
                                          std::vector<std::vector<WantedBox>>&& wanted,
                                          const std::vector<int>& readers,
                                          const StreamOptions& options, Status& status);
@@ -62,12 +62,12 @@ public:
     const StreamCounts& counts() const { return counts_; }
 
 private:
-    Scatter(Team& team, Space&& space) : team_(team), space_(std::move(space)) {}
+    Scatter(Team& team, FileSection&& space) : team_(team), space_(std::move(space)) {}
     void add_lanes(const std::vector<int>& readers, const std::set<int>& met);
     Status place_lanes(const Layout& layout, Memory& arena, const StreamOptions& options);
 
     Team& team_;
-    Space space_;
+    FileSection space_;
     Covers covers_{space_};
     ReadLanes lanes_;
     StreamCounts counts_;

@@ -23,18 +23,18 @@ namespace {
 
 constexpr int parts_tag = 3;
 
-void count_to(Word& word, std::int64_t k) {
+void count_to(Futex& word, std::int64_t k) {
     word.store(k + 1, std::memory_order_release);
     wake_all(word);
 }
 
 }  // namespace
 
-std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
+std::vector<ReadRange> ranges_of(const FileSection& space, Extent piece,
                                  std::span<const PlaceSource> sources, char* to) {
     std::vector<ReadRange> ranges;
     for (const auto& [place, range] : places_in(space, piece)) {
-        const Place& p = space.places[place];
+        const VariableSlot& p = space.places[place];
         const PlaceSource& source = sources[place];
         ranges.push_back({source.variable, source.record, &source.part, source.first + range.begin,
                           range.end - range.begin,
@@ -113,7 +113,7 @@ void ScatterPass::read_own(std::int64_t k) {
         wait_taken(k);
         if (status_.ok()) {
             if (from_.read_cache != nullptr && !pause_) pause_.emplace(from_.read_cache->ahead);
-            status_ = alone([&] {
+            status_ = catch_errors([&] {
                 return from_.source.read(
                     ranges_of(space_, lane.piece, from_.sources, lane.slots.at(k)));
             });
@@ -141,7 +141,7 @@ void ScatterPass::send_parts(std::int64_t k) {
         const int node = (topology.node + m) % topology.nodes;
         if (!covers_.meets(node, lane.piece)) continue;
         std::vector<char>& message = lanes_.outgoing[node];
-        const Status packed = alone([&] {
+        const Status packed = catch_errors([&] {
             Stopwatch watch(counts_.pack);
             covers_.pack(node, lane.piece, lane.at(k, from_.read_cache), message);
         });
@@ -207,7 +207,7 @@ void ScatterPass::wait_filled(const ReadLane& lane, std::int64_t k) {
 void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
     const char* piece = nullptr;  // null until the piece has arrived
     for (const auto& [place, range] : places_in(space_, lane.piece)) {
-        const Place& p = space_.places[place];
+        const VariableSlot& p = space_.places[place];
         const Index stride = byte_strides(p);
         const std::int64_t begin = p.offset - lane.piece.begin;
         for (Delivery* d = lanes_.first_of[place]; d != nullptr; d = d->other) {
@@ -230,7 +230,7 @@ void ScatterPass::take_whole(const ReadLane& lane, std::int64_t k) {
 void ScatterPass::take_parts(const ReadLane& lane, std::int64_t k) {
     const char* from = lane.slots.at(k);
     for (const auto& [place, range] : places_in(space_, lane.piece)) {
-        const Place& p = space_.places[place];
+        const VariableSlot& p = space_.places[place];
         Delivery* const first = lanes_.first_of[place];
         for_parts(p.shape, range, covers_.own(place), [&](const HeldBox&, const Box& part) {
             Index stride{};

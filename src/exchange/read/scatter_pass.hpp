@@ -18,12 +18,12 @@ struct ReadFrom {
 };
 
 /// Returns the ranges to read for a piece, each with its destination, from `to` on.
-std::vector<ReadRange> ranges_of(const Space& space, Extent piece,
+std::vector<ReadRange> ranges_of(const FileSection& space, Extent piece,
                                  std::span<const PlaceSource> sources, char* to);
 
 class ScatterPass {
 public:
-    ScatterPass(Team& team, const Space& space, const Covers& covers, ReadLanes& lanes,
+    ScatterPass(Team& team, const FileSection& space, const Covers& covers, ReadLanes& lanes,
                 const ReadFrom& from, StreamCounts& counts)
         : team_(team),
           space_(space),
@@ -54,7 +54,7 @@ private:
     void take_parts(const ReadLane& lane, std::int64_t k);
 
     Team& team_;
-    const Space& space_;
+    const FileSection& space_;
     const Covers& covers_;
     ReadLanes& lanes_;
     ReadFrom from_;

@@ -34,7 +34,7 @@ bool section_within(const Section& section, const Box& part, WantedBox& wanted) 
     return true;
 }
 
-double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
+double section_cost(const VariableSlot& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest) {
     const Runs runs = runs_of(wanted.box, place.shape, step, largest_gap / place.element);
     const std::int64_t bytes = runs.length * place.element;
@@ -53,10 +53,10 @@ double section_cost(const Place& place, const WantedBox& wanted, const Index& st
     return cost;
 }
 
-RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries) {
+RunCounts count_runs(const FileSection& space, std::span<const Delivery> deliveries) {
     RunCounts counts;
     for (const Delivery& delivery : deliveries) {
-        const Place& place = space.places[delivery.place];
+        const VariableSlot& place = space.places[delivery.place];
         if (place.grain > 0) ++counts.against;
         for (const WantedBox& wanted : delivery.boxes) {
             if (wanted.list) ++counts.against;
@@ -68,7 +68,7 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries) {
     return counts;
 }
 
-Status read_straight(const Place& place, const PlaceSource& from, Delivery& delivery,
+Status read_straight(const VariableSlot& place, const PlaceSource& from, Delivery& delivery,
                      Source& source, std::span<char> buffer, StreamCounts& counts) {
     const Index stride = byte_strides(place);
     const std::int64_t most = std::ssize(buffer) / place.element;
@@ -105,7 +105,7 @@ Status read_straight(const Place& place, const PlaceSource& from, Delivery& deli
     return status;
 }
 
-Status read_straight(const Space& space, std::span<const PlaceSource> sources,
+Status read_straight(const FileSection& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts) {
     std::vector<Delivery*> in_order;

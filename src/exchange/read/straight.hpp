@@ -30,7 +30,7 @@ bool section_within(const Section& section, const Box& part, WantedBox& wanted);
 /// Returns the number of bytes that a rank reads if it fetches its own elements of a place.
 /// Unwanted elements in between are included if reading them is cheaper than skipping them.
 /// @param shortest  a shorter range costs as much as this number of bytes
-double section_cost(const Place& place, const WantedBox& wanted, const Index& step,
+double section_cost(const VariableSlot& place, const WantedBox& wanted, const Index& step,
                     std::int64_t shortest);
 
 /// Amount of data of the file that one rank, or all ranks together, want.
@@ -42,7 +42,7 @@ struct RunCounts {
 };
 
 /// Counts the elements that a rank wants of all places.
-RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
+RunCounts count_runs(const FileSection& space, std::span<const Delivery> deliveries);
 
 /**
  * Reads the elements that this rank wants of a place, in the order of the file.
@@ -51,11 +51,11 @@ RunCounts count_runs(const Space& space, std::span<const Delivery> deliveries);
  * @param counts   receives the seconds in copying to the array
  * @return this rank's own failure
  */
-Status read_straight(const Place& place, const PlaceSource& from, Delivery& delivery,
+Status read_straight(const VariableSlot& place, const PlaceSource& from, Delivery& delivery,
                      Source& source, std::span<char> buffer, StreamCounts& counts);
 
 /// Reads the elements that this rank wants of all places. @param sources  one for each place
-Status read_straight(const Space& space, std::span<const PlaceSource> sources,
+Status read_straight(const FileSection& space, std::span<const PlaceSource> sources,
                      std::span<Delivery> deliveries, Source& source, std::span<char> buffer,
                      StreamCounts& counts);
 

@@ -46,11 +46,11 @@ Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Ord
 
 /// Calls visit(place number, piece) for this rank's boxes, cut to pieces that fit the buffer.
 template <class Visit>
-void Direct::for_boxes(const Space& space, std::span<const Action> actions,
+void Direct::for_boxes(const FileSection& space, std::span<const Action> actions,
                        std::span<const Part* const> parts, Visit&& visit) const {
     for (std::size_t i = 0; i < space.places.size(); ++i) {
         if (actions[i] != Action::data || parts[i] == nullptr) continue;
-        const Place& p = space.places[i];
+        const VariableSlot& p = space.places[i];
         const std::span<const HeldBox> boxes = parts[i]->boxes();
         for (std::size_t at = 0; at < boxes.size(); ++at)
             for_runs(boxes[at], boxes[at].box, [&](const HeldBox&, const Box& whole) {
@@ -74,7 +74,7 @@ bool Direct::fits(const Round& round, std::int64_t bytes) const {
     return round.number == 0 || (round.bytes + bytes <= budget_ && round.number < most_boxes);
 }
 
-void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& piece,
+void Direct::pack(Round& round, const VariableSlot& p, const Part& part, const Piece& piece,
                   std::span<std::int64_t> misfits) {
     const Box& box = piece.box;
     const std::int64_t bytes = box.volume() * p.element;
@@ -102,13 +102,13 @@ void Direct::pack(Round& round, const Place& p, const Part& part, const Piece& p
 Status Direct::write(Round& round, Storage& storage) {
     if (!storage.collective() && !round.status.ok()) return round.status;
     const Waiting system(the_file_system);
-    Status written = alone([&] { return storage.write(round.chunks); });
+    Status written = catch_errors([&] { return storage.write(round.chunks); });
     round.clear();
     if (round.status.ok()) round.status = std::move(written);
     return round.status;
 }
 
-Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
+Status Direct::run(const FileSection& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
     std::int64_t rounds = 0;  // number of rounds of the rank that needs the most
@@ -142,11 +142,11 @@ Status Direct::run(const Space& space, std::int64_t base, std::int64_t record,
     return round.status;
 }
 
-Status Direct::write_padding(const Space& space, std::int64_t base, std::int64_t record,
+Status Direct::write_padding(const FileSection& space, std::int64_t base, std::int64_t record,
                              std::span<const Action> actions, Storage& storage) const {
     Status status;
     for (std::size_t i = 0; i < space.places.size() && status.ok(); ++i) {
-        const Place& p = space.places[i];
+        const VariableSlot& p = space.places[i];
         if (actions[i] != Action::data || p.padded == p.bytes) continue;
         const Variable& v = definitions_.variables[p.variable];
         const FillValue fill = v.fill_value(Order::big_endian);

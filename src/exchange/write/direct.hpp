@@ -26,13 +26,13 @@ public:
      * holds, and places to be filled, must have been written before.
      * @note Collective if the storage is
      */
-    Status run(const Space& space, std::int64_t base, std::int64_t record,
+    Status run(const FileSection& space, std::int64_t base, std::int64_t record,
                std::span<const Action> actions, std::span<const Part* const> parts,
                Storage& storage, std::span<std::int64_t> misfits);
 
     /// Writes the padding after odd-sized variables whose action is Action::data. It belongs to no
     /// box. Local.
-    Status write_padding(const Space& space, std::int64_t base, std::int64_t record,
+    Status write_padding(const FileSection& space, std::int64_t base, std::int64_t record,
                          std::span<const Action> actions, Storage& storage) const;
 
     double pack_seconds() const { return pack_seconds_; }
@@ -41,10 +41,10 @@ private:
     struct Round;
     struct Piece;
     template <class Visit>
-    void for_boxes(const Space& space, std::span<const Action> actions,
+    void for_boxes(const FileSection& space, std::span<const Action> actions,
                    std::span<const Part* const> parts, Visit&& visit) const;
     bool fits(const Round& round, std::int64_t bytes) const;
-    void pack(Round& round, const Place& place, const Part& part, const Piece& piece,
+    void pack(Round& round, const VariableSlot& place, const Part& part, const Piece& piece,
               std::span<std::int64_t> misfits);
     Status write(Round& round, Storage& storage);
 

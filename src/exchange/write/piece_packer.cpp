@@ -38,7 +38,7 @@ std::vector<PlaceInPiece> PiecePacker::own_places(const Share& share, Extent pie
 std::int64_t PiecePacker::bytes_in(const Share& share, Extent piece) const {
     std::int64_t bytes = 0;
     for (const auto& [place, range] : own_places(share, piece)) {
-        const Place& p = pass_.space.places[place];
+        const VariableSlot& p = pass_.space.places[place];
         for_frames(share, place, range, pass_.parts[place]->boxes(),
                    [&](const HeldBox& held, const Box& part) {
                        Index stride{};
@@ -77,7 +77,7 @@ bool PiecePacker::is_covered(std::size_t place) const {
 }
 
 bool PiecePacker::fills_any(const Share& share) const {
-    const std::vector<Place>& places = share.space().places;
+    const std::vector<VariableSlot>& places = share.space().places;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (pass_.actions[i] != Action::skip &&
             (places[i].padded > places[i].bytes || (places[i].bytes > 0 && !is_covered(i))))
@@ -95,7 +95,7 @@ template <class Target>
 void PiecePacker::pack_place(const Share& share, const PlaceInPiece& in,
                              const Target& target) const {
     const auto [place, range] = in;
-    const Place& p = share.space().places[place];
+    const VariableSlot& p = share.space().places[place];
     const int variable = p.variable;
     const Part& put = *pass_.parts[place];
     const std::span<const HeldBox> boxes = put.boxes();
@@ -115,7 +115,7 @@ void PiecePacker::pack_place(const Share& share, const PlaceInPiece& in,
 
 void PiecePacker::pack(const Share& share, Extent piece, char* slot) const {
     for (const PlaceInPiece& in : own_places(share, piece)) {
-        const Place& p = share.space().places[in.place];
+        const VariableSlot& p = share.space().places[in.place];
         const Index stride = byte_strides(p);
         const std::int64_t begin = p.offset - piece.begin;
         pack_place(share, in, [&](const HeldBox&, const Box& part) {
@@ -176,7 +176,7 @@ void PiecePacker::unpack_rank(const Share& share, Extent piece, const char* from
                               char* slot) const {
     for (const PlaceInPiece& in : places_in(share.space(), piece)) {
         if (pass_.actions[in.place] != Action::data) continue;
-        const Place& p = share.space().places[in.place];
+        const VariableSlot& p = share.space().places[in.place];
         const View& view = views_.of(p.variable);
         const auto boxes = view.remote.find(rank);
         if (boxes == view.remote.end()) continue;

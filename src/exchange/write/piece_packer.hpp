@@ -19,7 +19,7 @@ namespace thalweg::detail {
 
 /// The arguments of a pass that writes a space; see Stream::run.
 struct SpacePass {
-    const Space& space;
+    const FileSection& space;
     std::int64_t base;
     std::int64_t record;
     std::span<const Action> actions;

@@ -3,12 +3,13 @@
 
 namespace thalweg::detail {
 
-std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
-                             std::int64_t base, std::int64_t record, std::deque<Box>& boxes) {
+std::vector<Chunk> chunks_of(const Share& share, const FileSection& whole, Extent piece,
+                             const char* from, std::int64_t base, std::int64_t record,
+                             std::deque<Box>& boxes) {
     std::vector<Chunk> chunks;
     for (const auto& [place, range] : places_in(share.space(), piece)) {
-        const Place& seen = share.space().places[place];
-        const Place& p = share.own_file() ? seen : whole.places[place];
+        const VariableSlot& seen = share.space().places[place];
+        const VariableSlot& p = share.own_file() ? seen : whole.places[place];
         std::int64_t at = range.begin;
         auto add = [&](std::int64_t first, std::int64_t elements, const Box* box) {
             Chunk chunk;

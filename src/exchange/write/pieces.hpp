@@ -30,11 +30,11 @@ inline void repeat(char* to, std::int64_t n, const char* element, std::int64_t s
 /// Writes fill values to the padding in a piece, and to elements of the places for which
 /// whole(place index) is false.
 template <class Whole>
-void prefill_piece(const Space& space, Extent piece, char* to, std::span<const FillValue> fills,
-                   Whole&& whole) {
+void prefill_piece(const FileSection& space, Extent piece, char* to,
+                   std::span<const FillValue> fills, Whole&& whole) {
     for (std::size_t i = space.place_at(piece.begin);
          i < space.places.size() && space.places[i].offset < piece.end; ++i) {
-        const Place& p = space.places[i];
+        const VariableSlot& p = space.places[i];
         const bool covered = whole(i);
         if (covered && p.padded == p.bytes) continue;
         const std::int64_t from = covered ? p.offset + p.bytes : p.offset;
@@ -54,7 +54,7 @@ inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>
 /// ranges. With the last element, the padding after it is included. Adjacent extents are joined.
 inline void add_wanted(const Share& share, std::size_t place, std::span<const ElementRange> ranges,
                        std::vector<Extent>& wanted) {
-    const Place& p = share.space().places[place];
+    const VariableSlot& p = share.space().places[place];
     for (const ElementRange& range : ranges) {
         const ElementRange own = share.within(place, range);
         if (own.begin >= own.end) continue;
@@ -72,7 +72,8 @@ inline void add_wanted(const Share& share, std::size_t place, std::span<const El
 /// was divided into shares, and `base` its offset in the file. If a writer has a file of its own,
 /// its storage translates these offsets. The boxes of the chunks are kept in `boxes`, which must
 /// outlive the chunks.
-std::vector<Chunk> chunks_of(const Share& share, const Space& whole, Extent piece, const char* from,
-                             std::int64_t base, std::int64_t record, std::deque<Box>& boxes);
+std::vector<Chunk> chunks_of(const Share& share, const FileSection& whole, Extent piece,
+                             const char* from, std::int64_t base, std::int64_t record,
+                             std::deque<Box>& boxes);
 
 }  // namespace thalweg::detail

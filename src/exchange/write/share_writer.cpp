@@ -8,8 +8,8 @@
 
 #include "base/trace.hpp"
 #include "exchange/pack/copy_runs.hpp"
-#include "exchange/read/delivery.hpp"
 #include "exchange/pack/dense.hpp"
+#include "exchange/read/delivery.hpp"
 #include "exchange/write/pieces.hpp"
 #include "index/runs.hpp"
 
@@ -88,9 +88,9 @@ private:
 
 }  // namespace
 
-ShareWriter::ShareWriter(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
-                         int writer, Storage& storage, Progress& progress, std::int64_t piece,
-                         BetweenPieces* pause)
+ShareWriter::ShareWriter(const Definitions& definitions, const FileSections& spaces,
+                         const Layout& layout, int writer, Storage& storage, Progress& progress,
+                         std::int64_t piece, BetweenPieces* pause)
     : definitions_(definitions),
       spaces_(spaces),
       layout_(layout),
@@ -143,7 +143,7 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
                           bool fresh) {
     if (std::all_of(work.begin(), work.end(), [](const Work& w) { return w.ranges.empty(); }))
         return {};
-    const Space& space = spaces_.of(records);
+    const FileSection& space = spaces_.of(records);
     const std::int64_t base = spaces_.base(records, record);
     const Share share = layout_.share(writer_, space, base);
     std::vector<char> covered(space.places.size(), 0);
@@ -158,7 +158,7 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
     for (Extent piece; cursor.next(piece);) {
         const std::size_t bytes = piece.size();
         if (bytes > buffer_.size())
-            if (Status s = alone([&] { buffer_.resize(bytes); }); !s.ok()) return s;
+            if (Status s = catch_errors([&] { buffer_.resize(bytes); }); !s.ok()) return s;
         char* const to = buffer_.data();
         std::deque<Box> boxes;
         const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);
@@ -196,7 +196,7 @@ Status ShareWriter::read_before(std::span<const Chunk> chunks) {
 /// Copies into the buffer the elements of a box that lie in a range of a place.
 void ShareWriter::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
                        const PackedValues& box) {
-    const Place& p = share.space().places[place];
+    const VariableSlot& p = share.space().places[place];
     const Index to_stride = byte_strides(p);
     const RowKernel kernel = move_kernel(p.element);
     for_frames(share, place, range, {&box.held, 1}, [&](const HeldBox& h, const Box& part) {

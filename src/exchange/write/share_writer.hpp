@@ -10,7 +10,7 @@
 #include "exchange/packed_values.hpp"
 #include "exchange/progress.hpp"
 #include "layout/layout.hpp"
-#include "storage/spaces.hpp"
+#include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
 
@@ -33,7 +33,7 @@ public:
 
     /// @param progress  what was written of the file
     /// @param pause     called between pieces; may be null
-    ShareWriter(const Definitions& definitions, const Spaces& spaces, const Layout& layout,
+    ShareWriter(const Definitions& definitions, const FileSections& spaces, const Layout& layout,
                 int writer, Storage& storage, Progress& progress, std::int64_t piece,
                 BetweenPieces* pause);
     ShareWriter(const ShareWriter&) = delete;
@@ -53,7 +53,7 @@ private:
               const PackedValues& box);
 
     const Definitions& definitions_;
-    const Spaces& spaces_;
+    const FileSections& spaces_;
     const Layout& layout_;
     int writer_;
     Storage& storage_;

@@ -134,7 +134,7 @@ Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
                            pass.record, lanes_.boxes);
     if (!storage_.collective() && (chunks.empty() || !status_.ok())) return {};
     const Waiting system(the_file_system);
-    return alone([&] { return storage_.write(chunks); });
+    return catch_errors([&] { return storage_.write(chunks); });
 }
 
 /// Gives the slots of the pieces that this rank has drained to the ranks that pack the pieces of

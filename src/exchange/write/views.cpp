@@ -30,7 +30,7 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
 /// writer must know. Of lists, only the runs in the writer's share are included. A writer whose
 /// share has no element of a list is left out.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
-                                                     std::span<const Space> spaces,
+                                                     std::span<const FileSection> spaces,
                                                      std::span<const Places> places,
                                                      int view) const {
     const std::vector<HeldBox>& own = views_[view].holding->held;
@@ -55,10 +55,10 @@ std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
 }
 
 Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                       std::span<const Space> spaces, WriterSet& met) {
+                       std::span<const FileSection> spaces, WriterSet& met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
-    Status mine = alone([&] {
+    Status mine = catch_errors([&] {
         // message to each writer, by the writer's rank
         std::map<int, std::vector<std::int64_t>> words;
         std::vector<Places> places(spaces.size(), Places(views_.size()));
@@ -80,7 +80,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
     packets = exchange_by_nodes(team, packets, have, {.most = std::ssize(writers)});
     if (mine.ok() && !have) mine = out_of_memory();
     if (mine.ok())
-        mine = alone([&]() -> Status {
+        mine = catch_errors([&]() -> Status {
             for (const Packet& packet : packets)
                 for_boxes(
                     to_words(packet.bytes), [&](int v) -> auto& { return views_[v].shape; },

@@ -47,7 +47,7 @@ public:
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                    std::span<const Space> spaces, WriterSet& met);
+                    std::span<const FileSection> spaces, WriterSet& met);
 
     const View& of(int variable) const { return views_[view_of_[variable]]; }
     const Variable& variable(int at) const { return definitions_.variables[at]; }
@@ -60,7 +60,7 @@ private:
     using Places = std::vector<std::vector<std::size_t>>;
 
     std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
-                                                  std::span<const Space> spaces,
+                                                  std::span<const FileSection> spaces,
                                                   std::span<const Places> places, int view) const;
 
     const Definitions& definitions_;

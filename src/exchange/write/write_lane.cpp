@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t line = 64;
 
 std::int64_t bytes_of_groups(std::int64_t groups) {
-    return (groups * std::int64_t{sizeof(Word)} + line - 1) / line * line;
+    return (groups * std::int64_t{sizeof(Futex)} + line - 1) / line * line;
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ WriteLane::WriteLane(Team& team, int of_writer, int of_rank, StreamCounts& count
 }
 
 void WriteLane::place(char* control, std::int64_t groups, const Slots& slots) {
-    control_.joined = reinterpret_cast<Word*>(control);
+    control_.joined = reinterpret_cast<Futex*>(control);
     control_.slots = reinterpret_cast<WriteControl::Slot*>(control + line);
-    control_.holders = reinterpret_cast<Word*>(control_.slots + slots.count);
+    control_.holders = reinterpret_cast<Futex*>(control_.slots + slots.count);
     control_.groups = groups;
     slots_ = slots;
     recent_.resize(slots.count);
@@ -51,7 +51,7 @@ void WriteLane::clear() {
         s.packed.store(0, std::memory_order_relaxed);
         s.used.store(0, std::memory_order_relaxed);
     }
-    for (Word& holders : std::span(control_.holders, control_.groups))
+    for (Futex& holders : std::span(control_.holders, control_.groups))
         holders.store(0, std::memory_order_relaxed);
 }
 
@@ -149,7 +149,7 @@ char* WriteLane::take_room(std::int64_t k, std::int64_t bytes) {
 }
 
 void WriteLane::announce(std::int64_t k) {
-    Word& packed = words(k).packed;
+    Futex& packed = words(k).packed;
     charge_update(&packed);
     const std::uint32_t before = packed.fetch_add(1, std::memory_order_acq_rel);
     // The last holder sees that all other holders have entered, as each enters before it packs.

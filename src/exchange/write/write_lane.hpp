@@ -14,9 +14,9 @@ namespace thalweg::detail {
 /// other. All words are zero when a pass begins; only the rank that drains the lane resets them.
 struct WriteControl {
     struct alignas(64) Slot {
-        Word freed;   ///< number of pieces of the slot that were released for packing
-        Word packed;  ///< number of ranks that have packed their part of the slot's piece
-        Word used;    ///< bytes of an outgoing slot that are in use
+        Futex freed;   ///< number of pieces of the slot that were released for packing
+        Futex packed;  ///< number of ranks that have packed their part of the slot's piece
+        Futex used;    ///< bytes of an outgoing slot that are in use
     };
     /// Returns the bytes of the words of a lane.
     static std::int64_t bytes(std::int64_t slots, std::int64_t groups);
@@ -24,10 +24,10 @@ struct WriteControl {
     /// the memory.
     static std::int64_t most_groups(std::int64_t memory, std::int64_t lanes);
 
-    Word* joined = nullptr;   ///< number of ranks that are counted in `holders`
-    Slot* slots = nullptr;    ///< one for each slot
-    Word* holders = nullptr;  ///< for each group of pieces, the number of ranks that pack them
-    std::int64_t groups = 1;  ///< number of words of `holders`
+    Futex* joined = nullptr;   ///< number of ranks that are counted in `holders`
+    Slot* slots = nullptr;     ///< one for each slot
+    Futex* holders = nullptr;  ///< for each group of pieces, the number of ranks that pack them
+    std::int64_t groups = 1;   ///< number of words of `holders`
 };
 
 class WriteLane {

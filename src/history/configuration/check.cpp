@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <set>
 
-#include "base/nearest.hpp"
+#include "base/text/nearest.hpp"
 #include "history/configuration/parse.hpp"
 #include "session/settings.hpp"
 

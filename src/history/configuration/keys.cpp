@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "base/nearest.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/text.hpp"
 #include "history/configuration/key_table.hpp"
 
 namespace thalweg::history {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "history/configuration/path.hpp"
 
 namespace thalweg::history {

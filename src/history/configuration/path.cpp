@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "base/nearest.hpp"
+#include "base/text/nearest.hpp"
 
 namespace thalweg::history {
 

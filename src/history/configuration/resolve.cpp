@@ -8,7 +8,7 @@
 #include <set>
 #include <type_traits>
 
-#include "base/nearest.hpp"
+#include "base/text/nearest.hpp"
 #include "history/configuration/parse.hpp"
 
 namespace thalweg::history {

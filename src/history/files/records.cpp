@@ -2,7 +2,7 @@
 #include "history/files/records.hpp"
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace thalweg::history {
 
@@ -126,7 +126,7 @@ void Records::warn_unsent(const Due& due, const Variable& variable) {
 }
 
 Status Records::write_record(const Due& due) {
-    Stream& stream = *due.stream;
+    OutputStream& stream = *due.stream;
     Status status;
     for (const auto& output : stream.outputs()) {
         if (!output->is_open()) keep_first(status, limit_open());

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "history/files/stream.hpp"
+#include "history/files/output_stream.hpp"
 
 namespace thalweg::history {
 
 /// A record that is due.
 struct Due {
-    Stream* stream;
+    OutputStream* stream;
     Window window;
     bool before = false;  ///< the window ended before the step
 

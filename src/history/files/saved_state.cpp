@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
@@ -113,7 +113,7 @@ Status forget_stream(const std::string& stream, std::string& text,
     return {};
 }
 
-std::vector<std::pair<std::string, std::string>> SavedState::describe(Stream& of) const {
+std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStream& of) const {
     const StreamTable& stream = of.table();
     static const char* const every[] = {"", "step", "once", "run"};
     static const char* const anchors[] = {"calendar", "start", ""};
@@ -241,7 +241,7 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
     all["picks"] = picks_.settled();
     auto state = states.begin();
     for (std::size_t s = 0; s < streams_.size(); ++s) {
-        Stream& stream = *streams_[s];
+        OutputStream& stream = *streams_[s];
         json& one = all["streams"][stream.table().name];
         one["number"] = s;
         one["variables"] = one["outputs"] = json::array();
@@ -267,7 +267,7 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
 /// Reads the sums. @note Collective
 Status SavedState::load_arrays(tw_file file, const json& state) {
     Status status;
-    (void)for_continued(streams_, state, [&](Stream& stream, const json& own) -> Status {
+    (void)for_continued(streams_, state, [&](OutputStream& stream, const json& own) -> Status {
         const auto number = own.at("number").get<std::size_t>();
         for (std::size_t v = 0; v < stream.variables().size(); ++v) {
             Variable& variable = *stream.variables()[v];
@@ -310,7 +310,7 @@ Status SavedState::read(tw_file file, json& state) const {
 
 /// Checks that the streams are those of the state. Local.
 Status SavedState::compare(const json& state) const {
-    return for_continued(streams_, state, [&](Stream& stream, const json& own) -> Status {
+    return for_continued(streams_, state, [&](OutputStream& stream, const json& own) -> Status {
         const std::string differs = difference(describe(stream), own.at("definition"));
         if (!differs.empty())
             return failure(TW_EDIFFERENT, "history: stream '{}': {}", stream.table().name, differs);
@@ -327,7 +327,7 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
     for (const auto& stream : streams_)
         if (previous && !state.at("streams").contains(stream->table().name))
             stream->begin_at(*previous);
-    (void)for_continued(streams_, state, [](Stream& stream, const json& own) -> Status {
+    (void)for_continued(streams_, state, [](OutputStream& stream, const json& own) -> Status {
         if (own.contains("begin")) stream.begin_at(own.at("begin").get<Time>());
         for (std::size_t v = 0; v < stream.variables().size(); ++v)
             stream.variables()[v]->samples().set_state(std::bit_cast<VariableState>(
@@ -338,7 +338,7 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
 
 /// Continues the files. @note Collective
 Status SavedState::resume_outputs(const json& state, Records& records) {
-    return for_continued(streams_, state, [&](Stream& stream, const json& own) {
+    return for_continued(streams_, state, [&](OutputStream& stream, const json& own) {
         Status status;
         for (std::size_t o = 0; o < stream.outputs().size() && status.ok(); ++o) {
             keep_first(status, records.limit_open());
@@ -351,7 +351,7 @@ Status SavedState::resume_outputs(const json& state, Records& records) {
 /// Takes the numbers, reads the sums, and continues the files. @note Collective
 Status SavedState::resume(tw_file file, const json& state, Records& records,
                           std::optional<Time>& previous) {
-    Status status = detail::alone([&] { take(state, previous); });  // the state may be damaged
+    Status status = detail::catch_errors([&] { take(state, previous); });  // the state may be damaged
     keep_first(status, choices_.declare(ranks_));
     keep_first(status, declare());
     keep_first(status, load_arrays(file, state));
@@ -365,7 +365,7 @@ Status SavedState::load(tw_file file, Status mine,
     json state;
     const bool changes = picks_.any_waits();  // the same on every rank
     if (mine.ok())
-        mine = detail::alone([&]() -> Status {
+        mine = detail::catch_errors([&]() -> Status {
             if (Status status = read(file, state); !status.ok()) return status;
             const auto found = picks_.restore(
                 state.value("picks", RegionPicks::Settled{}),

@@ -47,7 +47,7 @@ public:
 
 private:
     /// Lists the properties of a stream that must be the same after a restart, as keys and values.
-    std::vector<std::pair<std::string, std::string>> describe(Stream& stream) const;
+    std::vector<std::pair<std::string, std::string>> describe(OutputStream& stream) const;
     Status gather(const Status& mine, std::vector<VariableState>& states);
     Status declare();
     Status save_arrays(tw_restart restart, tw_file file);

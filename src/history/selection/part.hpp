@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "definitions/definitions.hpp"
 #include "thalweg/decomposition.h"
 

@@ -44,7 +44,7 @@ public:
     Status status(tw_status code) const {
         if (code == TW_OK) return {};
         Status failed{code, tw_error_message(session())};
-        detail::ErrorPlace& place = failed.place;
+        detail::ErrorLocation& place = failed.place;
         const char *file = "", *variable = "";
         if (tw_error_place(session(), &file, &variable, &place.record, &place.rank) == TW_OK) {
             place.file = file;

@@ -222,7 +222,7 @@ Status RegionPicks::find_nearest(const Status& mine, const Land& land, Integers&
     std::map<const RegionPick*, std::vector<Centre>, InOrder> centres;
     // Squares of distances. They are not negative, so their bits have the same order.
     Integers words;
-    const Status found = detail::alone([&]() -> Status {
+    const Status found = detail::catch_errors([&]() -> Status {
         for (const auto& [pick, missing] : land) {
             const auto& points = pick->region->points;
             if (points.empty()) continue;

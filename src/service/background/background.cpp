@@ -101,12 +101,12 @@ public:
         if (Status status = team_.agree(begin_writing(local, all)); !status.ok()) return status;
         Placement* const mine = placement();
         std::int64_t words[] = {mine != nullptr ? 1 : 0,
-                                mine != nullptr && !mine->beside_keeper() ? 1 : 0};
+                                mine != nullptr && !mine->beside_header_writer() ? 1 : 0};
         team_.all_reduce(words, Reduce::max);
         places_ = words[0] != 0;
         far_ = words[1] != 0;
         // On a single node, exchange() is not called, through which writers that share no memory
-        // with the keeper would get places in the file.
+        // with the header writer would get places in the file.
         if (!far_ || collective()) return {};
         return failure(TW_ENOMEM, "{}: the writers cannot share memory", OfFile{plan_.path});
     }
@@ -197,15 +197,15 @@ private:
     /// writer knows the places beforehand.
     Placement* placement() const { return unit_writer_ ? storage_.placement() : nullptr; }
 
-    /// Gives places in the file to chunks of writers on other nodes than the keeper's, and reports
-    /// to the keeper the places of chunks that these writers have written.
+    /// Gives places in the file to chunks of writers on other nodes than the header writer's, and
+    /// reports to the header writer the places of chunks that these writers have written.
     /// @note Collective
     Status agree_on_places() {
         return team_.agree(bring_places(team_.world(), writer_ranks_.front(), placement()));
     }
 
-    /// Waits until everything is in the file and the keeper knows the places, or the file has
-    /// failed.
+    /// Waits until everything is in the file and the header writer knows the places, or the file
+    /// has failed.
     /// @note Collective
     Status settle() {
         for (bool waits = places_; waits;) {
@@ -243,7 +243,7 @@ private:
         // Exchange the writers' progress, too: the first writer counts in the header only the
         // records that all writers have written.
         std::int64_t words[] = {unit_writer_ ? unit_writer_->rounds().done() : INT64_MAX,
-                                alone([&] { pack(unit_part, packets); }).ok() ? 1 : 0};
+                                catch_errors([&] { pack(unit_part, packets); }).ok() ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
         // Before the first writer counts records, it must know the places of their chunks.
         Status placed = far_ ? agree_on_places() : Status{};
@@ -260,14 +260,14 @@ private:
         for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
         std::vector<Packet> received;
-        Status status = together([&] { received = exchange_by_nodes(team_, packets); });
+        Status status = catch_errors([&] { received = exchange_by_nodes(team_, packets); });
         const auto deliver = [&] {
             std::vector<char> message;
             for (const Packet& p : received)
                 message.insert(message.end(), p.bytes.begin(), p.bytes.end());
             unit_writer_->sources().deliver(others, std::move(message));
         };
-        if (status.ok() && unit_writer_) status = alone(deliver);
+        if (status.ok() && unit_writer_) status = catch_errors(deliver);
         if (!status.ok()) no_memory_for_messages();
         if (unit_writer_) ring(background_.doorbell());
     }
@@ -308,7 +308,7 @@ private:
     std::shared_ptr<UnitWriter> unit_writer_;  ///< exists on writers
     bool boxed_ = false;                       ///< the file is written by boxes (see unit_part.hpp)
     bool places_ = false;                      ///< writers get places in the file while they write
-    /// Some writers with places_ do not share memory with the keeper.
+    /// Some writers with places_ do not share memory with the header writer.
     bool far_ = false;
 };
 

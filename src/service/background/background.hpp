@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 #include "base/trace.hpp"
 #include "service/queue/rank/publisher.hpp"
 #include "service/queue/writer/unit_writer.hpp"
@@ -24,7 +24,7 @@ public:
     static std::unique_ptr<Background> make(Team& team, Status& status, TraceLane* lane = nullptr);
     ~Background();
 
-    Word& doorbell() { return *reinterpret_cast<Word*>(memory_->data()); }
+    Futex& doorbell() { return *reinterpret_cast<Futex*>(memory_->data()); }
     /// Adds a file's queue. Fails if no thread can be started.
     Status add(std::shared_ptr<UnitWriter> unit_writer);
     void remove(const std::shared_ptr<UnitWriter>& unit_writer);

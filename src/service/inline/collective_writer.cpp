@@ -207,7 +207,7 @@ Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
 /// @param fill  write fill values to places that were not put now and not written before
 Status CollectiveWriter::write_space(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
-    const std::span<const Place> places = writer_.places();
+    const std::span<const VariableSlot> places = writer_.places();
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
         writer_.set(i, classify({.has_values = progress_.has_values({v, record}),

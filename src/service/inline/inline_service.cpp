@@ -29,7 +29,7 @@ bool can_write_box(const FileContext& file, const Target& target, const Part& pa
 constexpr std::int64_t records_as_before = -1;
 
 Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
-    Status status = alone([&] { return storage.set_records(records, durable); });
+    Status status = catch_errors([&] { return storage.set_records(records, durable); });
     if (status.ok()) status = storage.catch_up();
     return status.ok() && closes ? storage.close_early() : status;
 }
@@ -49,7 +49,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
                     std::int64_t records, bool durable, bool closes = false) {
     Storage& storage = *target.storage;
     const bool counts = records != records_as_before;
-    if (mine.ok()) mine = alone([&] { return storage.end_unit(records, counts); });
+    if (mine.ok()) mine = catch_errors([&] { return storage.end_unit(records, counts); });
     if (Placement* const placement = storage.placement())
         mine = place_chunks(file.team.world(), target.writers.front(), *placement, std::move(mine));
     if (durable) {  // Some drivers sync collectively, so a rank that failed must take part.
@@ -63,16 +63,16 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         mine = publish_records(storage, records, durable, closes);
         all[0] = mine.ok() ? 0 : 1;
     };
-    const bool by_keeper = counts && storage.keeper_counts();
+    const bool by_header_writer = counts && storage.header_writer_counts();
     {
         Stopwatch watch(file.figures.wait);
-        if (by_keeper)
+        if (by_header_writer)
             file.team.all_reduce(words, Reduce::max, target.writers.front(), std::ref(count));
         else
             file.team.all_reduce(words, Reduce::max);
     }
     if (words[0] != 0) return file.keep(agree(file.team.world(), mine));
-    if (counts && !by_keeper)
+    if (counts && !by_header_writer)
         if (Status s = file.team.agree(publish_records(storage, records, durable, closes)); !s.ok())
             return file.keep(std::move(s));
     return words[1] != 0 ? agree(file.team.world(), misfit) : Status{};
@@ -180,7 +180,7 @@ Status InlineService::merge_now(const Part& part) {
     if (!merge_) merge_.emplace(file_, target_, writer_.spaces(), progress_);
     std::vector<char> values;
     std::vector<Part> parts;
-    const Status packed = file_.team.agree(alone([&]() -> Status {
+    const Status packed = file_.team.agree(catch_errors([&]() -> Status {
         if (!part.has_any()) return {};
         values.resize(part.holding->elements * file_.variable(part.variable).element());
         WaitingPart made;

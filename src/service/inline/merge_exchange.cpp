@@ -59,7 +59,7 @@ std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValue
     return rounds;
 }
 
-MergeExchange::MergeExchange(FileContext& file, Target& target, const Spaces& spaces,
+MergeExchange::MergeExchange(FileContext& file, Target& target, const FileSections& spaces,
                              Progress& progress)
     : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
     const std::vector<int>& writers = target.writers;
@@ -144,14 +144,14 @@ Status MergeExchange::write(std::span<const Part> parts, std::int64_t records, b
             if (round == 0) rounds = cut_to_rounds(std::exchange(boxes, {}), variables, most);
             if (round < rounds.size()) sent = cut(std::move(rounds[round]));
         };
-        if (mine.ok()) mine = alone(prepare);
+        if (mine.ok()) mine = catch_errors(prepare);
         std::int64_t words[] = {mine.ok() ? 0 : 1, round + 1 < rounds.size() ? 1 : 0};
         file_.team.all_reduce(words, Reduce::max);
         if (words[0] != 0) return file_.team.agree(mine);
         more = words[1] != 0;
-        Status moved = together([&] { received = exchange_by_nodes(file_.team, sent); });
+        Status moved = catch_errors([&] { received = exchange_by_nodes(file_.team, sent); });
         if (!moved.ok()) return moved;
-        if (status.ok() && composer_) status = alone([&] { return merge(received); });
+        if (status.ok() && composer_) status = catch_errors([&] { return merge(received); });
     }
     return status.ok() && composer_ ? end(records, last) : status;
 }

@@ -31,7 +31,8 @@ public:
     /// Local.
     /// @param spaces    the file's spaces
     /// @param progress  what was written of the file
-    MergeExchange(FileContext& file, Target& target, const Spaces& spaces, Progress& progress);
+    MergeExchange(FileContext& file, Target& target, const FileSections& spaces,
+                  Progress& progress);
 
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
     Status fill(std::span<const int> variables);
@@ -55,7 +56,7 @@ private:
 
     FileContext& file_;
     Target& target_;
-    const Spaces& spaces_;
+    const FileSections& spaces_;
     std::unique_ptr<Layout> layout_;
     std::optional<Composer> composer_;  ///< set on writers
 };

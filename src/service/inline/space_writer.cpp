@@ -45,7 +45,7 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     Memory nothing;  // a rank without memory takes part in the plan until all ranks know
     if (arena == nullptr) arena = &nothing;
     std::unique_ptr<Plan> plan = change(puts);
-    const std::vector<Space> both{spaces_.fixed, spaces_.record};
+    const std::vector<FileSection> both{spaces_.fixed, spaces_.record};
     if (direct) {
         // Size of pieces. With plain writes, pieces are written while they are in cache. If a
         // collective call writes a variable, pieces are as large as the buffer permits. If one call
@@ -56,7 +56,7 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
         plan->direct =
             std::make_unique<Direct>(team, file_.packers, file_.definitions, target_.order, budget);
     }
-    plan->stream = Stream::make(
+    plan->stream = WritePipeline::make(
         team, file_.packers, *arena, *layout_, target_.writers, file_.definitions, plan->holdings,
         both, target_.order,
         {options.buffer * members, std::max<std::int64_t>(0, options.piece), direct}, status);
@@ -141,7 +141,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
         file_.team.barrier_on_node();
     }
     used_ = true;
-    const Space& space = spaces_.of(records_);
+    const FileSection& space = spaces_.of(records_);
     const std::int64_t base = spaces_.base(records_, record);
     Storage& storage = *target_.storage;
     if (storage.collective())
@@ -152,7 +152,7 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
 
 /// Writes by the method direct, after filling the elements that no rank holds.
 Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
-    const Space& space = spaces_.of(records_);
+    const FileSection& space = spaces_.of(records_);
     const std::int64_t base = spaces_.base(records_, record);
     std::vector<Action> fills(actions_.size(), Action::skip);
     const std::vector<const Part*> none(parts_.size(), nullptr);

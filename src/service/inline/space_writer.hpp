@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "exchange/write/direct.hpp"
-#include "exchange/write/stream.hpp"
+#include "exchange/write/write_pipeline.hpp"
 #include "service/service.hpp"
-#include "storage/spaces.hpp"
+#include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
 
@@ -54,7 +54,7 @@ public:
     /// Tests if the storage fills a variable.
     bool fills(int variable) const { return target_.storage->fills(variable); }
     /// Returns the places of the next pass.
-    std::span<const Place> places() const { return spaces_.of(records_).places; }
+    std::span<const VariableSlot> places() const { return spaces_.of(records_).places; }
     /**
      * Writes the space, unless every place is skipped.
      * @param record   number in the file; 0 for fixed-size variables
@@ -66,13 +66,13 @@ public:
     /// Writes a part of a fixed-size variable, without the other ranks. Not within a pass.
     Status write_alone(const Part& part, std::span<std::int64_t> misfits);
 
-    const Spaces& spaces() const { return spaces_; }
+    const FileSections& spaces() const { return spaces_; }
     void add_figures(FileFigures& figures) const;
 
 private:
     struct Plan {
         Holdings holdings;  ///< holding of each variable in this plan
-        std::unique_ptr<Stream> stream;
+        std::unique_ptr<WritePipeline> stream;
         std::unique_ptr<Direct> direct;
     };
     static void count(const Plan& plan, StreamCounts& all);
@@ -82,7 +82,7 @@ private:
 
     FileContext& file_;
     Target& target_;
-    Spaces spaces_;
+    FileSections spaces_;
     /// Method direct: the layout of the writers that fill gaps.
     std::unique_ptr<Layout> layout_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first

@@ -47,15 +47,15 @@ struct Region {
     static constexpr int max_units = 256;    ///< most units that are published and not yet written
 
     // The words below are counts that wrap around; see whole_count().
-    Word published;          ///< units that the rank has published
-    Word done[max_writers];  ///< units that a writer is done with
+    Futex published;          ///< units that the rank has published
+    Futex done[max_writers];  ///< units that a writer is done with
     /// For each writer of the node: units whose parts from all ranks it has written.
-    Word rounds[max_writers];
-    Word waiting;  ///< the rank waits for room
-    Word calls;    ///< collective calls that the rank has entered
+    Futex rounds[max_writers];
+    Futex waiting;  ///< the rank waits for room
+    Futex calls;    ///< collective calls that the rank has entered
     /// Number of the collective call that this rank must enter before its queue can get room.
-    Word stuck;
-    Word failed;     ///< state of the error text: 0: none; 1: being written; 2: complete
+    Futex stuck;
+    Futex failed;    ///< state of the error text: 0: none; 1: being written; 2: complete
     tw_status code;  ///< code of the first error
     std::size_t error_bytes;
     char error[9216];    ///< the first error, encoded by packed()

@@ -114,7 +114,7 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
 }
 
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
-                    const Spaces& spaces, std::span<const Variable> variables,
+                    const FileSections& spaces, std::span<const Variable> variables,
                     std::vector<char>& message) {
     UnitPart clipped;
     clipped.head = unit_part.head;
@@ -131,11 +131,11 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
     Clips clips;
     for (const PackedValues& e : unit_part.entries) {
         const Variable& v = variables[e.variable];
-        const Space& space = spaces.of(v.record);
+        const FileSection& space = spaces.of(v.record);
         const std::int64_t base = spaces.base(v.record, e.record);
         const std::size_t place = space.place_of(e.variable);
         const Share share = layout.share(writer, space, base);
-        const Place& p = share.space().places[place];
+        const VariableSlot& p = share.space().places[place];
         const auto size = p.element;
         const Index from_stride = dense_strides(e.held, size);
         const RowKernel kernel = move_kernel(size);

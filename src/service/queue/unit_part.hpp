@@ -17,7 +17,7 @@
 #include "exchange/packed_values.hpp"
 #include "layout/layout.hpp"
 #include "service/queue/packed_boxes.hpp"
-#include "storage/spaces.hpp"
+#include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
 
@@ -91,7 +91,7 @@ UnitHead head_of(const char* descriptor);
 /// contain several such parts.
 /// @return true if there are any elements
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
-                    const Spaces& spaces, std::span<const Variable> variables,
+                    const FileSections& spaces, std::span<const Variable> variables,
                     std::vector<char>& message);
 /// Returns the head of the first unit part of a message.
 inline UnitHead head_of(std::span<const char> message) { return head_of(message.data() + 8); }

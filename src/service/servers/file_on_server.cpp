@@ -37,9 +37,9 @@ Status FileOnServer::create_storage() {
     StorageOptions options = plan_.options;
     const ServerRoles& server_roles = place_.server_roles;
     const int its_node = server_roles.node_of(server_roles.servers().front());
-    options.beside_keeper = its_node == place_.node;
+    options.beside_header_writer = its_node == place_.node;
     options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
-    Status status = together([&] {
+    Status status = catch_errors([&] {
         return options.existing.is ? storage_->open(place_.peers, plan_.path, definitions_, options,
                                                     true, plan_.map)
                                    : storage_->create(place_.peers, plan_.data_path, definitions_,

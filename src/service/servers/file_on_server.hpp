@@ -10,13 +10,13 @@
 #include "service/queue/writer/unit_writer.hpp"
 #include "service/servers/file_description.hpp"
 #include "service/servers/server_news.hpp"
-#include "service/servers/server_place.hpp"
+#include "service/servers/server_node.hpp"
 
 namespace thalweg::detail {
 
 class FileOnServer final : public UnitWriterEvents {
 public:
-    FileOnServer(ServerPlace& place, BetweenPieces& pause, std::int64_t serial)
+    FileOnServer(ServerNode& place, BetweenPieces& pause, std::int64_t serial)
         : place_(place), pause_(pause), serial_(serial), news_(place, serial) {}
 
     /// Reads the file's description, before create().
@@ -71,13 +71,13 @@ private:
         bool durable;
     };
 
-    ServerPlace& place_;
+    ServerNode& place_;
     BetweenPieces& pause_;
     std::int64_t serial_;
     Definitions definitions_;
     ServicePlan plan_;
     std::unique_ptr<Storage> storage_;
-    Spaces spaces_;
+    FileSections spaces_;
     std::unique_ptr<UnitWriter> unit_writer_;
     std::optional<Finish> finish_;  ///< a finish_file that is not yet answered
     /// A count_file that waits for reports of the other servers: sync the count to the disk?

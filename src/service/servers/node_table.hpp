@@ -19,7 +19,7 @@ public:
     /// @param memory  zeroed; must outlive this object
     explicit NodeTable(const Memory& memory) : memory_(memory.data()) {}
 
-    Word& doorbell() const { return *reinterpret_cast<Word*>(memory_); }
+    Futex& doorbell() const { return *reinterpret_cast<Futex*>(memory_); }
     /// Writes the name of the region of a rank, given by its place in the node, before the servers
     /// learn of the file.
     void write(int place, std::int64_t file, const SegmentName& name) const {

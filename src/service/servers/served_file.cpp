@@ -10,7 +10,7 @@
 
 namespace thalweg::detail {
 
-void Port::poll() {
+void ServerConnection::poll() {
     // Number of polls: a message that arrives while MPI looks for one may be visible only at the
     // next poll.
     constexpr int looks = 3;
@@ -40,7 +40,7 @@ void Port::poll() {
     }
 }
 
-Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
+Answer ServerConnection::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
     const Waiting waiting("the servers to answer");
     transport_.send(server_roles_.servers().front(), kind, file, std::move(body));
     ring(node_table_.doorbell());
@@ -54,7 +54,7 @@ Answer Port::ask(MessageKind kind, std::int64_t file, std::vector<char> body) {
     return answer;
 }
 
-void Port::end() {
+void ServerConnection::end() {
     transport_.send(server_roles_.servers().front(), MessageKind::end_session, 0, {});
     ring(node_table_.doorbell());
 }
@@ -63,7 +63,8 @@ namespace {
 
 class ServedFile final : public Publisher {
 public:
-    ServedFile(Team& team, Port& port, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
+    ServedFile(Team& team, ServerConnection& port, const ServicePlan& plan,
+               std::unique_ptr<Segment>& spare)
         : Publisher(team, plan, spare), port_(port) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
@@ -76,7 +77,7 @@ public:
             if (Status made = make_queue(writers, table.doorbell(), "servers"); !made.ok())
                 return made;
             table.write(server_roles.place_of(address), plan_.serial, unit_queue_->memory().name());
-            Port::Inbox& box = port_.inbox(plan_.serial);
+            ServerConnection::Inbox& box = port_.inbox(plan_.serial);
             box.region = &unit_queue_->region();
             lone_ = writers == 0;
             if (!lone_) return {};
@@ -102,7 +103,7 @@ public:
         if (!lone_) return true;
         if (unit_queue_->published() == before)
             tell_failure();
-        else if (Status status = alone([&] { return send(unit_part); }); !status.ok())
+        else if (Status status = catch_errors([&] { return send(unit_part); }); !status.ok())
             fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
                          OfFile{plan_.path}, OfRank{team_.rank()}));
         return true;
@@ -193,7 +194,7 @@ private:
     /// waits for no message.
     std::int64_t sent() {
         port_.poll();
-        const Port::Inbox& box = port_.inbox(plan_.serial);
+        const ServerConnection::Inbox& box = port_.inbox(plan_.serial);
         Region& region = unit_queue_->region();
         if (region.has_failed()) return INT64_MAX;
         const std::uint32_t calls = region.calls.load(std::memory_order_relaxed);
@@ -203,7 +204,7 @@ private:
         return *std::min_element(n.begin(), n.end());
     }
 
-    Port& port_;
+    ServerConnection& port_;
     bool lone_ = false;  ///< no server on this node, so unit parts are sent as messages
     std::int64_t marks_ = 0;
     WriteCounts counts_;
@@ -211,7 +212,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
+std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
+                                            const ServicePlan& plan,
                                             std::unique_ptr<Segment>& spare, Status& status) {
     auto file = std::make_unique<ServedFile>(team, port, plan, spare);
     status = file->begin();

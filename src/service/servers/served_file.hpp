@@ -16,10 +16,11 @@
 namespace thalweg::detail {
 
 /// The connection of a model rank to the servers, which all files of a session share.
-class Port {
+class ServerConnection {
 public:
     /// @param node_table  memory of this node
-    Port(const ServerRoles& server_roles, Transport& transport, const NodeTable& node_table)
+    ServerConnection(const ServerRoles& server_roles, Transport& transport,
+                     const NodeTable& node_table)
         : server_roles_(server_roles), transport_(transport), node_table_(node_table) {}
 
     struct Inbox {
@@ -53,7 +54,8 @@ private:
 
 /// @param team  model ranks
 /// @note Collective over the model ranks; the status is the same on every rank
-std::unique_ptr<Publisher> make_served_file(Team& team, Port& port, const ServicePlan& plan,
+std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
+                                            const ServicePlan& plan,
                                             std::unique_ptr<Segment>& spare, Status& status);
 
 }  // namespace thalweg::detail

@@ -89,7 +89,7 @@ private:
     bool open_in_turn();
     void close(const Message& message);
 
-    ServerPlace place_;
+    ServerNode place_;
     std::map<std::int64_t, FileOnServer> files_;
     std::int64_t working_ = -1;       ///< number of the file that work() is writing; -1: none
     std::vector<Message> postponed_;  ///< postponed closes of that file

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "service/queue/writer/file_rounds.hpp"
-#include "service/servers/server_place.hpp"
+#include "service/servers/server_node.hpp"
 
 namespace thalweg::detail {
 
 class ServerNews {
 public:
     /// @param file  serial number of the file
-    ServerNews(const ServerPlace& place, std::int64_t file)
+    ServerNews(const ServerNode& place, std::int64_t file)
         : place_(place), file_(file), rounds_(place.below.size(), 0) {}
 
     /// Takes the report of a server below this one: the number of rounds written, and the places of
@@ -33,7 +33,7 @@ public:
     void spread_calls(const UnitWriterSources& sources);
 
 private:
-    const ServerPlace& place_;
+    const ServerNode& place_;
     std::int64_t file_;
     /// For each server below this one, the smallest number of rounds of that server and of the
     /// servers below it.

@@ -35,7 +35,8 @@ std::unique_ptr<Servers> Servers::make(std::unique_ptr<Comm> world, int node_siz
     s->messages_ = ranks.split(0, ranks.rank());
     s->part_ = ranks.split(s->is_server() ? 1 : 0, ranks.rank());
     s->transport_ = make_mpi_transport(s->messages_->handle());
-    s->port_ = std::make_unique<Port>(s->server_roles_, *s->transport_, NodeTable(*s->memory_));
+    s->port_ = std::make_unique<ServerConnection>(s->server_roles_, *s->transport_,
+                                                  NodeTable(*s->memory_));
     return s;
 }
 
@@ -89,7 +90,7 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
     std::size_t quiet = 0;
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();
-        Word& doorbell = sessions[quiet]->port_->node_table().doorbell();
+        Futex& doorbell = sessions[quiet]->port_->node_table().doorbell();
         const std::uint32_t heard = doorbell.load(std::memory_order_acquire);
         bool any = false;
         for (std::size_t i = 0; i < posts.size(); ++i)

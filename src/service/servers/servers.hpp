@@ -13,7 +13,7 @@ namespace thalweg::detail {
 
 class Servers {
 public:
-    /// Makes the servers. Throws NoMemoryAnywhere on all ranks if one of them runs out of memory.
+    /// Makes the servers. Throws std::bad_alloc on all ranks if one of them runs out of memory.
     /// @param world  model ranks and servers together
     /// @param last   the last ranks become servers, instead of some ranks of every node
     /// @note Collective over world; the status is the same on every rank
@@ -43,7 +43,7 @@ public:
     // Only model ranks call the following functions.
     // Returns the model's communicator. Can be called only once.
     std::unique_ptr<Comm> take_model() { return std::move(part_); }
-    Port& port() { return *port_; }
+    ServerConnection& port() { return *port_; }
     /// Abandons the communicators; see give_up(Comm&).
     void give_up();
     /// Ends the servers' work. Every model rank calls it when its files are closed.
@@ -61,7 +61,7 @@ private:
     std::unique_ptr<Comm> messages_;
     std::unique_ptr<Memory> memory_;  ///< memory of the node table
     std::unique_ptr<Transport> transport_;
-    std::unique_ptr<Port> port_;
+    std::unique_ptr<ServerConnection> port_;
     Trace* trace_ = nullptr;
     const std::string* trace_path_ = nullptr;
     Status trace_status_;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 
 namespace thalweg::detail {
 
@@ -45,7 +45,7 @@ bool ChunkBatch::has(int variable, std::int64_t record, std::int64_t first,
 
 /// Compresses chunks until all are compressed, or taken by other threads.
 Status ChunkBatch::compress(Compressor& compressor) {
-    return alone([&] {
+    return catch_errors([&] {
         for (std::size_t i; (i = next_.fetch_add(1)) < waiting_.size();) {
             Waiting& w = waiting_[i];
             std::vector<char>& data = data_[i];

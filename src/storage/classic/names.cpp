@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/normal_form.hpp"
+#include "base/text/normal_form.hpp"
 
 namespace thalweg::detail {
 

@@ -44,7 +44,7 @@ public:
     }
 
     Status set_records(std::int64_t records, bool durable) override {
-        if (!keeper_) return {};
+        if (!header_writer_) return {};
         if (Status s = need_file(); !s.ok()) return s;
         Status status = write_record_count(fd_, path_, options_.format,
                                            std::max(records, options_.existing.kept));
@@ -88,9 +88,9 @@ private:
 
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
         if (status.ok() && options.inspects) status = check_identity(path_, options.claimed);
-        if (status.ok() && (writer || keeper_ || first_))
+        if (status.ok() && (writer || header_writer_ || first_))
             status = sums_.begin(path_, *definitions_, {}, options, first_);
-        if (status.ok() && (writer || keeper_)) status = open_file();
+        if (status.ok() && (writer || header_writer_)) status = open_file();
         return options.alone ? status : agree(comm, status);
     }
 
@@ -98,12 +98,12 @@ private:
                const StorageOptions& options) {
         PlainFile::begin(path, definitions, options);
         first_ = comm.rank() == 0;
-        keeper_ = comm.rank() == options.keeper;
+        header_writer_ = comm.rank() == options.header_writer;
     }
 
     FileMap map_;
     bool first_ = false;
-    bool keeper_ = false;  ///< this rank writes the record count
+    bool header_writer_ = false;  ///< this rank writes the record count
 };
 
 }  // namespace

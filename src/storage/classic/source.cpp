@@ -130,7 +130,7 @@ private:
         const bool root = comm.rank() == 0;
         Status status = root || reader ? file_.open() : Status{};
         // A damaged file may have any size.
-        if (root && status.ok()) status = alone([&] { return read_header(bytes, found); });
+        if (root && status.ok()) status = catch_errors([&] { return read_header(bytes, found); });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&found, sizeof found, 0);
         comm.broadcast(bytes, 0);

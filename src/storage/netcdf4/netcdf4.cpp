@@ -1,7 +1,7 @@
 // Writes netCDF-4: definitions by netCDF-C, an index by HDF5, and data by plain writes.
 //
 // Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
-// go to the end of the file (see Placement). The keeper enters them in HDF5's
+// go to the end of the file (see Placement). The header writer enters them in HDF5's
 // index when their records are counted. With boxes, data are kept unpacked until they are counted,
 // as any part of them may come later, and packed then.
 //
@@ -20,8 +20,8 @@
 #include "base/clock.hpp"
 #include "storage/checksums/file_with_sums.hpp"
 #include "storage/netcdf4/header.hpp"
+#include "storage/netcdf4/header_writer_index.hpp"
 #include "storage/netcdf4/index/page.hpp"
-#include "storage/netcdf4/keeper_index.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -47,7 +47,7 @@ public:
         Status status = options.inspects ? check_identity(path, options.claimed) : Status{};
         if (status.ok()) layout_.choose(definitions, options.writers);
         if (status.ok()) make_store();
-        if (status.ok() && keeper_) status = make_file();
+        if (status.ok() && header_writer_) status = make_file();
         std::int64_t told[] = {status.ok() ? 0 : 1, layout_.definitions_bytes};
         comm.all_reduce(told, Reduce::max);
         if (told[0] != 0) return agree(comm, status);
@@ -73,20 +73,20 @@ public:
         std::vector<char> bytes;
         begin(path, definitions, options);
         Status status;
-        if (comm.rank() == options.keeper) {
+        if (comm.rank() == options.header_writer) {
             status = read_netcdf4_contents(path, contents);
             if (status.ok()) unwritten = give_places(definitions, contents);
             if (status.ok()) bytes = to_bytes(contents);
         }
         if (status = agree(comm, status); !status.ok()) return status;
-        comm.broadcast(bytes, options.keeper);
+        comm.broadcast(bytes, options.header_writer);
         layout_.take(definitions, netcdf4_contents_of(bytes));
         map = layout_.map;
         choose_writers(comm.rank(), options, writer, layout_.chunks.any_whole());
         make_store();
         std::vector<PlacedChunk> chunks;
         if (writer || index_)
-            status = alone([&]() -> Status {
+            status = catch_errors([&]() -> Status {
                 const IgnoreSigxfsz guard;
                 Status own = open_both();
                 for (const int i : unwritten)
@@ -147,30 +147,30 @@ private:
 
     /// @param whole  some variables are written in whole chunks
     void choose_writers(int rank, const StorageOptions& options, bool writer, bool whole) {
-        keeper_ = rank == options.keeper;
-        writer_ = options.writers > 1 ? writer : keeper_;
+        header_writer_ = rank == options.header_writer;
+        writer_ = options.writers > 1 ? writer : header_writer_;
         several_ = whole && options.writers > 1;
     }
 
     /// @note Collective
     void share_end(Comm& comm) {
         if (several_)
-            placer_->share(comm, options_.keeper, writer_ && options_.beside_keeper,
+            placer_->share(comm, options_.header_writer, writer_ && options_.beside_header_writer,
                            options_.all_beside);
     }
 
-    /// Registers the chunks of an existing file, which the keeper has found, on all writers.
+    /// Registers the chunks of an existing file, which the header writer has found, on all writers.
     /// @note Collective
     Status know_together(Comm& comm, std::span<const PlacedChunk> chunks) {
         constexpr std::int64_t most = 1 << 14;  // chunks in a broadcast
         std::vector<PlacedChunk> block(most);
         std::int64_t n = std::ssize(chunks);
-        comm.broadcast(&n, sizeof n, options_.keeper);
+        comm.broadcast(&n, sizeof n, options_.header_writer);
         Status status;
         for (std::int64_t at = 0; at < n; at += most) {
             const std::span some = std::span(block).first(std::min(most, n - at));
-            if (keeper_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
-            comm.broadcast(some.data(), some.size_bytes(), options_.keeper);
+            if (header_writer_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
+            comm.broadcast(some.data(), some.size_bytes(), options_.header_writer);
             if (status.ok() && writer_) status = store_->know(some);
         }
         return status;
@@ -181,14 +181,14 @@ private:
                                   const PlacedChunk& first) {
             return write_range(first.variable, first.record, data, bytes, address);
         };
-        placer_.emplace(layout_.chunks.grids, keeper_, write, counts_.seconds);
+        placer_.emplace(layout_.chunks.grids, header_writer_, write, counts_.seconds);
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(fd_, path_, to, bytes, address);
         };
         store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording,
                        options_.threads, options_.waiting_chunks);
         store_->note_to(sums_);
-        if (keeper_)
+        if (header_writer_)
             index_.emplace(path_, *definitions_, layout_, *placer_, *store_, options_.behind,
                            options_.durable);
     }
@@ -210,7 +210,7 @@ private:
         std::vector<std::int64_t> chunks;
         for (std::size_t i = 0; i < layout_.chunks.grids.size(); ++i)
             chunks.push_back(layout_.chunks.whole[i] != 0 ? layout_.chunks.grids[i].chunks() : 0);
-        return sums_.begin(path_, *definitions_, chunks, options_, keeper_);
+        return sums_.begin(path_, *definitions_, chunks, options_, header_writer_);
     }
 
     /// Writes fill values to a variable of an existing file that had no address, so that it reads
@@ -242,12 +242,12 @@ private:
         return {};
     }
 
-    bool keeper_ = false, writer_ = false;
+    bool header_writer_ = false, writer_ = false;
     bool several_ = false;  ///< several writers write whole chunks
     Netcdf4Layout layout_;
     std::optional<ChunkPlacer> placer_;
     std::optional<ChunkStore> store_;
-    std::optional<KeeperIndex> index_;  ///< on the keeper
+    std::optional<HeaderWriterIndex> index_;  ///< on the header writer
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <deque>
 
 #include "base/clock.hpp"
+#include "base/system/bypass_shim.hpp"
 #include "base/trace.hpp"
-#include "base/untaken.hpp"
 #include "storage/checksums/writer.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"
@@ -33,14 +33,14 @@ public:
         return {.name = "pnetcdf", .order = Order::native, .takes_boxes = false};
     }
     bool collective() const override { return true; }
-    bool keeper_counts() const override { return false; }
+    bool header_writer_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         Status status = check_mpi(comm, path);
         if (!status.ok()) return status;
         begin(comm, path, definitions, options, writer);
-        const Untaken untaken;
+        const BypassShim untaken;
         IgnoreSigxfsz guard;
         status = create_with_hints(options, writer);
         if (status = agree(comm, status); !status.ok()) return status;
@@ -69,7 +69,7 @@ public:
         if (!first_ || bytes == 0) return {};
         if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) return system_failure(path_, "cannot open for writing");
-        const Untaken untaken;
+        const BypassShim untaken;
         IgnoreSigxfsz guard;
         if (has_space(fd_, 0, offset, bytes)) return {};
         return system_failure(path_,
@@ -78,7 +78,7 @@ public:
 
     Status write(std::span<const Chunk> chunks) override {
         Stopwatch watch(counts_.seconds);
-        const Untaken untaken;
+        const BypassShim untaken;
         IgnoreSigxfsz guard;
         // A request is for one variable and one record. It consists of boxes.
         std::vector<Request> requests;
@@ -104,7 +104,7 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!open_ || records == 0) return {};
-        const Untaken untaken;
+        const BypassShim untaken;
         Status status = pnetcdf_status(ncmpi_sync_numrecs(ncid_), path_, "number of records");
         if (durable) {
             Status synced = sync();
@@ -114,12 +114,12 @@ public:
     }
 
     Status sync() override {
-        const Untaken untaken;
+        const BypassShim untaken;
         return open_ ? pnetcdf_status(ncmpi_sync(ncid_), path_, "cannot sync") : Status{};
     }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
-        const Untaken untaken;
+        const BypassShim untaken;
         IgnoreSigxfsz guard;
         Status status = sums_.close();
         records = std::max(records, existing_.kept);
@@ -173,7 +173,7 @@ private:
     /// Opens the file on the writers.
     /// @note Collective over comm
     Status open_for_writing(Comm& comm, const StorageOptions& options, bool writer) {
-        const Untaken untaken;
+        const BypassShim untaken;
         Status status;
         if (writer || first_) status = sums_.begin(path_, *definitions_, {}, options, first_);
         if (status = agree(comm, status); !status.ok()) return status;

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/ignore_sigxfsz.hpp"
 #include "base/status.hpp"
-#include "base/system_words.hpp"
+#include "base/system/ignore_sigxfsz.hpp"
+#include "base/system/system_words.hpp"
 
 namespace thalweg::detail {
 

@@ -53,7 +53,7 @@ public:
         if (!common_records) status = compare_records();
         // Divide the comparisons among the ranks.
         for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
-            status = alone([&] { return compare_copies(v, comm.rank(), comm.size()); });
+            status = catch_errors([&] { return compare_copies(v, comm.rank(), comm.size()); });
         return agree(comm, status);
     }
 

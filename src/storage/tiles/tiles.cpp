@@ -37,7 +37,7 @@ public:
     }
     bool collective() const override { return inner_->collective(); }
     // Each tile has its own record count, which its writer sets.
-    bool keeper_counts() const override { return false; }
+    bool header_writer_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
@@ -99,7 +99,7 @@ public:
 
 private:
     static StorageOptions of_one_writer(StorageOptions options) {
-        options.keeper = 0;
+        options.header_writer = 0;
         options.writers = 1;
         return options;
     }

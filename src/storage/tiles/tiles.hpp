@@ -4,7 +4,7 @@
 #pragma once
 
 #include "layout/grid.hpp"
-#include "storage/spaces.hpp"
+#include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
 

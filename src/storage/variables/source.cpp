@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "storage/several_files.hpp"
 #include "storage/variables/variables.hpp"
 

@@ -8,7 +8,7 @@
 #include "comm/team.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 #include "service/queue/service_plan.hpp"
-#include "storage/spaces.hpp"
+#include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
 
@@ -55,7 +55,7 @@ protected:
     /// @param writers    number of writers on this node
     /// @param doorbell  word on which they sleep
     /// @param setting   name of the setting that limits their number
-    Status make_queue(std::size_t writers, Word& doorbell, const char* setting) {
+    Status make_queue(std::size_t writers, Futex& doorbell, const char* setting) {
         if (writers > Region::max_writers)
             return failure(TW_ESETTING,
                            "{}: {} writers on a node; with a service at most {} are possible: "
@@ -75,7 +75,7 @@ protected:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<UnitQueue> unit_queue_;
-    Spaces spaces_;
+    FileSections spaces_;
     std::int64_t records_ = 0;
     bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
 

@@ -14,7 +14,7 @@ namespace {
 /// A scope in which the writers know that this rank waits for room.
 class RoomRequest {
 public:
-    RoomRequest(Region& region, Word& doorbell) : waiting_(region.waiting) {
+    RoomRequest(Region& region, Futex& doorbell) : waiting_(region.waiting) {
         waiting_.store(1, std::memory_order_release);
         ring(doorbell);
     }
@@ -23,7 +23,7 @@ public:
     RoomRequest& operator=(const RoomRequest&) = delete;
 
 private:
-    Word& waiting_;
+    Futex& waiting_;
 };
 
 }  // namespace

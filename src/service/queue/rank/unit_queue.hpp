@@ -19,7 +19,7 @@ public:
     /// it
     /// @param doorbell  word on which the writers sleep
     /// @param grows     pages of the memory are allocated on first use
-    UnitQueue(std::unique_ptr<Segment> memory, int writers, Word& doorbell, Comm& world,
+    UnitQueue(std::unique_ptr<Segment> memory, int writers, Futex& doorbell, Comm& world,
               bool grows = false)
         : memory_(std::move(memory), grows),
           writers_(writers),
@@ -74,7 +74,7 @@ private:
     QueueMemory memory_;
     std::function<std::int64_t()> sent_;  ///< see watch(); may be empty
     int writers_;
-    Word& doorbell_;
+    Futex& doorbell_;
     Comm& world_;
     std::deque<Unit> units_;  ///< published units that are not yet written
     std::int64_t next_ = 0;   ///< number of the open unit

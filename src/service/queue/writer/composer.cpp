@@ -11,9 +11,9 @@
 
 namespace thalweg::detail {
 
-Composer::Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
-                   const Layout& layout, int writer, Storage& storage, Progress& progress,
-                   std::int64_t piece, BetweenPieces* pause)
+Composer::Composer(const Definitions& definitions, std::vector<char> whole,
+                   const FileSections& spaces, const Layout& layout, int writer, Storage& storage,
+                   Progress& progress, std::int64_t piece, BetweenPieces* pause)
     : definitions_(definitions),
       whole_(std::move(whole)),
       spaces_(spaces),
@@ -111,7 +111,7 @@ Status Composer::write_range(const UnitHead& head, const Groups& groups) {
 /// Writes the fixed-size variables, or the open record.
 Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
     const std::int64_t record = records ? progress_.records() : 0;
-    const std::span<const Place> places = spaces_.of(records).places;
+    const std::span<const VariableSlot> places = spaces_.of(records).places;
     std::vector<ShareWriter::Work> work;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int variable = places[i].variable;

@@ -20,7 +20,7 @@ public:
     /// @param whole        for each variable: the ranks together hold every element
     /// @param progress     what was written of the file
     /// @param pause        called between pieces; may be null
-    Composer(const Definitions& definitions, std::vector<char> whole, const Spaces& spaces,
+    Composer(const Definitions& definitions, std::vector<char> whole, const FileSections& spaces,
              const Layout& layout, int writer, Storage& storage, Progress& progress,
              std::int64_t piece, BetweenPieces* pause);
     Composer(const Composer&) = delete;
@@ -45,7 +45,7 @@ private:
 
     const Definitions& definitions_;
     std::vector<char> whole_;
-    const Spaces& spaces_;
+    const FileSections& spaces_;
     Storage& storage_;
     Progress& progress_;
     ShareWriter writer_;

@@ -39,8 +39,8 @@ Status FileRounds::settle(bool& worked) {
         status = storage_.sync();
     worked |= any || !status.ok();
     if (!status.ok()) return status;
-    // The keeper must learn of the chunks that were just written. If no round ends below, nothing
-    // else reports them.
+    // The header writer must learn of the chunks that were just written. If no round ends below,
+    // nothing else reports them.
     if (any && !first_is_in_file()) events_.report();
     for (; first_is_in_file(); open_.pop_front(), worked = true) end(open_.front());
     return {};
@@ -61,7 +61,7 @@ std::int64_t FileRounds::written_by_all() const {
     const auto near = std::find_if(sources_.begin(), sources_.end(),
                                    [](const UnitSource& s) { return s.region != nullptr; });
     for (int a = 0; near != sources_.end() && a < plan_.node_writers; ++a) {
-        const Word& own = Region::of(*near->region).rounds[a];
+        const Futex& own = Region::of(*near->region).rounds[a];
         all = std::min(all, whole_count(own.load(std::memory_order_acquire), counted_));
     }
     return all;

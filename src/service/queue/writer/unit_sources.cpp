@@ -136,7 +136,7 @@ bool UnitWriterSources::take(UnitSource& source) {
     if (source.region) {
         if (head_of(source.descriptor(source.next)).kind == UnitKind::boxes) ++source.boxes;
         ++source.next;
-        Word& done = Region::of(*source.region).done[local_writer_];
+        Futex& done = Region::of(*source.region).done[local_writer_];
         done.store(source.next, std::memory_order_release);
         wake_all(done);
         return false;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/trace.hpp"
 #include "service/bits.hpp"
 
@@ -52,7 +52,7 @@ Status check_calls(std::span<const UnitPart> unit_parts, std::span<const Variabl
 Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan) {
     const std::vector<Variable>& variables = plan.definitions->variables;
     const std::string& path = plan.path;
-    const Wording& wording = plan.options.wording;
+    const IndexConvention& wording = plan.options.wording;
     if (Status status = check_calls(unit_parts, variables, path); !status.ok()) return status;
     const UnitHead& first = unit_parts.front().head;
     if (first.kind == UnitKind::part) return {};
@@ -85,7 +85,7 @@ Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan
 
 }  // namespace
 
-UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
+UnitWriter::UnitWriter(ServicePlan plan, const FileSections& spaces, int writer, Storage& storage,
                        UnitWriterEvents& events)
     : plan_(std::move(plan)),
       layout_(make_layout(plan_.layout)),
@@ -102,7 +102,7 @@ UnitWriter::UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Stora
 Status UnitWriter::add_region(const SegmentName& name) {
     Status status;
     auto memory = Segment::map(name, status);
-    if (status.ok() && !alone([&] { sources_.add_region(std::move(memory)); }).ok())
+    if (status.ok() && !catch_errors([&] { sources_.add_region(std::move(memory)); }).ok())
         status = failure(TW_ENOMEM, "{}: no memory for what the ranks hold (rank {})",
                          OfFile{plan_.path}, OfRank{plan_.rank});
     return status;
@@ -244,7 +244,7 @@ void UnitWriter::finish_round(bool mark) {
 bool UnitWriter::advance() {
     bool any = false;
     const bool stopped = !state_.stopped().ok();
-    Status status = alone([&] { return rounds_.advance(any); });
+    Status status = catch_errors([&] { return rounds_.advance(any); });
     if (!status.ok() && !stopped) state_.fail_here(std::move(status));
     return any && (status.ok() || !stopped);
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/thread.hpp"
+#include "base/system/thread.hpp"
 #include "service/queue/writer/composer.hpp"
 #include "service/queue/writer/file_rounds.hpp"
 #include "service/queue/writer/writer_state.hpp"
@@ -16,7 +16,7 @@ namespace thalweg::detail {
 class UnitWriter {
 public:
     /// @param writer  its number among the layout's writers
-    UnitWriter(ServicePlan plan, const Spaces& spaces, int writer, Storage& storage,
+    UnitWriter(ServicePlan plan, const FileSections& spaces, int writer, Storage& storage,
                UnitWriterEvents& events);
 
     /// Adds a rank of this node by the name of its queue's memory, before the first work().

@@ -10,8 +10,8 @@
 namespace thalweg::detail {
 
 ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
-                       const Definitions& definitions, const ChunkLayout& layout, Wording wording,
-                       int threads, std::int64_t memory)
+                       const Definitions& definitions, const ChunkLayout& layout,
+                       IndexConvention wording, int threads, std::int64_t memory)
     : placer_(placer),
       read_(std::move(read)),
       path_(std::move(path)),
@@ -42,7 +42,7 @@ Status ChunkStore::end_unit(std::int64_t records, bool mark) {
     const bool packs = bands_ && (mark || records > ended_);
     ended_ = std::max(ended_, records);
     const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
-    return alone([&] {
+    return catch_errors([&] {
         Status status;
         if (packs) status = bands_->take(records, pack_one);
         return status.ok() ? write_waiting() : status;

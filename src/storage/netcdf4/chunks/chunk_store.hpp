@@ -39,7 +39,8 @@ public:
     /// @param threads  number of threads that filter chunks, including the caller
     /// @param memory   see StorageOptions::waiting_chunks
     ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
-               const ChunkLayout& layout, Wording wording, int threads, std::int64_t memory);
+               const ChunkLayout& layout, IndexConvention wording, int threads,
+               std::int64_t memory);
 
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
@@ -62,7 +63,7 @@ public:
     /// Registers the chunks that an existing file contains.
     /// @return TW_OK, TW_ENOMEM
     Status know(std::span<const PlacedChunk> chunks) {
-        return alone([&] {
+        return catch_errors([&] {
             for (const PlacedChunk& c : chunks) placer_.know(c);
         });
     }
@@ -71,7 +72,7 @@ public:
     Status cut(int variable, std::int64_t records);
     /// Removes and returns the written chunks of fixed-size variables, and those with a record
     /// before `records`, that were not returned before. Of each chunk only the latest version is
-    /// returned, in the order of HDF5's index. Called on the keeper, by any thread.
+    /// returned, in the order of HDF5's index. Called on the header writer, by any thread.
     std::vector<PlacedChunk> take_placed(std::int64_t records);
 
 private:
@@ -87,7 +88,7 @@ private:
     std::string path_;
     const Definitions& definitions_;
     const ChunkLayout& layout_;
-    Wording wording_;
+    IndexConvention wording_;
     SumsWriter* sums_ = nullptr;
     std::int64_t memory_;
     Packer packer_;

@@ -14,22 +14,22 @@ constexpr std::int64_t lot_bytes = 4 << 20;  ///< target size in bytes of one wr
 
 }  // namespace
 
-ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write,
+ChunkPlacer::ChunkPlacer(std::span<const ChunkGrid> grids, bool header_writer, Write write,
                          double& seconds)
-    : keeper_(keeper),
+    : header_writer_(header_writer),
       write_(std::move(write)),
       seconds_(seconds),
       addresses_(grids),
       unplaced_(lot_bytes) {}
 
-void ChunkPlacer::share(Comm& comm, int keeper, bool beside, int all) {
+void ChunkPlacer::share(Comm& comm, int header_writer, bool beside, int all) {
     if (all == 0) return;
     Status status;
     SegmentName name;
-    if (keeper_) shared_ = SharedPlacement::make(all, end_, status);
+    if (header_writer_) shared_ = SharedPlacement::make(all, end_, status);
     if (shared_) name = shared_->name();
-    comm.broadcast(&name, sizeof name, keeper);
-    beside = beside && !keeper_ && name.bytes > 0;
+    comm.broadcast(&name, sizeof name, header_writer);
+    beside = beside && !header_writer_ && name.bytes > 0;
     const int number = static_cast<int>(comm.sum_before(beside ? 1 : 0));
     if (beside) shared_ = SharedPlacement::map(name, number, status);
 }
@@ -44,7 +44,7 @@ Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
     waiting.address = waiting_at(unplaced_.add(chunk, data));
     addresses_.add(waiting);
     ++packed_;
-    return beside_keeper() && unplaced_.bytes() >= lot_bytes ? write_waiting() : Status{};
+    return beside_header_writer() && unplaced_.bytes() >= lot_bytes ? write_waiting() : Status{};
 }
 
 bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
@@ -67,7 +67,7 @@ Status ChunkPlacer::settle(bool& moved) {
 }
 
 Status ChunkPlacer::write_waiting(bool& moved) {
-    if (beside_keeper())
+    if (beside_header_writer())
         if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
             unplaced_.place(take_room(bytes));
     Status status = write_placed(moved);
@@ -98,15 +98,15 @@ Status ChunkPlacer::write_placed(bool& moved) {
 void ChunkPlacer::add_written(std::span<const PlacedChunk> chunks) {
     const std::lock_guard lock(lock_);
     placed_.insert(placed_.end(), chunks.begin(), chunks.end());
-    if (keeper_ || !shared_) settled_ += std::ssize(chunks);
+    if (header_writer_ || !shared_) settled_ += std::ssize(chunks);
 }
 
-/// Reports written chunks to the keeper through the shared memory. On the keeper, collects the
-/// reports of the other writers.
+/// Reports written chunks to the header writer through the shared memory. On the header writer,
+/// collects the reports of the other writers.
 /// @return true if there were any reports
 bool ChunkPlacer::tell() {
     const std::lock_guard lock(lock_);
-    if (keeper_) return shared_->hear(placed_);
+    if (header_writer_) return shared_->hear(placed_);
     const std::size_t n = shared_->tell(placed_);
     settled_ += n;
     placed_.erase(placed_.begin(), placed_.begin() + n);
@@ -115,7 +115,7 @@ bool ChunkPlacer::tell() {
 
 std::vector<char> ChunkPlacer::take_placed() {
     const std::lock_guard lock(lock_);
-    if (beside_keeper()) return {};
+    if (beside_header_writer()) return {};
     const auto* const bytes = reinterpret_cast<const char*>(placed_.data());
     std::vector<char> taken(bytes, bytes + placed_.size() * sizeof(PlacedChunk));
     placed_.clear();

@@ -1,5 +1,5 @@
 // A writer's way to places in a netCDF-4 file for its packed chunks (see Placement): it writes them
-// where it has space, and the keeper learns the places of all, for the index.
+// where it has space, and the header writer learns the places of all, for the index.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,16 +28,18 @@ public:
                                        const PlacedChunk& first)>;
 
     /// @param seconds  the time spent in settle() is added to this
-    ChunkPlacer(std::span<const ChunkGrid> grids, bool keeper, Write write, double& seconds);
+    ChunkPlacer(std::span<const ChunkGrid> grids, bool header_writer, Write write, double& seconds);
 
-    /// Sets the address from which on chunks are placed. Called on the keeper, before share().
+    /// Sets the address from which on chunks are placed. Called on the header writer, before
+    /// share().
     void set_end(std::int64_t end) { end_ = rounded(end, UnplacedChunks::alignment); }
-    /// Shares the end of the file in memory with the other writers of the keeper's node. Where
-    /// processes cannot share memory, those writers request space like writers of other nodes.
+    /// Shares the end of the file in memory with the other writers of the header writer's node.
+    /// Where processes cannot share memory, those writers request space like writers of other
+    /// nodes.
     /// @param beside  this writer is one of them
     /// @param all     number of them; the same on every rank
     /// @note Collective
-    void share(Comm& comm, int keeper, bool beside, int all);
+    void share(Comm& comm, int header_writer, bool beside, int all);
 
     /// Keeps a chunk in memory until it has an address. If this writer allocates space itself, the
     /// waiting chunks are written as soon as they fill a write.
@@ -57,14 +59,14 @@ public:
     Status settle(bool& moved) override;
     std::int64_t packed() const override { return packed_; }
     std::int64_t settled() const override { return settled_; }
-    bool beside_keeper() const override { return keeper_ || shared_; }
-    std::int64_t room_wanted() override { return beside_keeper() ? 0 : unplaced_.ask(); }
+    bool beside_header_writer() const override { return header_writer_ || shared_; }
+    std::int64_t room_wanted() override { return beside_header_writer() ? 0 : unplaced_.ask(); }
     void give_room(std::int64_t at) override { unplaced_.place(at); }
     std::vector<char> take_placed() override;
     std::int64_t take_room(std::int64_t bytes) override;
     void add_placed(std::span<const char> placed) override;
 
-    /// Takes the placed chunks for which `counts` returns true. Called on the keeper, by any
+    /// Takes the placed chunks for which `counts` returns true. Called on the header writer, by any
     /// thread.
     template <class Counts>
     std::vector<PlacedChunk> take_counted(Counts&& counts) {
@@ -93,7 +95,7 @@ private:
     bool tell();
     void add_written(std::span<const PlacedChunk> chunks);
 
-    bool keeper_;
+    bool header_writer_;
     Write write_;
     double& seconds_;
     ChunkAddresses addresses_;  ///< addresses of this writer's chunks; negative while they wait
@@ -101,11 +103,11 @@ private:
     std::unique_ptr<SharedPlacement> shared_;
     /// Number of chunks that were packed, and number of those that were written and reported.
     std::int64_t packed_ = 0, settled_ = 0;
-    /// End of the file; only on the keeper, and only without a shared memory.
+    /// End of the file; only on the header writer, and only without a shared memory.
     std::atomic<std::int64_t> end_ = 0;
     std::mutex lock_;  ///< guards placed_
-    /// Chunks with an address. On the keeper, those that are not yet in HDF5's index; on other
-    /// writers, those not yet reported to the keeper.
+    /// Chunks with an address. On the header writer, those that are not yet in HDF5's index; on
+    /// other writers, those not yet reported to the header writer.
     std::vector<PlacedChunk> placed_;
 };
 

@@ -12,11 +12,11 @@ struct SharedPlacement::Head {
     std::int64_t writers;
 };
 
-/// Memory in which a writer passes chunks to the keeper. The writer fills it, and the keeper
-/// empties it.
+/// Memory in which a writer passes chunks to the header writer. The writer fills it, and the header
+/// writer empties it.
 struct SharedPlacement::Slot {
     static constexpr std::size_t most = 400;  ///< chunks
-    alignas(64) Word full;
+    alignas(64) Futex full;
     std::int64_t n;
     PlacedChunk chunks[most];
 };

@@ -1,5 +1,5 @@
-// Memory that the writers of the keeper's node share: the end of the file, and a slot for each
-// writer, in which it tells the keeper which chunks it has written.
+// Memory that the writers of the header writer's node share: the end of the file, and a slot for
+// each writer, in which it tells the header writer which chunks it has written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 class SharedPlacement {
 public:
-    /// Makes the memory on the keeper.
+    /// Makes the memory on the header writer.
     /// @param writers  number of other writers that share it
     /// @param end      end of the file
     static std::unique_ptr<SharedPlacement> make(int writers, std::int64_t end, Status& status);
@@ -26,11 +26,11 @@ public:
 
     std::atomic<std::int64_t>& end() const;
 
-    /// Passes as many of these chunks to the keeper as its memory holds; none if the keeper has not
-    /// yet taken those passed before.
+    /// Passes as many of these chunks to the header writer as its memory holds; none if the header
+    /// writer has not yet taken those passed before.
     /// @return number of chunks passed
     std::size_t tell(std::span<const PlacedChunk> chunks);
-    /// Appends the chunks that other writers have passed to the keeper.
+    /// Appends the chunks that other writers have passed to the header writer.
     /// @return true if there were any
     bool hear(std::vector<PlacedChunk>& chunks);
 
@@ -43,7 +43,7 @@ private:
     Slot& slot(int n) const;
 
     std::unique_ptr<Segment> memory_;
-    int own_;  ///< this writer's slot; -1 on the keeper
+    int own_;  ///< this writer's slot; -1 on the header writer
 };
 
 }  // namespace thalweg::detail

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/history.hpp"
+
+#include <fmt/format.h>
+#include <thalweg/thalweg.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "fields/loops.hpp"
+#include "methods/library.hpp"
+#include "report.hpp"
+
+namespace thalweg::bench {
+namespace {
+
+using Fields = std::vector<std::vector<float>>;
+
+/// A session, and fields of float, each with the elements of this rank.
+struct Model {
+    Model(const RankGroup& all, const Options& options) : ranks(all), folder(options.dir) {
+        fields = options.variables > 0 ? options.variables : 100;
+        levels = options.nz > 0 ? options.nz : 32;
+        columns = options.nx > 0 ? options.nx : 2880;
+        // With another service, both would only copy the record for a later write.
+        check(tw_init(ranks.comm(), "service=inline", &session));
+        const std::int64_t shape[2] = {levels, columns * ranks.ranks()};
+        const std::int64_t start[2] = {0, columns * ranks.rank()}, count[2] = {levels, columns};
+        check(tw_decompose(session, "level column", 1, shape, start, count, &cells));
+    }
+    void check(int status) const { check_tw(session, status, "history"); }
+    std::int64_t elements() const { return levels * columns; }
+
+    /// Calls a function, and returns the seconds that the slowest rank needed.
+    template <class F>
+    double seconds(F act) const {
+        const double start = ranks.start();
+        act();
+        return ranks.max(now() - start);
+    }
+
+    const RankGroup& ranks;
+    std::string folder;
+    int fields;
+    std::int64_t levels, columns;  ///< of one rank
+    tw_session session = nullptr;
+    tw_decomposition cells = nullptr;
+};
+
+std::string name_of(int field) { return "field" + std::to_string(field); }
+
+/// A history of all fields in one stream.
+class Stream {
+public:
+    Stream(const Model& model, const std::string& name, const std::string& keys,
+           const char* attributes = "")
+        : model_(model) {
+        const std::string text =
+            fmt::format("[[stream]]\nname = \"{0}\"\nfields = [\"*\"]\npath = \"{1}/{0}.nc\"\n{2}",
+                        name, model.folder, keys);
+        model.check(tw_history_open(model.session, text.c_str(), "noleap", "2000-01-01", nullptr,
+                                    &history_));
+        fields_.resize(static_cast<std::size_t>(model.fields));
+        for (int f = 0; f < model.fields; ++f)
+            model.check(tw_history_field(history_, name_of(f).c_str(), TW_FLOAT, "level column",
+                                         model.cells, attributes,
+                                         &fields_[static_cast<std::size_t>(f)]));
+        const std::int64_t before = memory_now(false).resident;
+        model.check(tw_history_ready(history_));
+        grown_ = memory_now(false).resident - before;
+    }
+    void begin() { model_.check(tw_history_time(history_, 3600. * ++step_)); }
+    void send(const Fields& data) {
+        for (std::size_t f = 0; f < fields_.size(); ++f)
+            model_.check(tw_send(fields_[f], TW_FLOAT, data[f].data(), model_.elements()));
+    }
+    void end() { model_.check(tw_history_end_step(history_)); }
+    void close() { model_.check(tw_history_close(&history_)); }
+
+    /// Measures tw_wants, in nanoseconds a call.
+    double wants() const {
+        constexpr int calls = 10'000'000;
+        int wanted = 0;
+        const double time = model_.seconds([&] {
+            for (std::size_t i = 0; i < calls; i += fields_.size())
+                for (const tw_field field : fields_) wanted += tw_wants(field);
+        });
+        return wanted < 0 ? 0 : 1e9 * time / calls;
+    }
+    /// Returns the growth of this process's memory as a fraction of what tw_history_memory states.
+    double memory_share() const {
+        std::int64_t stated = 0;
+        model_.check(tw_history_memory(history_, &stated, nullptr));
+        return static_cast<double>(grown_) / static_cast<double>(stated);
+    }
+
+private:
+    const Model& model_;
+    tw_history history_ = nullptr;
+    std::vector<tw_field> fields_;
+    int step_ = 0;
+    std::int64_t grown_ = 0;
+};
+
+/// Times of a line of the table, and what it is compared with in the same repetitions.
+struct Line {
+    const char* name;
+    const char* than;
+    double goal;
+    std::vector<double> times{}, ratios{};
+};
+
+}  // namespace
+
+void measure_history(const RankGroup& ranks, const Options& options) {
+    Model model(ranks, options);
+    const auto n = static_cast<std::size_t>(model.elements());
+    Fields data(static_cast<std::size_t>(model.fields)), holes;
+    for (std::size_t f = 0; f < data.size(); ++f)
+        for (std::size_t i = 0; i < n; ++i)
+            data[f].push_back(280 + static_cast<float>((i * 7 + f) % 100) / 8);
+    holes = data;
+    for (auto& field : holes)
+        for (std::size_t i = 0; i < n; ++i)
+            if (i % 977 < 97) field[i] = 1e20F;
+    std::vector<std::vector<double>> sums(data.size(), std::vector<double>(n));
+
+    const std::string run = "every = \"run\"\n";
+    constexpr int window = 3;  // steps of a mean
+    Stream mean(model, "mean", run), varying(model, "varying", run, "missing=varying");
+    Stream deviations(model, "std", run + "op = \"std\"\n");
+    Stream records(model, "records", fmt::format("every = \"{} hours\"\n", window));
+    Stream instants(model, "instants", "every = \"1 hour\"\nop = \"instant\"\n");
+    tw_file file = nullptr;  // the same records by tw_put
+    model.check(tw_create(model.session, (model.folder + "/put.nc").c_str(), nullptr, &file));
+    model.check(tw_def_dim(file, "time", TW_UNLIMITED));
+    model.check(tw_def_dim(file, "level", model.levels));
+    model.check(tw_def_dim(file, "column", model.columns * ranks.ranks()));
+    for (int f = 0; f < model.fields; ++f)
+        model.check(
+            tw_def_var(file, name_of(f).c_str(), TW_FLOAT, "time level column", model.cells));
+    model.check(tw_enddef(file));
+
+    Line lines[] = {{"plain loop, double sum of floats", "plain", 1},
+                    {"mean", "plain", 1.1},
+                    {"mean, varying mask", "plain", 1.6},
+                    {"std", "plain", 2.5},
+                    {"record by tw_put", "tw_put", 1},
+                    {"record of a mean, tw_history_end_step", "tw_put", 1.15},
+                    {"record of a mean, with tw_send", "loop + put", 1.15},
+                    {"record of instants, with tw_send", "tw_put", 1.15}};
+    for (int r = -2; r < options.repetitions; ++r) {
+        const auto add = [&](Line& line, double time, double than) {
+            if (r < 0) return;
+            line.times.push_back(time);
+            line.ratios.push_back(time / than);
+        };
+        const double loop = model.seconds([&] {
+            for (std::size_t f = 0; f < data.size(); ++f)
+                add_plainly(data[f].data(), model.elements(), sums[f].data());
+        });
+        add(lines[0], loop, loop);
+        const auto sample = [&](Stream& stream, const Fields& values, Line& line) {
+            stream.begin();
+            add(line, model.seconds([&] { stream.send(values); }), loop);
+            stream.end();
+        };
+        sample(mean, data, lines[1]);
+        sample(varying, holes, lines[2]);
+        sample(deviations, data, lines[3]);
+        const double put = model.seconds([&] {
+            for (int f = 0; f < model.fields; ++f)
+                model.check(tw_put(file, name_of(f).c_str(), TW_FLOAT,
+                                   data[static_cast<std::size_t>(f)].data(), model.elements()));
+            model.check(tw_end_step(file));
+        });
+        add(lines[4], put, put);
+        for (int i = 1; i < window; ++i) {
+            records.begin();
+            records.send(data);
+            records.end();
+        }
+        records.begin();
+        const double sends = model.seconds([&] { records.send(data); });
+        const double record = model.seconds([&] { records.end(); });
+        add(lines[5], record, put);
+        add(lines[6], sends + record, loop + put);
+        instants.begin();
+        add(lines[7], model.seconds([&] {
+            instants.send(data);
+            instants.end();
+        }),
+            put);
+    }
+    const double wants = mean.wants(), memory = mean.memory_share();
+    for (Stream* stream : {&mean, &varying, &deviations, &records, &instants}) stream->close();
+    model.check(tw_close(&file));
+    model.check(tw_finalize(&model.session));
+    if (ranks.rank() != 0) return;
+    fmt::print("{} ranks, {} fields of {} elements a rank, medians of {} repetitions\n",
+               ranks.ranks(), model.fields, n, options.repetitions);
+    for (const Line& line : lines)
+        fmt::print("{:<38} {:9.2f} ms   {:5.2f} x {:<10} (goal {:.2f})\n", line.name,
+                   1e3 * median(line.times), median(line.ratios), line.than, line.goal);
+    fmt::print("{:<38} {:9.2f} ns   (goal 2)\n{:<38} {:9.4f} x stated (goal 0.99 to 1.01)\n",
+               "tw_wants", wants, "memory of means", memory);
+    for (const char* name : {"mean", "varying", "std", "records", "instants", "put"})
+        ::unlink(fmt::format("{}/{}.nc", model.folder, name).c_str());
+}
+
+}  // namespace thalweg::bench
