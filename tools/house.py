@@ -192,7 +192,7 @@ def classes():
         if file.suffix not in (".cpp", ".hpp"):
             continue
         for _, name, head, body in CLASS.findall(text_of(file)):
-            # A table of function pointers, as netCDF prescribes one, has neither methods nor members.
+            # Function pointers, as in the table that netCDF prescribes, are neither of both.
             parts = [s for s in statements(body) if "(*" not in s]
             methods = [m[1] for m in map(METHOD.match, parts) if m]
             members = sum(bool(MEMBER.fullmatch(s)) and not s.startswith(NO_MEMBER) for s in parts)

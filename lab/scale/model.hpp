@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "measure.hpp"
 #include "fields/problem.hpp"
+#include "measure.hpp"
 
 namespace thalweg::scale {
 

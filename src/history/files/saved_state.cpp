@@ -351,7 +351,8 @@ Status SavedState::resume_outputs(const json& state, Records& records) {
 /// Takes the numbers, reads the sums, and continues the files. @note Collective
 Status SavedState::resume(tw_file file, const json& state, Records& records,
                           std::optional<Time>& previous) {
-    Status status = detail::catch_errors([&] { take(state, previous); });  // the state may be damaged
+    Status status =
+        detail::catch_errors([&] { take(state, previous); });  // the state may be damaged
     keep_first(status, choices_.declare(ranks_));
     keep_first(status, declare());
     keep_first(status, load_arrays(file, state));
