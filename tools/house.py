@@ -55,7 +55,7 @@ BASE = re.compile(r"\b(?:public|protected|private)\s+(?:\w+::)*(\w+)")
 METHOD = re.compile(r"^[^=(]*?(\w+)\s*\(")
 MEMBER = re.compile(r"[\w:<>,*&\s.\[\]]+[\s*&]\w+(\[\w+\])?(\s*[={].*)?", re.DOTALL)
 NO_MEMBER = ("using", "friend", "static", "struct", "class", "enum", "public", "private")
-GUARD = re.compile(r"\bcatch_errors\(")
+GUARD = re.compile(r"(?<!Status )\bcatch_errors\(")
 # Parts of the tree whose structure is measured.
 HOUSE = ("src", "bindings", "apps", "lab")
 

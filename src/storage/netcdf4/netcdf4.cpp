@@ -97,7 +97,7 @@ public:
             });
         if (status = agree(comm, status); !status.ok()) return status;
         share_end(comm);
-        status = several_ ? know_together(comm, chunks) : know(chunks);
+        status = several_ ? know_together(comm, chunks) : store_->know(chunks);
         return options.alone ? status : agree(comm, status);
     }
 
@@ -171,14 +171,9 @@ private:
             const std::span some = std::span(block).first(std::min(most, n - at));
             if (header_writer_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
             comm.broadcast(some.data(), some.size_bytes(), options_.header_writer);
-            if (status.ok() && writer_) status = know(some);
+            if (status.ok() && writer_) status = store_->know(some);
         }
         return status;
-    }
-
-    /// Registers chunks of an existing file, of which there may be many, on this writer.
-    Status know(std::span<const PlacedChunk> chunks) {
-        return catch_errors([&] { return store_->know(chunks); });
     }
 
     void make_store() {
