@@ -70,10 +70,15 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
 }
 
 bool Hdf5File::write(H5FD_mem_t type, std::int64_t address, std::int64_t bytes, const char* from) {
-    if (is_data(type))
+    if (is_data(type)) {
         data_address_ = address;
-    else
+        // When HDF5 frees the space of a replaced chunk at the end of the file, the end becomes
+        // lower, but chunks that were written before may lie behind.
+        data_end_ = std::max(data_end_, address + bytes);
+        driver_.reach(data_end_);
+    } else {
         changes_.add(type, address, from, bytes);
+    }
     return true;
 }
 

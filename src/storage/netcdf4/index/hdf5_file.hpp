@@ -100,6 +100,7 @@ private:
     Descriptor fd_;
     Room room_;
     std::int64_t expected_ = -1, data_address_ = -1;
+    std::int64_t data_end_ = 0;       ///< end of all data that HDF5 has been told of
     std::int64_t replaced_end_ = -1;  ///< end of the data that HDF5 is about to free
     bool attributes_ = false;         ///< only attributes change from now on
     std::string trouble_;             ///< the system's error text for a read that failed
