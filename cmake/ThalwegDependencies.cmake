@@ -26,9 +26,9 @@ if(NOT THALWEG_XXHASH_INCLUDE_DIR)
     thalweg_missing("xxHash 0.8" libxxhash-dev "checksums; its header suffices")
 endif()
 thalweg_require(PkgConfig pkg-config "finding netCDF, HDF5, PnetCDF and others")
-if(THALWEG_BUILD_APP OR THALWEG_BUILD_BENCH)
+if(THALWEG_BUILD_APP OR (THALWEG_BUILD_LAB AND THALWEG_MPI))
     thalweg_require(CLI11 libcli11-dev "the programs; not needed with -DTHALWEG_BUILD_APP=OFF \
--DTHALWEG_BUILD_BENCH=OFF")
+-DTHALWEG_BUILD_LAB=OFF")
 endif()
 
 set(MPI_CXX_SKIP_MPICXX ON) # do not use the C++ bindings, which MPI 3 removed

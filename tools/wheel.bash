@@ -6,7 +6,7 @@ compile_core() {
     local folder="build/wheel/$1"
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSKBUILD=ON \
         -DPython_EXECUTABLE="$root/build/wheel-venv/bin/python3" -DTHALWEG_BUILD_PYTHON=ON \
-        -DTHALWEG_BUILD_FORTRAN=OFF -DTHALWEG_BUILD_APP=OFF -DTHALWEG_BUILD_BENCH=OFF \
+        -DTHALWEG_BUILD_FORTRAN=OFF -DTHALWEG_BUILD_APP=OFF -DTHALWEG_BUILD_LAB=OFF \
         -DTHALWEG_BUILD_EXAMPLES=OFF -DTHALWEG_BUILD_TESTS=OFF -DTHALWEG_PNETCDF=OFF \
         -DTHALWEG_NETCDF4=ON -DTHALWEG_NETCDF_SERIAL=ON "${@:2}" &&
         ninja -C "$folder" thalweg thalweg_python &&

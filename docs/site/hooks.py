@@ -42,9 +42,9 @@ def root_of(config) -> Path:
     return Path(config.config_file_path).parent
 
 
-def rewritten(text: str, folder: str) -> tuple[str, set[str]]:
-    """Text of the file in this folder of the project, with its links as the site has them; and the
-    files and folders outside docs/ that it links to."""
+def rewritten(text: str, folder: str, place: str = "docs") -> tuple[str, set[str]]:
+    """Text of the file in this folder of the project, with its links as the site has them, where
+    its page is in the folder `place`; and the files and folders outside docs/ that it links to."""
     outside: set[str] = set()
 
     def replaced(match: re.Match) -> str:
@@ -55,34 +55,41 @@ def rewritten(text: str, folder: str) -> tuple[str, set[str]]:
         if not path.startswith("docs/"):
             outside.add(path)
             path = f"docs/sources/{path}.md"
-        return f"{match[1]}{posixpath.relpath(path, 'docs')}{match[3]}"
+        return f"{match[1]}{posixpath.relpath(path, place)}{match[3]}"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     parts[::2] = [LINK.sub(replaced, part) for part in parts[::2]]
     return "".join(parts), outside
 
 
-def source_page(root: Path, path: str) -> str:
-    """A page that shows a file, or lists the files of a folder."""
+def source_page(root: Path, path: str) -> tuple[str, set[str]]:
+    """A page that shows a file, or lists the files of a folder; and the files and folders outside
+    docs/ that it links to."""
     whole = root / path
     if whole.is_dir():
         shown = [f.name for f in sorted(whole.iterdir()) if f.suffix in LANGUAGES]
         base = posixpath.basename(path)
-        return f"# {path}\n\n" + "\n".join(f"- [{name}]({base}/{name}.md)" for name in shown)
+        links = "\n".join(f"- [{name}]({base}/{name}.md)" for name in shown)
+        return f"# {path}\n\n{links}", {f"{path}/{name}" for name in shown}
     text = whole.read_text()
+    if whole.suffix == ".md":
+        folder = posixpath.dirname(path)
+        return rewritten(text, folder, f"docs/sources/{folder}")
     fence = "````" if "```" in text else "```"
-    return f"# {path}\n\n{fence}{LANGUAGES.get(whole.suffix, 'text')}\n{text}{fence}\n"
+    return f"# {path}\n\n{fence}{LANGUAGES.get(whole.suffix, 'text')}\n{text}{fence}\n", set()
 
 
 def source_pages(root: Path, paths: set[str]) -> dict[str, str]:
-    pages = {}
-    for path in paths:
+    pages: dict[str, str] = {}
+    left = set(paths)
+    while left:
+        path = left.pop()
         if not (root / path).exists():
             raise PluginError(f"a page links to {path}, which is not there")
-        pages[f"sources/{path}.md"] = source_page(root, path)
-        if (root / path).is_dir():
-            inside = {f"{path}/{f.name}" for f in (root / path).iterdir() if f.suffix in LANGUAGES}
-            pages |= source_pages(root, inside)
+        name = f"sources/{path}.md"
+        if name not in pages:
+            pages[name], linked = source_page(root, path)
+            left |= linked
     return pages
 
 

@@ -72,7 +72,7 @@ class Thalweg(CMakePackage):
             self.define_from_variant("THALWEG_UTF8PROC", "unicode"),
             self.define_from_variant("THALWEG_BUILD_FORTRAN", "fortran"),
             self.define_from_variant("THALWEG_BUILD_APP", "tools"),
-            self.define("THALWEG_BUILD_BENCH", False),
+            self.define("THALWEG_BUILD_LAB", False),
             self.define("THALWEG_BUILD_EXAMPLES", False),
             self.define("THALWEG_BUILD_TESTS", False),
         ]

@@ -8,8 +8,8 @@
 
 namespace thalweg::detail {
 
-/// A file's handle that is made before the ranks agree, so that no rank runs out of memory for it
-/// afterwards. The destructor removes the handle unless begin() has succeeded.
+/// A file's handle that is made before the ranks agree. The destructor removes the handle unless
+/// begin() has succeeded.
 class NewHandle {
 public:
     explicit NewHandle(tw_session session) : session_(session) {}

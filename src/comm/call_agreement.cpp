@@ -38,9 +38,11 @@ constexpr std::int64_t knew_failure = 1, refuses = 2, leaves = 4;
 const char* name_of(Call call) { return names[static_cast<std::size_t>(call)]; }
 
 bool is_collective(const char* function) {
-    return std::ranges::any_of(names, [&](std::string_view name) {
-        return name == function && name != name_of(Call::put);
-    });
+    // These functions make the calls `decompose` and `get`, too.
+    const std::string_view of = function;
+    if (of == "tw_decompose_halo" || of == "tw_get_array") return true;
+    return std::ranges::any_of(
+        names, [&](std::string_view name) { return name == of && name != name_of(Call::put); });
 }
 
 Status thread_failure(const char* call, int rank) {

@@ -153,14 +153,4 @@ std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& pac
     return passage.end(have);
 }
 
-std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
-                                      const CombineLimits& limits) {
-    bool have = true;
-    std::vector<Packet> received = exchange_by_nodes(team, packets, have, limits);
-    std::int64_t all[] = {have ? 1 : 0};
-    team.all_reduce(all, Reduce::min);
-    if (all[0] == 0) throw std::bad_alloc();
-    return received;
-}
-
 }  // namespace thalweg::detail

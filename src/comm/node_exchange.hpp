@@ -29,9 +29,5 @@ struct CombineLimits {
  */
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
                                       const CombineLimits& limits = {});
-/// Exchanges packets as above, but throws std::bad_alloc on all ranks if one has no memory.
-/// @note Collective
-std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets,
-                                      const CombineLimits& limits = {});
 
 }  // namespace thalweg::detail

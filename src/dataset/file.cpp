@@ -82,12 +82,18 @@ Status File::end_definitions() {
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
     Stopwatch watch(file_.figures.open);
     const Span span("open");
-    std::array<std::int64_t, 2> alike = equality_words(define_.hash());
-    RankResources resources = own_resources(file_);
+    std::int64_t hash = 0;
+    RankResources resources;
+    const Status mine = catch_errors([&] {
+        hash = define_.hash();
+        resources = own_resources(file_);
+    });
+    std::array<std::int64_t, 2> alike = equality_words(hash);
     std::array<std::int64_t, 5> most{file_.step_bytes()};
     std::ranges::copy(resources.most(), most.begin() + 1);
     const AgreedWords words{alike, most, resources.sums()};
-    if (Status s = file_.enter(Call::enddef, -1, {}, words); !s.ok()) return s;
+    if (Status s = file_.enter(Call::enddef, -1, mine, words); !s.ok())
+        return s.code == TW_ENOMEM ? file_.keep(std::move(s)) : s;
     file_.most_step_bytes = most[0];
     std::copy(most.begin() + 1, most.end(), resources.most().begin());
     // Share the failure with all ranks here, so that later calls need not ask the others.

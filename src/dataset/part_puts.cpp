@@ -168,7 +168,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     const Variable& v = file_.variable(at);
     SectionToPut section;
-    const Status read = read_section(file_, v, put, section);
+    const Status read = catch_errors([&] { return read_section(file_, v, put, section); });
     if (!read.ok()) return file_.in_variable(read, at);
     PartsToPut puts;
     puts.part.variable = at;
@@ -190,7 +190,10 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     // as a whole.
     const bool whole =
         section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
-    part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
+    const Status held = catch_errors([&] {
+        part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
+    });
+    if (!held.ok()) return file_.in_variable(held, at);
     part.array.dense = whole;
     puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
     puts.alone = put.alone;
@@ -205,7 +208,7 @@ Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
         return file_.in_variable(failure(TW_EBOUNDS, "record is {}; the first one is {}",
                                          wording.index(put.record), wording.index(0)),
                                  at);
-    return put_record_of(at, put);
+    return catch_errors([&] { return put_record_of(at, put); });
 }
 
 Status PartPuts::put_record_of(int at, const RecordToPut& put) {

@@ -169,10 +169,11 @@ Status Claim::look() {
 /// new ones.
 Status Claim::look_at_folder() const {
     std::error_code error;
-    const bool empty = std::filesystem::is_empty(own_, error);
-    if (!std::filesystem::is_directory(own_))
+    const bool folder = std::filesystem::is_directory(own_, error);
+    if (!error && !folder)
         return failure(TW_EEXISTS,
                        "{}: files=variable makes a folder of this name, but a file has it", own_);
+    const bool empty = !error && std::filesystem::is_empty(own_, error);
     errno = error.value();
     if (error) return system_failure(own_, "cannot list the folder");
     if (empty) return {};

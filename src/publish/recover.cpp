@@ -234,7 +234,8 @@ Status recover(const std::string& path, bool force, std::string& done) {
     std::string own, data;
     Status status = find(path, own, data);
     if (!status.ok()) return status;
-    if (std::filesystem::is_directory(data))
+    std::error_code ignored;
+    if (std::filesystem::is_directory(data, ignored))
         return failure(TW_EUNSUPPORTED,
                        "{}: a folder with a file a variable (files=variable) is not recovered; its "
                        "files can be read where they are",

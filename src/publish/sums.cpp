@@ -249,19 +249,22 @@ std::vector<T> items_of_bytes(std::span<const char> bytes) {
 }
 
 /// Collects the faults of all ranks on all of them. @note Collective
-void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
+Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
     const auto all = comm.gather(bytes_of_items(faults), 0);
     std::vector<char> joined;
-    if (comm.rank() == 0) {
-        faults.clear();
-        for (const std::vector<char>& of : all)
-            for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
-        join_faults(faults);
-        const auto bytes = bytes_of_items(faults);
-        joined.assign(bytes.begin(), bytes.end());
-    }
+    Status mine;
+    if (comm.rank() == 0)
+        mine = catch_errors([&] {
+            faults.clear();
+            for (const std::vector<char>& of : all)
+                for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
+            join_faults(faults);
+            const auto bytes = bytes_of_items(faults);
+            joined.assign(bytes.begin(), bytes.end());
+        });
     comm.broadcast(joined, 0);
-    faults = items_of_bytes<SumsFault>(joined);
+    if (mine.ok()) mine = catch_errors([&] { faults = items_of_bytes<SumsFault>(joined); });
+    return agree(comm, mine);
 }
 
 }  // namespace
@@ -314,8 +317,7 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
     comm.all_reduce(sums, Reduce::sum);
     report.pieces = sums[0];
     report.bytes = sums[1];
-    share_faults(comm, report.faults);
-    return {};
+    return share_faults(comm, report.faults);
 }
 
 std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault) {

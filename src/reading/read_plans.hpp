@@ -24,8 +24,8 @@ struct ReadSelection {
     std::vector<Run> places;  ///< places of each request
 };
 
-/// The preparation of a call on one rank. All memory for it is allocated before the ranks agree,
-/// because later a rank without memory would make the others wait.
+/// The preparation of a call on one rank. It is made before the ranks agree, so that a lack of
+/// memory for it becomes an error on all ranks.
 struct ReadTask {
     ReadSelection selection;
     std::vector<std::int64_t> key;  ///< key of the plan to use

@@ -42,7 +42,6 @@ Status Reader::open() {
     if (!status.ok()) return status;
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);
-    // This text is short, so copying it allocates no memory.
     file_.figures.format = name_of(file_.source->format());
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? read_caches_.make() : status;
@@ -78,19 +77,21 @@ Status Reader::perform(Call call, std::span<const ReadRequest> requests, Status 
 
 Status Reader::get(const GetArguments& arguments) {
     ReadRequest request;
-    Status mine = check_arguments(file_, arguments, request);
+    Status mine = catch_errors([&] { return check_arguments(file_, arguments, request); });
     return perform(Call::get, {&request, 1}, std::move(mine));
 }
 
 Status Reader::get_deferred(const GetArguments& arguments) {
-    ReadRequest request;
-    if (Status status = check_arguments(file_, arguments, request); !status.ok()) return status;
-    const Variable& v = file_.variable(request.variable);
-    const Decomposition& d = *request.decomposition;
-    request.fingerprint =
-        Fingerprint(d, request.order, held_by(d, request.order, v.shape), request.view);
-    deferred_.push_back(std::move(request));
-    return {};
+    return catch_errors([&]() -> Status {
+        ReadRequest request;
+        if (Status status = check_arguments(file_, arguments, request); !status.ok()) return status;
+        const Variable& v = file_.variable(request.variable);
+        const Decomposition& d = *request.decomposition;
+        request.fingerprint =
+            Fingerprint(d, request.order, held_by(d, request.order, v.shape), request.view);
+        deferred_.push_back(std::move(request));
+        return {};
+    });
 }
 
 Status Reader::get_box(const GetBoxArguments& arguments) {

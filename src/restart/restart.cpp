@@ -131,9 +131,11 @@ Status Restart::ask(Reader& reader, const std::string& path,
 }
 
 Status Restart::write(File& file, const std::string& path, bool first_attributes) {
-    Status status = use_decompositions();
-    if (status.ok()) status = check_copies();
-    if (status = team_.agree(status); !status.ok()) return status;
+    Status status = team_.agree(catch_errors([&] {
+        Status mine = use_decompositions();
+        return mine.ok() ? check_copies() : mine;
+    }));
+    if (!status.ok()) return status;
     Definitions definitions = definitions_;
     Holdings holdings;
     for (const RegisteredArray& a : arrays_) holdings.push_back(a.holding);
@@ -161,9 +163,10 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     Status status = reader.open();
     if (!status.ok()) return status;
     std::vector<std::string> asked;
-    status = use_decompositions();
-    if (status.ok()) status = ask(reader, path, asked);
-    status = team_.agree(status);
+    status = team_.agree(catch_errors([&] {
+        Status mine = use_decompositions();
+        return mine.ok() ? ask(reader, path, asked) : mine;
+    }));
     if (status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify_checksums(team_, path, asked);
     if (!status.ok()) (void)reader.close();

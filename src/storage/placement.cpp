@@ -20,10 +20,11 @@ Status bring_places(Comm& comm, int header_writer, Placement* mine) {
         if (wanted > 0) mine->give_room(at + before);
     }
     if (all[1] == 0) return status;
-    Status gathered = catch_errors([&] {
-        for (const auto& row : comm.gather(placed, header_writer)) mine->add_placed(row);
+    const auto rows = comm.gather(placed, header_writer);
+    Status added = catch_errors([&] {
+        for (const auto& row : rows) mine->add_placed(row);
     });
-    return status.ok() ? gathered : status;
+    return status.ok() ? added : status;
 }
 
 Status place_chunks(Comm& comm, int header_writer, Placement& mine, Status status) {

@@ -110,7 +110,7 @@ struct StorageOptions {
     /// This rank checks that the file it opens has the identity `claimed`.
     bool inspects = false;
     FileIdentity claimed = {};  ///< identity of the file that all ranks must find at the path
-    /// Write checksums to a second file beside the data (storage/sums).
+    /// Write checksums to a second file beside the data (storage/checksums).
     bool checksums = false;
     /// The existing file has checksums, and the run must continue them.
     bool has_checksums = false;
@@ -200,7 +200,7 @@ public:
     }
 
     /// Publishes the number of records. Called after all writes of these records have returned, on
-    /// every rank, or on the header writer only if keeper_counts().
+    /// every rank, or on the header writer only if header_writer_counts().
     /// @param durable  sync the count
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 

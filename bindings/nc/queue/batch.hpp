@@ -1,4 +1,4 @@
-// Converts the puts that the ranks make between two joint calls (see queued.hpp) to calls of the
+// Converts the puts that the ranks make between two joint calls (see puts.hpp) to calls of the
 // library. A single section is put as a box, which the library routes element by element. If all
 // ranks put the same variables, the sections of one put form a decomposition; the library then
 // writes in file order without another copy.

@@ -1,6 +1,6 @@
 // The puts of a rank that were not passed to the library yet. They are kept in the variable's type,
 // in memory that later puts use again. Data that exceed the budget go to an unnamed file beside the
-// output, so that a rank may put any number of times between two joint calls (see queued.hpp).
+// output, so that a rank may put any number of times between two joint calls (see puts.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -96,7 +96,7 @@ def _import_core() -> ModuleType:
             f"this process has loaded {', '.join(paths)}, but this thalweg has parts for Open MPI "
             "(libmpi.so.40) and MPICH (libmpi.so.12), of which a process can use one: let mpi4py "
             "use one of them (see MPI4PY_LIBMPI), or build thalweg with your MPI "
-            "(pip install --no-binary thalweg thalweg)"
+            "(pip install . in its source folder)"
         )
     name = known.pop()
     for path in paths:  # makes the libraries visible to the core
@@ -114,7 +114,7 @@ def _check_kind() -> None:
             raise ImportError(
                 f"this process has loaded {path}, but thalweg was built for {_build.MPI_LIBRARY} "
                 f"({_build.MPI_VERSION}): let mpi4py use that MPI (see MPI4PY_LIBMPI), or build "
-                "thalweg with the other one (pip install --no-binary thalweg thalweg)"
+                "thalweg with the other one (pip install . in its source folder)"
             )
 
 

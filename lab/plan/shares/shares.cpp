@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t sampled_streams = 8;
 
 /// Bytes that method `direct` packs and writes at a time, and number of slots of a stream
-/// (exchange/write/stream.hpp).
+/// (exchange/write/write_pipeline.cpp).
 constexpr double direct_piece = 1 << 20, stream_slots = 4;
 
 RecordSpace record_of(const Run& run) {

@@ -43,8 +43,8 @@ std::vector<ReadRange> ranges_of(const FileSection& space, Extent piece,
     return ranges;
 }
 
-// Allocates only memory for reading and for messages. Without memory the pass still continues, as
-// other ranks wait for this one.
+// After an error of its own, such as a lack of memory for reading or packing, this rank continues
+// the pass, as other ranks wait for it.
 Status ScatterPass::run() {
     ReadControl& control = lanes_.controls[me_];
     begin();

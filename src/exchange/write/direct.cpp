@@ -133,7 +133,8 @@ Status Direct::run(const FileSection& space, std::int64_t base, std::int64_t rec
         round.bytes += bytes;
         ++round.number;
     };
-    for_boxes(space, actions, parts, add);
+    Status own = catch_errors([&] { for_boxes(space, actions, parts, add); });
+    if (round.status.ok()) round.status = std::move(own);
     if (round.number > 0) {
         (void)write(round, storage);
         --rounds;

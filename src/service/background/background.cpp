@@ -117,7 +117,7 @@ public:
         // This fails only on a single node: on several nodes, the ranks agree before they publish,
         // so none is stuck.
         const bool published = unit_queue_->publish(unit_part, keep);
-        Status status = storage_.catch_up();
+        Status status = catch_errors([&] { return storage_.catch_up(); });
         if (!status.ok() && unit_writer_) unit_writer_->state().fail_here(std::move(status));
         if (collective()) exchange(unit_part);
         return published;
@@ -259,8 +259,9 @@ private:
         std::int64_t bytes = 0;
         for (const Packet& p : packets) bytes += p.bytes.size();
         span.bytes(bytes);
-        std::vector<Packet> received;
-        Status status = catch_errors([&] { received = exchange_by_nodes(team_, packets); });
+        bool have = true;
+        const std::vector<Packet> received = exchange_by_nodes(team_, packets, have);
+        Status status = team_.agree(have ? Status{} : out_of_memory());
         const auto deliver = [&] {
             std::vector<char> message;
             for (const Packet& p : received)

@@ -145,16 +145,17 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
     if (batch_.find_put(variable) != nullptr)  // the variable waits in this step as a deferred put
         batch_.parts.erase({variable, part.record});
     Status written;
-    if (!boxed_ || !collective_.merges(collective_.declared(variable)))
+    if (!boxed_ || !collective_.merges(collective_.declared(variable))) {
         written = write_now(part);
-    else
-        written = merge_now(part);
+        progress_.add_all({variable, part.record});
+    } else {
+        written = merge_now(part);  // keeps and fills the elements that no rank holds
+    }
     if (!file_.failed.ok()) return written;
     Status status = finish_write(file_, target_, std::move(written), batch_.take_misfits(true),
                                  records_as_before, false);
     batch_[variable].put = false;
     batch_[variable].written = true;
-    progress_.add_all({variable, part.record});
     return status;
 }
 

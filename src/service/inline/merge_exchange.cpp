@@ -149,7 +149,9 @@ Status MergeExchange::write(std::span<const Part> parts, std::int64_t records, b
         file_.team.all_reduce(words, Reduce::max);
         if (words[0] != 0) return file_.team.agree(mine);
         more = words[1] != 0;
-        Status moved = catch_errors([&] { received = exchange_by_nodes(file_.team, sent); });
+        bool have = true;
+        received = exchange_by_nodes(file_.team, sent, have);
+        const Status moved = file_.team.agree(have ? Status{} : out_of_memory());
         if (!moved.ok()) return moved;
         if (status.ok() && composer_) status = catch_errors([&] { return merge(received); });
     }

@@ -76,10 +76,10 @@ struct Region {
     }
     /// Keeps the first error of any process.
     void fail(const Status& status) {
+        const std::string bytes = packed(status);
         std::uint32_t none = 0;
         if (!failed.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
         code = status.code;
-        const std::string bytes = packed(status);
         error_bytes = std::min(bytes.size(), sizeof error);
         std::memcpy(error, bytes.data(), error_bytes);
         failed.store(2, std::memory_order_release);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/servers/server.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <utility>
+
+#include "comm/communicator.hpp"
 
 namespace thalweg::detail {
 
@@ -11,6 +15,16 @@ namespace {
 bool is_command(MessageKind kind) { return kind <= MessageKind::close_file; }
 
 }  // namespace
+
+void end_serving(Comm& ranks, const Status& why) {
+    std::fprintf(stderr,
+                 "thalweg: %s on rank %d, which serves: the job ends. Records that were counted in "
+                 "files are complete\n",
+                 why.text.c_str(), ranks.rank());
+    std::fflush(stderr);
+    MPI_Abort(ranks.handle(), why.code);
+    std::abort();
+}
 
 bool Server::work() {
     bool any = take_message();
@@ -26,7 +40,12 @@ bool Server::work() {
 }
 
 void Server::between_pieces() {
-    while (take_message()) {
+    // The caller would take an exception for an error of the file that it writes.
+    try {
+        while (take_message()) {
+        }
+    } catch (const std::exception&) {
+        end_serving(place_.peers, exception_status());
     }
 }
 
@@ -35,8 +54,8 @@ bool Server::take_message() {
     try {
         if (!place_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
-        fail_files(exception_status());  // receive() will return the message again
-        return true;
+        fail_files(exception_status());  // receive() will return the message again, later
+        return false;
     }
     pass_on(message);
     handle(message);

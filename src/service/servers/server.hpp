@@ -14,6 +14,9 @@
 
 namespace thalweg::detail {
 
+/// Ends the job with a message, because other ranks wait for this server and it cannot continue.
+[[noreturn]] void end_serving(Comm& ranks, const Status& why);
+
 /// The order of actions that the servers of several sessions do together: if one server waited for
 /// the others in one session while they wait for it in another, both would wait forever.
 class OpenOrder {

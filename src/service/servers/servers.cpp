@@ -100,16 +100,7 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
     }
     if (among != nullptr) among->finish();
 } catch (const std::exception&) {
-    // Last resort: other ranks wait for this one, so end the job.
-    const Status why = exception_status();
-    Comm& ranks = sessions.front()->all_->world();
-    std::fprintf(stderr,
-                 "thalweg: %s on rank %d, which serves: the job ends. Records that were counted in "
-                 "files are complete\n",
-                 why.text.c_str(), ranks.rank());
-    std::fflush(stderr);
-    MPI_Abort(ranks.handle(), why.code);
-    std::abort();
+    end_serving(sessions.front()->all_->world(), exception_status());
 }
 
 void Servers::keep_trace(Trace& trace, const std::string& path) {

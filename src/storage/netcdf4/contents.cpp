@@ -423,7 +423,8 @@ Status read_definitions_by_netcdf(const std::string& path, const std::vector<std
         return or_locked(path, with_cause(failure(code == NC_ENOMEM ? TW_ENOMEM : TW_EFORMAT,
                                                   "{}: netCDF cannot open it: {}", OfFile{path},
                                                   nc_strerror(code))));
-    Status status = Definer(ncid, path, sets, contents).define();
+    // Whatever happens, close the file again.
+    Status status = catch_errors([&] { return Definer(ncid, path, sets, contents).define(); });
     code = nc_close(ncid);
     if (status.ok() && code != NC_NOERR)
         status =

@@ -38,10 +38,12 @@ struct Visit {
 herr_t visit(hid_t group, const char* name, const H5L_info_t*, void* data) {
     auto& v = *static_cast<Visit*>(data);
     H5O_info_t info;
-    if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
-        v.status = hdf5_failure(v.path, fmt::format("object '{}'", name));
-    else if (info.type == H5O_TYPE_DATASET)
-        v.status = cut_set(group, name, v.records, v.path);
+    // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
+    v.status = catch_errors([&]() -> Status {
+        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+            return hdf5_failure(v.path, fmt::format("object '{}'", name));
+        return info.type == H5O_TYPE_DATASET ? cut_set(group, name, v.records, v.path) : Status{};
+    });
     return v.status.ok() ? 0 : 1;
 }
 

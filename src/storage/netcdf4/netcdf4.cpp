@@ -73,11 +73,13 @@ public:
         std::vector<char> bytes;
         begin(path, definitions, options);
         Status status;
-        if (comm.rank() == options.header_writer) {
-            status = read_netcdf4_contents(path, contents);
-            if (status.ok()) unwritten = give_places(definitions, contents);
-            if (status.ok()) bytes = to_bytes(contents);
-        }
+        if (comm.rank() == options.header_writer)
+            status = catch_errors([&] {
+                Status own = read_netcdf4_contents(path, contents);
+                if (own.ok()) unwritten = give_places(definitions, contents);
+                if (own.ok()) bytes = to_bytes(contents);
+                return own;
+            });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(bytes, options.header_writer);
         layout_.take(definitions, netcdf4_contents_of(bytes));
@@ -179,7 +181,9 @@ private:
     void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
                                   const PlacedChunk& first) {
-            return write_range(first.variable, first.record, data, bytes, address);
+            Status status = write_range(first.variable, first.record, data, bytes, address);
+            // The header writer may enter a chunk in the index as soon as it is reported.
+            return status.ok() && options_.durable && several_ ? PlainFile::sync() : status;
         };
         placer_.emplace(layout_.chunks.grids, header_writer_, write, counts_.seconds);
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {

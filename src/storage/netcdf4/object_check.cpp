@@ -59,7 +59,9 @@ private:
 
     static herr_t visit(hid_t group, const char* name, const H5L_info_t* link, void* to) {
         auto& links = *static_cast<Links*>(to);
-        links.status = links.check.object(group, name, links.group + name, link->type);
+        // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
+        links.status = catch_errors(
+            [&] { return links.check.object(group, name, links.group + name, link->type); });
         return links.status.ok() ? 0 : 1;
     }
 

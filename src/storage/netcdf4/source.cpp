@@ -287,8 +287,12 @@ private:
         std::vector<char> bytes;
         const bool root = comm.rank() == 0;
         Status status = reader_ || root ? file.open() : Status{};
-        if (root && status.ok()) status = read_steady_contents(file, path_, contents, opened);
-        if (root && status.ok()) bytes = to_bytes(contents);
+        if (root && status.ok())
+            status = catch_errors([&] {
+                Status own = read_steady_contents(file, path_, contents, opened);
+                if (own.ok()) bytes = to_bytes(contents);
+                return own;
+            });
         if (status = agree(comm, status); !status.ok()) return status;
         comm.broadcast(&opened, sizeof opened, 0);
         comm.broadcast(bytes, 0);

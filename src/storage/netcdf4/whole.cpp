@@ -26,7 +26,8 @@ public:
                               void* self) -> herr_t {
             auto* const check = static_cast<DataCheck*>(self);
             if (info->type != H5O_TYPE_DATASET) return 0;
-            check->status_ = check->data_set(group, name);
+            // HDF5 calls this function, so catch all exceptions: none may pass through HDF5.
+            check->status_ = catch_errors([&] { return check->data_set(group, name); });
             return check->status_.ok() ? 0 : 1;
         };
         const herr_t code =

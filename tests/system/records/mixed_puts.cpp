@@ -120,6 +120,17 @@ void in_two_steps(const std::string& settings) {
     m.expect("U", 1, fill_value, fill_value);
 }
 
+void fixed_after_a_section(const std::string& settings) {
+    Mixed m("a variable of fixed size is put after a section of another", settings);
+    m.put_row(0, "T", 0, ranks, 6);
+    m.end_step();
+    m.put("F", 7);
+    m.end_step();
+    m.close();
+    m.expect("F", 0, 7, fill_value);
+    m.expect("T", 0, fill_value, 6);
+}
+
 void after_an_empty_step(const std::string& settings) {
     Mixed m("the first section comes late", settings);
     const std::vector<float> values = row(2);
@@ -198,6 +209,7 @@ int main(int argc, char** argv) {
             // call it.
             if (settings.find("staging") == std::string::npos) in_one_step(settings);
             in_two_steps(settings);
+            fixed_after_a_section(settings);
             after_an_empty_step(settings);
             twice(settings);
             if (settings.find("inline") != std::string::npos) repaired(settings);

@@ -220,11 +220,11 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
         if (Status s = file_->locate(sets_[at], offset.data(), old); !s.ok()) return s;
     if (old.address >= 0 && old.address != c.address && old.bytes == c.bytes) {
         // HDF5 allocates new space for a chunk only if its length changes, so first make it one
-        // byte longer.
-        PlacedChunk longer = c;
-        ++longer.bytes;
-        if (Status s = write_chunk(longer, offset.data(), old); !s.ok()) return s;
-        old = {c.address, longer.bytes};
+        // byte shorter. One byte more may belong to the next chunk.
+        PlacedChunk other = c;
+        other.bytes += c.bytes > 1 ? -1 : 1;
+        if (Status s = write_chunk(other, offset.data(), old); !s.ok()) return s;
+        old = {c.address, other.bytes};
     }
     if (Status s = write_chunk(c, offset.data(), old); !s.ok()) return s;
     // HDF5 may have chosen another address: it may have allocated the chunk early, or a killed run

@@ -54,7 +54,7 @@ void PlaceLog::append(std::span<const char> bytes) {
     if (write_fully(fd_, path_, bytes.data(), std::ssize(bytes), end_).ok())
         end_ += std::ssize(bytes);
     else
-        fd_ = -1;
+        fd_ = -1, failed_ = true;
 }
 
 void PlaceLog::add(const LoggedChunks& logged, bool durable) {
@@ -67,6 +67,8 @@ void PlaceLog::add(const LoggedChunks& logged, bool durable) {
 }
 
 void PlaceLog::clear() {
+    // Without the later ones, the entries in the file would bring back older chunks.
+    if (std::exchange(failed_, false)) (void)unlink(path_.c_str());
     if (fd_ < 0 || end_ - begin_ < many || ftruncate(fd_, begin_) != 0) return;
     end_ = room_ = begin_;
 }

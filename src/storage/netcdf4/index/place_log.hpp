@@ -39,6 +39,7 @@ private:
 
     std::string path_;
     Descriptor fd_;
+    bool failed_ = false;     ///< an entry could not be written, so no later ones are
     bool named_ = false;      ///< the folder was synced, so that the log survives a power failure
     std::int64_t begin_ = 0;  ///< offset in the log after the names of the variables
     std::int64_t end_ = 0;

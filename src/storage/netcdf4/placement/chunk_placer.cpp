@@ -49,6 +49,9 @@ Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
 
 bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
     if (!addresses_.find(chunk) || chunk.address < 0) return false;
+    // Counts of settled chunks tell which steps are in the file, so no chunk may overtake those
+    // that wait for room.
+    if (!beside_header_writer() && settled_ < packed_) return false;
     status = write_(data, chunk.bytes, chunk.address, chunk);
     chunk.bytes = 0;
     ++packed_;
