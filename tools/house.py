@@ -28,19 +28,19 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (51_458, 45_000),
-    "lines: src/history": (10_527, 9_000),
+    "lines: src without history": (47_867, 45_000),
+    "lines: src/history": (10_144, 9_000),
     "lines: bindings": (29_732, 26_000),
-    "lines: bindings for netCDF and PnetCDF": (15_429, 12_500),
-    "lines: apps and lab": (31_041, 22_000),
-    "lines: apps": (31_041, 8_800),
-    "lines: tests": (83_585, 70_000),
-    "methods of the largest class, with its bases": (179, 25),
-    "members of the largest class, with its bases": (52, 15),
-    "guards against small allocation failures": (391, 60),
-    "files directly in a folder": (68, 20),
-    "circles of files": (23, 0),
-    "words in docs": (36_545, 28_000),
+    "lines: bindings for netCDF and PnetCDF": (14_851, 12_500),
+    "lines: apps and lab": (24_928, 22_000),
+    "lines: apps": (8_466, 8_800),
+    "lines: tests": (77_994, 70_000),
+    "methods of the largest class, with its bases": (52, 25),
+    "members of the largest class, with its bases": (39, 15),
+    "guards against small allocation failures": (84, 60),
+    "files directly in a folder": (20, 20),
+    "circles of files": (0, 0),
+    "words in docs": (28_600, 28_000),
 }
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".f90", ".F90", ".py"}

@@ -19,7 +19,8 @@ sys.path[:] = [path for path in sys.path if path]
 try:
     from thalweg.__main__ import main
 except ImportError as problem:
-    sys.exit(f"thalweg: {sys.argv[1]}: {problem}: install the package: pip install . in the source folder")
+    sys.exit(f"thalweg: {sys.argv[1]}: {problem}: install the package: "
+             "pip install . in the source folder")
 sys.exit(main()))";
 
 }  // namespace
