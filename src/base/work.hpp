@@ -35,8 +35,9 @@ bool charge_copy(std::span<const std::int64_t> count);
 /// Informs a simulation that the elements of a list inside a box are copied.
 /// @return as charge_copy()
 bool charge_list(const CopiedRuns& copied);
-/// Informs a simulation likewise, without counting runs if there is none.
-/// @param count  function that returns the numbers as CopiedRuns
+/// Informs a simulation as charge_list() does. In a program that is not simulated, `count` is not
+/// called, so that counting takes no time.
+/// @param count  function that counts the runs, and returns CopiedRuns
 template <class Count>
 bool charge_runs(Count&& count) {
     return charge_list(count());

@@ -39,7 +39,7 @@ struct SlotNeeds {
     std::int64_t piece = 0;     ///< bytes of a piece, unless the options set them
     std::int64_t smallest = 0;  ///< bytes of the smallest piece
     std::int64_t unit = 1;      ///< if memory limits the piece, its bytes are a multiple of this
-    std::int64_t margin = 0;    ///< bytes of a slot beyond a piece
+    std::int64_t margin = 0;    ///< bytes that a slot has in addition to a piece
     std::int64_t count = 1;     ///< slots of a stream; there are fewer if memory is short
     bool alike = false;         ///< all nodes must have the same number of slots
 };

@@ -14,7 +14,8 @@
 
 namespace thalweg::history {
 
-/// Every method that is marked collective agrees by Ranks::agree; all others are local.
+/// A history: the fields that a model declares, and the streams that take them. All methods that
+/// are marked collective agree by Ranks::agree; all others are local.
 class History {
 public:
     History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);

@@ -48,7 +48,7 @@ bool rows_within(const SourcePart& part, const Box& bounds, VariableSlot& place,
         rows.low[d] += low;
         rows.count[d] = common.low[d] + common.count[d] - rows.low[d];
         first += low * stride[d];
-        if (rows.count[d] > 1) break;  // all faster dimensions are read completely
+        if (rows.count[d] > 1) break;  // all faster dimensions keep their whole length
     }
     place = place_of(rows, place.element, part.grain);
     return true;

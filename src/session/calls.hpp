@@ -289,9 +289,6 @@ Status close_file(tw_file_impl& file);
 /// If a file with this absolute path is still being closed, completes it and returns its error.
 /// Called before the path is written or read.
 Status settle_path(tw_session session, const std::string& path);
-/// Completes the files that can be completed without waiting. Then completes the oldest others
-/// until at most `most` are left.
-void complete_files(tw_session session, std::int64_t most);
 /// Returns the first error of a file that was completed later, if it has not been returned yet.
 Status tell_late(tw_session session);
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/system/arithmetic.hpp"
 #include "base/system/free_memory.hpp"
 #include "base/system/system_words.hpp"
 #include "base/text/size.hpp"

@@ -42,6 +42,11 @@ namespace thalweg::detail {
 /// objects may then call the library, but other ranks would not take part in their calls.
 bool process_fails();
 
+/// Completes the files closed with close=later that can be completed without waiting. Then
+/// completes the oldest others until at most `most` are left.
+/// @note Collective
+void complete_files(tw_session session, std::int64_t most);
+
 /// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
 /// remain in the files.
 [[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,

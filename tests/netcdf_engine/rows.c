@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* netCDF-C can take over a file that the engine does not write. */
+/* Tells if netCDF-C can take over a file that needs what the engine does not write: a netCDF-C
+ * without parallel I/O cannot. */
 #ifdef SERIAL_NETCDF
 enum { can_take_over = 0 };
 #else

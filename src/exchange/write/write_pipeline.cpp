@@ -16,8 +16,8 @@ std::unique_ptr<WritePipeline> WritePipeline::make(Team& team, Packers& packers,
                                                    const Holdings& holdings,
                                                    std::span<const FileSection> spaces, Order order,
                                                    const StreamOptions& options, Status& status) {
-    // Writers to which ranks of this node send data; if it is empty, only the node's own writers
-    // get data.
+    // Writers in whose share ranks of this node hold elements. The node's own writers get a lane in
+    // any case, so the set stays empty if no other node's writers get data.
     WriterSet met(writers.size());
     std::unique_ptr<WritePipeline> stream(
         new WritePipeline(team, packers, layout, definitions, holdings, order));

@@ -272,7 +272,8 @@ private:
     const Part& part_;
     const Choice& choice_;
     bool picks_;
-    /// For each dimension of the part: position among the replaced ones, or -1.
+    /// For each dimension of the part: its position among the dimensions that the pick replaces by
+    /// one dimension (Choice::pick.dims); -1: the pick does not replace it.
     std::vector<int> places_;
     /// For each dimension of the part: the dimension of the result.
     std::vector<int> targets_;

@@ -47,9 +47,10 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     std::unique_ptr<Plan> plan = change(puts);
     const std::vector<FileSection> both{spaces_.fixed, spaces_.record};
     if (direct) {
-        // Size of pieces. With plain writes, pieces are written while they are in cache. If a
-        // collective call writes a variable, pieces are as large as the buffer permits. If one call
-        // writes a step, the whole step is packed.
+        // Bytes that are packed before they are written. If writes are not collective: few enough
+        // to be still in cache. If each variable is written by a collective call of its own
+        // (pnetcdf-blocking): as many as the buffer holds. If one collective call writes a step: as
+        // many as the staging memory holds, so that the whole step is packed.
         const std::int64_t budget = !target_.storage->collective() ? cached
                                     : options.pnetcdf_blocking ? std::max(cached, options.buffer)
                                                                : std::max(cached, options.staging);

@@ -86,7 +86,8 @@ void Servers::serve(std::span<Servers* const> sessions, Transport* among) try {
         turns.emplace(*among, sessions.front()->server_roles_.servers().size());
         for (std::size_t i = 0; i < posts.size(); ++i) posts[i]->server.share(*turns, i);
     }
-    // Index of the session whose ranks may wake this server while there is nothing to do.
+    // Index of the session on whose doorbell this server sleeps if there is nothing to do; sessions
+    // take turns.
     std::size_t quiet = 0;
     while (!std::all_of(posts.begin(), posts.end(), [](const auto& p) { return p->done; })) {
         quiet = (quiet + 1) % posts.size();

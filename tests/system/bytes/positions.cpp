@@ -51,7 +51,8 @@ Values values_of(int record, int variable) {
 }
 constexpr std::int64_t n = rows * nx;
 
-/// Writes T (time, lat, lon), S (y, x) and L (time, lat, lon); L by a list.
+/// Writes T (time, lat, lon) and S (y, x), of which each rank holds a box, and L and R (time, lat,
+/// lon), of which each rank holds a list of elements.
 void write(const std::string& path, const char* first, const char* second) {
     const bool named = std::string(first) != "* *";
     const tw_decomposition d = boxes(first), s = named ? boxes(second) : d, l = list(first);

@@ -165,7 +165,7 @@ void expect_summary(int files) {
     CHECK_TEXT((text.find(others) != std::string::npos) == (n > most), "%s", others.c_str());
 }
 
-/// Writes a small variable with one record. Removes the files that were written some time ago.
+/// Writes file `i`: a small variable with one record. Removes the file written 20 calls before.
 bool one_file(int i, tw_decomposition d, Part& part) {
     tw_file file = nullptr;
     part.set(i);

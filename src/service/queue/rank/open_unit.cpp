@@ -31,7 +31,7 @@ OpenUnit::OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publ
 
 // ---- packing ------------------------------------------------------------------------------------
 
-/// Returns an upper bound for the bytes of a unit's descriptor without boxes.
+/// Returns an upper bound for the bytes of the unit's descriptor, apart from what describes boxes.
 std::int64_t OpenUnit::plain_descriptor_bytes() const {
     const std::int64_t n = queued_.size();
     return QueueMemory::rounded(8 * (17 + n / 16 + 4 + 2 * n));

@@ -41,7 +41,7 @@ public:
     /// @return false if UnitQueue::publish() has returned false
     bool publish(UnitKind kind);
     /// Publishes the queued data in the middle of a step, if there are any, so that their room can
-    /// be reused. Only if publishing is local.
+    /// be reused. Must not be called if publishing is collective.
     Status make_room();
     /// Publishes, between steps, a request to fill the elements of fixed-size variables that were
     /// not put. Unpublished data stay where they are.

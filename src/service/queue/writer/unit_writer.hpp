@@ -15,7 +15,7 @@ namespace thalweg::detail {
 
 class UnitWriter {
 public:
-    /// @param writer  its number among the layout's writers
+    /// @param writer  number of this writer among the layout's writers
     UnitWriter(ServicePlan plan, const FileSections& spaces, int writer, Storage& storage,
                UnitWriterEvents& events);
 

@@ -19,7 +19,7 @@ namespace thalweg::detail {
 struct PlacedChunk {
     std::int64_t variable = 0, record = 0, number = 0;
     std::int64_t address = 0;
-    std::int64_t bytes = 0;     ///< 0: the chunk was overwritten in place
+    std::int64_t bytes = 0;     ///< size in the file; 0: the chunk was overwritten where it was
     std::uint32_t skipped = 0;  ///< mask of filters that were not applied, as in HDF5
     bool replaces = false;      ///< the chunk replaces an older version
 };
