@@ -70,7 +70,7 @@ struct Party {
     std::vector<pid_t> processes{};  ///< on this node
 };
 
-/// What a row keeps from one file to the next.
+/// State that a row of the benchmark keeps from one file to the next.
 struct Runner {
     std::unique_ptr<RankGroup> ranks;  ///< of the model
     Problem* problem = nullptr;

@@ -1,4 +1,4 @@
-// What has been written of a file, as the ranks that write it know it.
+// The written part of a file, as the ranks that write the file know it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// What each rank holds of an array: random decompositions into boxes, with halos and padding, or
-// into lists of indices; and the arrays that ranks pass to the library and get back.
+// Random decompositions, by which each rank holds a part of an array: into boxes, with halos and
+// padding, or into lists of indices; and the arrays that ranks pass to the library and get back.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SUPPORT_PARTS_HPP

@@ -82,7 +82,7 @@ Model make_model(Random& random) {
     return m;
 }
 
-/// What ranks hold of a variable in one run, and this rank's array.
+/// A variable's decomposition in one run, and this rank's array.
 struct Held {
     parts::Decomposition form;
     tw_decomposition decomposition = nullptr;

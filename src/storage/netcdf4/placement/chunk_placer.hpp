@@ -34,8 +34,7 @@ public:
     /// share().
     void set_end(std::int64_t end) { end_ = rounded(end, UnplacedChunks::alignment); }
     /// Shares the end of the file in memory with the other writers of the header writer's node.
-    /// Where processes cannot share memory, those writers request space like writers of other
-    /// nodes.
+    /// If processes cannot share memory, those writers request space like writers of other nodes.
     /// @param beside  this writer is one of them
     /// @param all     number of them; the same on every rank
     /// @note Collective
