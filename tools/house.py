@@ -28,7 +28,7 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (47_873, 45_000),
+    "lines: src without history": (47_872, 45_000),
     "lines: src/history": (10_146, 9_000),
     "lines: bindings": (30_859, 26_000),
     "lines: bindings for netCDF and PnetCDF": (14_851, 12_500),
