@@ -1,5 +1,4 @@
-// Tests how writers of compressed chunks get places in the file, and report them to the header
-// writer. Without MPI; threads act as writers.
+// Tests, without MPI, how writers of compressed chunks get places in the file.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <netcdf.h>
