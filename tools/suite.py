@@ -29,7 +29,7 @@ HIDDEN_TARGETS = {
     "netcdf": ["netcdf_programs"],
     "netcdf_engine": ["thalweg_shim", "thalweg_fronts"],
     "pnetcdf": ["pnetcdf_programs"],
-    "planning": ["test_planning"],  # these are not part of all
+    "planning": ["lab/all"],  # these are not part of all
     "bench": ["lab/all"],
     "scale": ["lab/all"],
 }

@@ -1,43 +1,57 @@
-// thalweg-plan: predicts what output costs a run (RUN.toml), and measures the machine (calibrate).
+// thalweg-plan: finds the work of ways to write for lab/plan (work), and measures the machine
+// (calibrate).
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 
 #include "plan/calibrate/calibrate.hpp"
-#include "plan/report.hpp"
+#include "plan/shares/shares.hpp"
 
 namespace {
 
 using namespace thalweg::planning;
-using thalweg::detail::Status;
+using nlohmann::json;
 
 constexpr int exit_wrong = 1, exit_usage = 2;
 
-struct PlanOptions {
-    std::string description;
-    std::string calibration;  ///< calibration file to use instead of the one in the description
-    std::string picture;      ///< path of an SVG file to write; empty: none
-    bool json = false;
-};
-
-int plan(const PlanOptions& options) {
-    Run run;
-    Status status = read_run(options.description, options.calibration, run);
-    if (status.ok()) {
-        const Shares shares(run);
-        const Plan made = make_plan(run, shares);
-        if (!options.picture.empty()) status = write_file(options.picture, picture_of(run, made));
-        if (status.ok())
-            fmt::print("{}",
-                       options.json ? json_of(run, shares, made) : text_of(run, shares, made));
+const char* kind_of(thalweg::detail::Sharing sharing) {
+    switch (sharing) {
+        case thalweg::detail::Sharing::local: return "local";
+        case thalweg::detail::Sharing::parallel: return "parallel";
+        default: return "shared";
     }
-    if (!status.ok()) fmt::print(stderr, "thalweg-plan: {}\n", status.text);
-    return status.ok() ? 0 : exit_wrong;
+}
+
+/// Reads a run (Run, as JSON in a line), and then ways (Way); answers each line with a line: what
+/// is true of all ways, or an error, and then the work of each way (Work).
+void find_work() {
+    std::string line;
+    std::getline(std::cin, line);
+    const Run run = json::parse(line).get<Run>();
+    thalweg::detail::FileSystem system;
+    if (!thalweg::detail::file_system_named(run.file_system, system)) {
+        const auto known = thalweg::detail::file_system_names();
+        const std::string error = fmt::format("unknown file system '{}'; known are {}",
+                                              run.file_system, fmt::join(known, ", "));
+        std::cout << json{{"error", error}} << std::endl;
+        return;
+    }
+    const Shares shares(run);
+    std::cout << json{{"bytes", shares.bytes()},
+                      {"variables", shares.variables()},
+                      {"sharing", kind_of(system.sharing)},
+                      {"warning", shares.chosen().warning},
+                      {"reading", shares.reading()}}
+              << std::endl;
+    while (std::getline(std::cin, line))
+        std::cout << json(shares.work_of(json::parse(line).get<Way>())) << std::endl;
 }
 
 int calibrate_with_mpi(const CalibrateOptions& options) {
@@ -59,40 +73,34 @@ int calibrate_with_mpi(const CalibrateOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    const bool calibrates = argc > 1 && std::string(argv[1]) == "calibrate";
-    CLI::App app{calibrates ? "Under mpirun: measures packing, messages and writing here."
-                            : "Predicts what each method and service costs a run that a TOML file "
-                              "describes. thalweg-plan calibrate measures the machine."};
-    app.name(calibrates ? "thalweg-plan calibrate" : "thalweg-plan");
-    CalibrateOptions calibration;
-    PlanOptions planning;
-    if (calibrates) {
-        app.add_option("--folder", calibration.folders,
-                       "Directory to write to; may be given several times")
-            ->capture_default_str();
-        app.add_option("--seconds", calibration.seconds, "Time to take, about")
-            ->check([](const std::string& text) {  // CLI11's own range accepts NaN
-                double value = NAN;
-                const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-                return good ? std::string() : "must be a finite number, not " + text;
-            })
-            ->check(CLI::Range(0.1, 60.0))
-            ->capture_default_str();
-        app.add_option("-o,--output", calibration.output, "File to write")->capture_default_str();
-    } else {
-        app.add_option("RUN.toml", planning.description, "Description of the run")->required();
-        app.add_flag("--json", planning.json, "Print JSON instead of tables");
-        app.add_option("--calibration", planning.calibration,
-                       "Figures of the machine, from thalweg-plan calibrate");
-        app.add_option("--picture", planning.picture,
-                       "SVG file to write: time of the run by number of servers");
+    if (argc == 2 && std::string(argv[1]) == "work") {
+        find_work();
+        return 0;
     }
+    CLI::App app{"Measures packing, messages and writing; run it under mpirun."};
+    app.name("thalweg-plan");
+    CalibrateOptions options;
+    CLI::App* const calibration = app.add_subcommand("calibrate", "Measure the machine");
+    app.require_subcommand(1);
+    calibration
+        ->add_option("--folder", options.folders,
+                     "Directory to write to; may be given several times")
+        ->capture_default_str();
+    calibration->add_option("--seconds", options.seconds, "Time to take, about")
+        ->check([](const std::string& text) {  // CLI11's own range accepts NaN
+            double value = NAN;
+            const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+            return good ? std::string() : "must be a finite number, not " + text;
+        })
+        ->check(CLI::Range(0.1, 60.0))
+        ->capture_default_str();
+    calibration->add_option("-o,--output", options.output, "File to write")->capture_default_str();
     try {
-        app.parse(argc - calibrates, argv + calibrates);
+        app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : exit_usage;
     }
-    return calibrates ? calibrate_with_mpi(calibration) : plan(planning);
+    return calibrate_with_mpi(options);
 } catch (const std::exception& e) {
     fmt::print(stderr, "thalweg-plan: {}\n", e.what());
     return exit_wrong;

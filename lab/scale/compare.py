@@ -7,6 +7,7 @@ that the planner advises. It has the machine's figures as a calibration, and pre
 
 import json
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import simulation
 from calibration import figures
 
+PLAN = Path(__file__).resolve().parent.parent / "plan"
 # Writers per node that a user would try, and servers per node.
 PER_NODE = (1, 2, 4, 8, 16, 32)
 QUEUED_PER_NODE = (1, 4, 16)
@@ -37,7 +39,7 @@ class Case:
 
 
 def description(case, file_system="lustre", folder="/"):
-    """Returns the input of thalweg-plan for a run that was made."""
+    """Returns the description of a run that was made, for ./run plan."""
     report = case.report
     plan = report["plan"]
     lines = [
@@ -72,12 +74,13 @@ def planned(planner, case):
 
 
 def plan_of(planner, text, calibration):
-    """Returns the output of thalweg-plan for a description."""
+    """Returns the plan for a description. @param planner: the program thalweg-plan"""
     with tempfile.TemporaryDirectory(prefix="thalweg-compare.") as made:
         run, machine = Path(made) / "run.toml", Path(made) / "calibration.toml"
         run.write_text(text)
         machine.write_text(calibration)
-        command = [planner, run, "--json", "--calibration", machine]
+        command = [sys.executable, PLAN, "--program", planner, run, "--json"]
+        command += ["--calibration", machine]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise simulation.RunError(done.stderr)

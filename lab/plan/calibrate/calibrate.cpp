@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 
 #include "plan/calibrate/calibrate.hpp"
-#include "plan/report.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 
@@ -57,6 +58,18 @@ Status measure(Team& team, const CalibrateOptions& options, Machine& machine) {
         if (Status s = measure_folder(team, path, each, folder); !s.ok()) return s;
         machine.folders.push_back(folder);
     }
+    return {};
+}
+
+/// Replaces the contents of a file. If this fails, an existing file stays as it was. Local.
+Status write_file(const std::string& path, const std::string& text) {
+    const std::string part = path + ".part";
+    errno = 0;
+    std::ofstream out(part, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) return failure(TW_EIO, "{}: cannot write: {}", part, std::strerror(errno));
+    if (std::rename(part.c_str(), path.c_str()) != 0) return system_failure(path, "cannot rename");
     return {};
 }
 

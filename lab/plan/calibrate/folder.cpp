@@ -81,16 +81,14 @@ void take_nodes(const Patterns& patterns, Folder& folder) {
     folder.node_rate = patterns.node.front().rate();
     // If all pairs wait as long as one pair does, there are at least as many lock servers as pairs.
     const double of_all = handover(patterns.pairs), pairs = patterns.pairs.front().writers / 2;
-    folder.locks = of_all > 0 ? std::clamp(pairs * folder.lock / of_all, 1.0, pairs) : pairs;
-    if (folder.lock <= 0) folder.locks = 0;  // no writer waits, so the number is unknown
+    if (*folder.lock <= 0) return;  // no writer waits, so the number is unknown
+    folder.locks = of_all > 0 ? std::clamp(pairs * *folder.lock / of_all, 1.0, pairs) : pairs;
 }
 
 }  // namespace
 
 Status measure_folder(Team& team, const std::string& path, double seconds, Folder& folder) {
     const FileSystem system = file_system_at(path);
-    // Figures that are not measured keep assumed values.
-    folder = assumed_folder(system);
     folder.path = path;
     // If several nodes see a folder, it is not on a local disk, whatever its file system.
     bool servers = system.sharing != Sharing::local || team.topology().nodes > 1;
@@ -114,9 +112,6 @@ Status measure_folder(Team& team, const std::string& path, double seconds, Folde
     team.world().broadcast(rates.data(), rates.size() * sizeof(double), 0);
     for (std::size_t i = 0; i < all.size(); ++i) all[i]->rates = {rates[i]};
     folder.processor = rates.back();
-    folder.writers.clear();
-    folder.rate.clear();
-    folder.durable.clear();
     for (const Pattern& p : patterns.by_writers) {
         folder.writers.push_back(p.writers);
         folder.rate.push_back(p.rate());

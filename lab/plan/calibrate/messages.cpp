@@ -35,7 +35,6 @@ double exchange_seconds(Comm& comm, std::vector<char>& data, std::size_t bytes, 
 /// Measures messages between the first ranks of nodes 0 and 1, 2 and 3, ..., all at the same time.
 /// On a single node, measures those between ranks 0 and 1.
 void measure_messages(Team& team, double seconds, Machine& machine) {
-    machine.latency = machine.message = 0;  // 0 means unknown
     if (team.size() < 2) return;
     const Topology& t = team.topology();
     int other = -1;
@@ -66,12 +65,11 @@ void measure_messages(Team& team, double seconds, Machine& machine) {
     }
     machine.latency = all_max(team, latency);
     const double slowest = all_max(team, time);
-    machine.message = static_cast<double>(large) / std::max(1e-9, slowest - machine.latency);
+    machine.message = static_cast<double>(large) / std::max(1e-9, slowest - *machine.latency);
 }
 
 /// Measures messages from each rank of a node to the next one, all at the same time.
 void measure_inside(Team& team, double seconds, Machine& machine) {
-    machine.inside = 0;  // 0 means unknown
     const Topology& t = team.topology();
     const int ranks = t.sizes[static_cast<std::size_t>(t.node)];
     constexpr std::size_t bytes = std::size_t(256) << 10;

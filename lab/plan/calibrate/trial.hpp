@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "plan/machine.hpp"
+#include "plan/calibrate/machine.hpp"
 
 namespace thalweg::planning {
 

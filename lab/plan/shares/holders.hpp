@@ -8,7 +8,7 @@
 
 #include "comm/team.hpp"
 #include "layout/layout.hpp"
-#include "plan/run.hpp"
+#include "plan/shares/run.hpp"
 
 namespace thalweg::planning {
 

@@ -10,7 +10,7 @@ using namespace detail;
 Layouts::Layouts(const Run& run, const Holders& holders)
     : run_(run),
       holders_(holders),
-      chosen_(choose_for_file_system(run.file_system, run.nodes,
+      chosen_(choose_for_file_system(run.system(), run.nodes,
                                      {"posix", run.writers, -1, run.stripe_size, ""})) {
     const RunVariables* largest = nullptr;
     const auto bytes_of = [&](const RunVariables& v) { return volume(run.shape(v)) * v.element; };
@@ -57,7 +57,9 @@ MappedLayout Layouts::of(const Way& way) const {
     } else if (way.method == "serial") {
         writers = {0};
     } else {
-        (void)pick_writers(holders_.topology(), parse_writers(way.writers), true, writers);
+        (void)pick_writers(holders_.topology(),
+                           parse_writers(way.writers == "auto" ? chosen_.writers : way.writers),
+                           true, writers);
     }
     if (way.servers == 0) layout.writers = writers.size();
     if (layout.gridded()) {

@@ -7,7 +7,6 @@
 #include "layout/writers.hpp"
 #include "plan/shares/holders.hpp"
 #include "plan/shares/mapped_layout.hpp"
-#include "plan/way.hpp"
 
 namespace thalweg::planning {
 

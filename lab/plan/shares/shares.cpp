@@ -65,7 +65,7 @@ void Shares::add_held(const Way& way, Work& work) const {
             work.runs += elements / holders_.run_of(record_.kinds[i]);
     }
     work.packed = work.rank_bytes;
-    work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.limits.staging;
+    work.copied = !run_.deferred && !way.queued && work.rank_bytes <= run_.staging;
 }
 
 /// Adds the work of method `direct`, in which each rank writes what it holds.
@@ -84,7 +84,7 @@ void Shares::add_direct(Work& work) const {
         const double elements = block.volume();
         const double runs = holders_.listed(kind) ? std::ceil(elements / holders_.run_of(kind))
                                                   : runs_of(counts, place.shape);
-        work.calls += calls_of(runs, elements * place.element, run_.limits.piece);
+        work.calls += calls_of(runs, elements * place.element, run_.piece);
     }
     work.blocks = blocks_.number();
     add_shared(blocks_.shared(nullptr), work);
@@ -153,7 +153,7 @@ void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const Bu
     }
     work.passes = record_.space.places.size();
     if (way.queued) {
-        work.room = run_.limits.staging / work.rank_bytes;
+        work.room = run_.staging / work.rank_bytes;
         work.crowd = std::max(1.0, busy.number / most);
         return;
     }
@@ -168,7 +168,7 @@ void Shares::go_by_variable(const Way& way, const MappedLayout& mapped, const Bu
 }
 
 Work Shares::reading() const {
-    const bool few = run_.file_system.sharing == Sharing::parallel;
+    const bool few = run_.system().sharing == Sharing::parallel;
     Work straight = work_of({"direct"});
     straight.rounds = 0;
     straight.locked = 0;
@@ -198,7 +198,7 @@ Work Shares::work_of(const Way& way) const {
     work.cores = run_.cores;
     work.bytes = bytes();
     work.durable = run_.durable;
-    work.compressed = run_.compressed();
+    work.compressed = run_.compressed;
     work.stored = run_.stored;
     const std::int64_t per_file = run_.outputs_per_file > 0 ? run_.outputs_per_file : run_.outputs;
     work.files = 1.0 / per_file;
@@ -212,9 +212,9 @@ Work Shares::work_of(const Way& way) const {
     work.writers = mapped.layout->writers();
     if (way.own_files) work.files *= work.writers;
     work.writer_nodes = std::min(work.writers, run_.nodes);
-    std::int64_t piece = run_.limits.piece;
+    std::int64_t piece = run_.piece;
     if (!way.queued) {
-        const double room = run_.limits.buffer * run_.ranks / run_.nodes;
+        const double room = run_.buffer * run_.ranks / run_.nodes;
         const std::int64_t fitting = room / (lanes(mapped, piece) * stream_slots);
         piece = std::max<std::int64_t>(4096, std::min(piece, fitting));
     }
@@ -226,9 +226,8 @@ Work Shares::work_of(const Way& way) const {
         work.unpacked *= uneven.received;
     }
     // All ranks call MPI-IO in rounds, each as large as the exchange buffers.
-    if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.limits.buffer);
-    if (!run_.deferred && work.rank_bytes > run_.limits.staging)
-        go_by_variable(way, mapped, busy, work);
+    if (run_.storage == "pnetcdf") work.rounds = std::ceil(work.writer_bytes / run_.buffer);
+    if (!run_.deferred && work.rank_bytes > run_.staging) go_by_variable(way, mapped, busy, work);
     return work;
 }
 

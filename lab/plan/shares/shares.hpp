@@ -6,7 +6,7 @@
 #include "plan/shares/busy_writers.hpp"
 #include "plan/shares/layouts.hpp"
 #include "plan/shares/share_estimate.hpp"
-#include "plan/way.hpp"
+#include "plan/shares/work.hpp"
 
 namespace thalweg::planning {
 

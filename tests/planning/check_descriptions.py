@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests plans of the descriptions in examples/plan, and of wrong ones: check_plan.py PROGRAM
-FOLDER.
+"""Tests plans of the descriptions in examples/plan, and of wrong ones: check_descriptions.py
+PROGRAM ROOT.
 
 The figures of POP are compared with those that Huang et al. 2014 measured.
 """
@@ -13,7 +13,9 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-PROGRAM, EXAMPLES = sys.argv[1], Path(sys.argv[2])
+ROOT = Path(sys.argv[2])
+PLAN = [sys.executable, ROOT / "lab" / "plan", "--program", sys.argv[1]]
+EXAMPLES = ROOT / "examples" / "plan"
 SERVICES = {"inline", "background", "servers"}
 METHODS = {"record", "slabs", "rows", "columns", "tiles", "direct", "serial"}
 problems: list[str] = []
@@ -31,7 +33,7 @@ def near(a: float, b: float, tolerance: float = 1e-9) -> bool:
 def run(*arguments: object) -> subprocess.CompletedProcess:
     # A plan needs no launcher.
     return subprocess.run(
-        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60
+        [*map(str, [*PLAN, *arguments])], capture_output=True, text=True, timeout=60
     )
 
 
