@@ -150,11 +150,11 @@ def writers_of(summary):
     return next((s["value"] for s in settings if s["name"] == "writers"), "")
 
 
-def base_of(options, machine, workload, ranks):
-    given = {"workload": workload, "steps": 1, "compute": 0} | dict(options.argument)
+def base_of(options, ranks):
+    given = {"workload": options.workload, "steps": 1, "compute": 0} | dict(options.argument)
     return simulation.Run(
         ranks=ranks,
-        machine=machine,
+        machine=options.machine,
         per_node=options.per_node,
         arguments=given,
         numbers=dict(options.set),
@@ -179,13 +179,13 @@ def best_inline(plan):
     return next(o for o in plan["options"] if o["service"] == "inline" and not o["own_files"])
 
 
-def run_case(store, planner, case):
+def run_case(options, case):
     """Simulates a case and prints a line; true if that worked."""
     try:
-        case.report = store.report(case.run)
+        case.report = simulation.simulate(options.build, case.run)
         if case.label == "advised":
             case.writers = writers_of(case.report["summary"])
-        case.planned = planned(planner, case)
+        case.planned = planned(options.planner, case)
     except simulation.RunError as e:
         print(f"compare: {case.label} on {case.run.ranks} ranks: {e}")
         return False
@@ -198,44 +198,44 @@ class Found:
     """The results of --compare."""
 
     cases: list = field(default_factory=list)
-    chosen: list = field(default_factory=list)  # (machine, workload, ranks, advised, best by hand)
+    chosen: list = field(default_factory=list)  # (ranks, advised, best by hand)
     failed: int = 0
 
 
-def collect(options, store, machine, workload, ranks, found):
-    """Runs all cases of a machine, a workload and a number of ranks, and adds them to `found`."""
-    print(f"\n{workload} on {ranks} ranks, machine {machine}")
-    base = base_of(options, machine, workload, ranks)
+def collect(options, ranks, found):
+    """Runs all cases of a number of ranks, and adds them to `found`."""
+    print(f"\n{options.workload} on {ranks} ranks, machine {options.machine}")
+    base = base_of(options, ranks)
     done = []
     for case in sweep(options, ranks, base):
-        if run_case(store, options.planner, case):
+        if run_case(options, case):
             done.append(case)
         else:
             found.failed += 1
     inline = [c for c in done if c.service == "inline"]
     if inline:
         case = advised(options, base, inline[0].report)
-        if run_case(store, options.planner, case):
+        if run_case(options, case):
             best = min(inline, key=lambda c: simulated(c)["calls"])
-            found.chosen.append((machine, workload, ranks, case, best))
+            found.chosen.append((ranks, case, best))
         else:
             found.failed += 1
     found.cases += done
 
 
-def compare(options, store):
+def compare(options):
     """Runs the cases and prints both tables. Returns the reports and the number of failed runs."""
     found = Found()
     for ranks in options.ranks:
-        collect(options, store, options.machine, options.workload, ranks, found)
+        collect(options, ranks, found)
     if found.chosen:
-        heads = f"{'machine':<9}{'workload':<22}{'ranks':>6}{'plan ms':>10}{'best ms':>10}"
-        print(f"\n{heads}{'ratio':>7}  the plan is; the best is")
-    for machine, workload, ranks, case, best in found.chosen:
+        heads = f"{'ranks':>6}{'plan ms':>10}{'best ms':>10}{'ratio':>7}"
+        print(f"\n{heads}  the plan is; the best is")
+    for ranks, case, best in found.chosen:
         took, least = simulated(case)["calls"], simulated(best)["calls"]
         summary = case.report["summary"]
         print(
-            f"{machine:<9}{workload:<22}{ranks:>6}{1e3 * took:>10.1f}{1e3 * least:>10.1f}"
+            f"{ranks:>6}{1e3 * took:>10.1f}{1e3 * least:>10.1f}"
             f"{took / least:>7.2f}  {summary['method']}, {summary['writers']} writers; "
             f"{best.label}"
         )

@@ -65,7 +65,7 @@ def ways_of(options):
             yield name, settings, arguments, servers
 
 
-def growth(options, store):
+def growth(options):
     """Prints a table for each way. Returns the reports and the number of failed runs."""
     all_reports, failed = [], 0
     for name, settings, arguments, servers in ways_of(options):
@@ -76,7 +76,7 @@ def growth(options, store):
             run.settings = f"{run.settings}; {settings}"
             run.arguments = run.arguments | arguments
             try:
-                reports.append(store.report(run))
+                reports.append(simulation.simulate(options.build, run))
                 ranks.append(n)
             except simulation.RunError as e:
                 failed += 1

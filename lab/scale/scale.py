@@ -9,7 +9,6 @@ from pathlib import Path
 import compare
 import growth
 import simulation
-from store import Store
 
 
 def pair(text):
@@ -66,15 +65,6 @@ def parse(arguments):
         help="what ./run plan advises and predicts, beside a sweep of settings",
     )
     add("--growth", action="store_true", help="what grows with the ranks, for each service")
-    add(
-        "--report",
-        nargs="?",
-        const="quick",
-        choices=("quick", "full"),
-        help="a page with tables and pictures: quick takes minutes, full takes hours",
-    )
-    add("--output", default="report/scale", metavar="FOLDER", help="of --report")
-    add("--keep", metavar="FOLDER", help="keeps reports there, and takes those that are there")
     add("--planner", default="build/release/bin/thalweg-plan", help=argparse.SUPPRESS)
     add("--seconds", type=float, help="of real time, at most, for each run")
     add("--json", metavar="FILE", help="all reports, as a list")
@@ -111,16 +101,11 @@ def single_runs(options):
 
 def main(arguments):
     options = parse(arguments)
-    store = Store(options.build, options.keep)
     try:
-        if options.report:
-            import report  # needs matplotlib
-
-            return 1 if report.write(options, store) else 0
         if options.compare:
-            reports, failed = compare.compare(options, store)
+            reports, failed = compare.compare(options)
         elif options.growth:
-            reports, failed = growth.growth(options, store)
+            reports, failed = growth.growth(options)
         else:
             reports, failed = single_runs(options)
     except simulation.RunError as e:

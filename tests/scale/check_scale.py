@@ -19,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "lab/scale"))
 import compare as comparing
 import scale
 import simulation
-from store import Store
 
 SKIPPED = 77
 # Settings that the library would choose by the file system, which differs in the simulation.
@@ -193,8 +192,8 @@ def check_choices(build, program, launch):
     if not planner.exists():
         return SKIPPED
     options = scale.parse(["--build", build, "--planner", str(planner), "--machine", "slow"])
-    found, store = comparing.Found(), Store(build)
-    comparing.collect(options, store, "slow", "fv-b", 16, found)
+    found = comparing.Found()
+    comparing.collect(options, 16, found)
     if found.failed:
         sys.exit(f"{found.failed} runs failed")
     for *_, case, best in found.chosen:
