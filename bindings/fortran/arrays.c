@@ -6,41 +6,22 @@
 
 #include "fortran.h"
 
-void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, int* ierr);
-void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                            const CFI_cdesc_t* array, int* ierr);
-void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
-                          const CFI_cdesc_t* array,
-                          const struct fortran_decomposition* decomposition, const int* record,
-                          int* ierr);
-void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                                   const CFI_cdesc_t* array,
-                                   const struct fortran_decomposition* decomposition,
-                                   const int* record, int* ierr);
-void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
-                   const int* record, int* ierr);
-void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                            const CFI_cdesc_t* array,
-                            const struct fortran_decomposition* decomposition, const int* record,
-                            int* ierr);
-
-static int put(const struct fortran_file* file, const CFI_cdesc_t* name, const CFI_cdesc_t* array,
-               int flags) {
+static void put(const char* procedure, const struct fortran_file* file, const CFI_cdesc_t* name,
+                const CFI_cdesc_t* array, int flags, int* ierr) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
-    return tw_put_array(file->handle, var.text, thalweg_f_array(&view), flags);
+    thalweg_f_check(tw_put_array(file->handle, var.text, thalweg_f_array(&view), flags),
+                    file->session, procedure, ierr);
 }
 
-void thalweg_f_put(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, int* ierr) {
-    thalweg_f_check(put(file, name, array, 0), file->session, "tw_put", ierr);
+FROM_FORTRAN(void, thalweg_f_put, const struct fortran_file* file, const CFI_cdesc_t* name,
+             const CFI_cdesc_t* array, int* ierr) {
+    put("tw_put", file, name, array, 0, ierr);
 }
 
-void thalweg_f_put_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                            const CFI_cdesc_t* array, int* ierr) {
-    thalweg_f_check(put(file, name, array, TW_DEFERRED), file->session, "tw_put_deferred", ierr);
+FROM_FORTRAN(void, thalweg_f_put_deferred, const struct fortran_file* file, const CFI_cdesc_t* name,
+             const CFI_cdesc_t* array, int* ierr) {
+    put("tw_put_deferred", file, name, array, TW_DEFERRED, ierr);
 }
 
 /* Returns the error of a decomposition that was never created, or was freed. */
@@ -67,17 +48,15 @@ static void put_record(const char* procedure, const struct fortran_file* file,
                     file->session, procedure, ierr);
 }
 
-void thalweg_f_put_record(const struct fortran_file* file, const CFI_cdesc_t* name,
-                          const CFI_cdesc_t* array,
-                          const struct fortran_decomposition* decomposition, const int* record,
-                          int* ierr) {
+FROM_FORTRAN(void, thalweg_f_put_record, const struct fortran_file* file, const CFI_cdesc_t* name,
+             const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+             const int* record, int* ierr) {
     put_record("tw_put_record", file, name, array, decomposition, record, 0, ierr);
 }
 
-void thalweg_f_put_record_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                                   const CFI_cdesc_t* array,
-                                   const struct fortran_decomposition* decomposition,
-                                   const int* record, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_put_record_deferred, const struct fortran_file* file,
+             const CFI_cdesc_t* name, const CFI_cdesc_t* array,
+             const struct fortran_decomposition* decomposition, const int* record, int* ierr) {
     put_record("tw_put_record_deferred", file, name, array, decomposition, record, TW_DEFERRED,
                ierr);
 }
@@ -103,15 +82,14 @@ static void get(const char* procedure, const struct fortran_file* file, const CF
     }
 }
 
-void thalweg_f_get(const struct fortran_file* file, const CFI_cdesc_t* name,
-                   const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
-                   const int* record, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_get, const struct fortran_file* file, const CFI_cdesc_t* name,
+             const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+             const int* record, int* ierr) {
     get("tw_get", file, name, array, decomposition, record, 0, ierr);
 }
 
-void thalweg_f_get_deferred(const struct fortran_file* file, const CFI_cdesc_t* name,
-                            const CFI_cdesc_t* array,
-                            const struct fortran_decomposition* decomposition, const int* record,
-                            int* ierr) {
+FROM_FORTRAN(void, thalweg_f_get_deferred, const struct fortran_file* file, const CFI_cdesc_t* name,
+             const CFI_cdesc_t* array, const struct fortran_decomposition* decomposition,
+             const int* record, int* ierr) {
     get("tw_get_deferred", file, name, array, decomposition, record, TW_DEFERRED, ierr);
 }

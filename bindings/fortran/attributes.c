@@ -7,11 +7,6 @@
 
 #include "fortran.h"
 
-void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
-void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr);
-
 /* Reads text into a character scalar, followed by blanks. */
 static int get_text(const struct fortran_file* file, const char* var, const char* name,
                     const CFI_cdesc_t* value) {
@@ -30,8 +25,8 @@ static int get_text(const struct fortran_file* file, const char* var, const char
     return status;
 }
 
-void thalweg_f_get_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_get_att, const struct fortran_file* file, const CFI_cdesc_t* var,
+             const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
     const struct name of = thalweg_f_name(var);
     const struct name attribute = thalweg_f_name(name);
     if (value->rank == 0 && thalweg_f_type(value) == TW_CHAR) {
@@ -80,8 +75,8 @@ static int put_value(const struct fortran_file* file, const CFI_cdesc_t* var,
     return status;
 }
 
-void thalweg_f_put_att(const struct fortran_file* file, const CFI_cdesc_t* var,
-                       const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_put_att, const struct fortran_file* file, const CFI_cdesc_t* var,
+             const CFI_cdesc_t* name, const CFI_cdesc_t* value, int* ierr) {
     if (value->rank > (value->type == CFI_type_char ? 0 : 1)) {
         thalweg_f_check(TW_ESHAPE, NULL,
                         "tw_put_att: value must be a scalar or a rank-1 array of numbers", ierr);

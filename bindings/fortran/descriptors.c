@@ -7,18 +7,22 @@
 
 #include "fortran.h"
 
-struct name thalweg_f_name(const CFI_cdesc_t* text) {
-    struct name name;
-    size_t length = text->elem_len;
-    const char* from = text->base_addr;
-    while (length > 0 && from[length - 1] == ' ') {
+void thalweg_f_copy(const CFI_cdesc_t* from, char* to, size_t size) {
+    const char* text = from->base_addr;
+    size_t length = from->elem_len;
+    while (length > 0 && text[length - 1] == ' ') {
         --length;
     }
-    if (length > name_size - 1) {
-        length = name_size - 1;
+    if (length > size - 1) {
+        length = size - 1;
     }
-    memcpy(name.text, from, length);
-    name.text[length] = '\0';
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+struct name thalweg_f_name(const CFI_cdesc_t* text) {
+    struct name name;
+    thalweg_f_copy(text, name.text, sizeof name.text);
     return name;
 }
 
@@ -90,15 +94,10 @@ tw_array thalweg_f_array(const struct view* view) {
     return tw_strided((tw_type)view->type, view->data, view->rank, view->extent, view->stride);
 }
 
-char* thalweg_f_reversed(const CFI_cdesc_t* names) {
-    const char* from = names->base_addr;
-    const size_t size = names->elem_len;
-    char* list = malloc(size + 2);
-    if (list == NULL) {
-        return NULL;
-    }
+int thalweg_f_reverse(const char* from, size_t size, char* list) {
     /* Fill the text from its end: the first name comes last. */
-    char* to = list + size + 1;
+    char* to = list + size;
+    int names = 0;
     *to = '\0';
     for (size_t begin = 0; begin < size;) {
         if (from[begin] == ' ') {
@@ -111,7 +110,7 @@ char* thalweg_f_reversed(const CFI_cdesc_t* names) {
                              (from[end + 1] == ' ' || from[end + 1] == '\\');
             end += kept ? 2 : 1;
         }
-        if (*to != '\0') {
+        if (names++ > 0) {
             *--to = ' ';
         }
         to -= end - begin;
@@ -119,6 +118,14 @@ char* thalweg_f_reversed(const CFI_cdesc_t* names) {
         begin = end;
     }
     memmove(list, to, strlen(to) + 1);
+    return names;
+}
+
+char* thalweg_f_reversed(const CFI_cdesc_t* names) {
+    char* list = malloc(names->elem_len + 1);
+    if (list != NULL) {
+        thalweg_f_reverse(names->base_addr, names->elem_len, list);
+    }
     return list;
 }
 

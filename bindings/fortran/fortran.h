@@ -9,6 +9,11 @@
 #include <stdint.h>
 #include <thalweg/thalweg.h>
 
+/* Begins the definition of a function that only Fortran calls, so that no header declares it. */
+#define FROM_FORTRAN(type, name, ...)                                                              \
+    type name(__VA_ARGS__);                                                                        \
+    type name(__VA_ARGS__)
+
 /* The derived types that the Fortran modules declare. */
 struct fortran_decomposition {
     tw_decomposition handle;
@@ -41,6 +46,9 @@ struct name {
     char text[name_size];
 };
 
+/* Copies a text without its trailing blanks to `size` bytes; a text that does not fit is cut. */
+void thalweg_f_copy(const CFI_cdesc_t* from, char* to, size_t size);
+
 /* Returns a text without its trailing blanks as a name. */
 struct name thalweg_f_name(const CFI_cdesc_t* text);
 
@@ -52,8 +60,12 @@ struct view thalweg_f_view(const CFI_cdesc_t* array);
 /* Describes the view for the library. The result points into the view. */
 tw_array thalweg_f_array(const struct view* view);
 
-/* Returns a list of names in reverse order, as C needs it; NULL if there is no memory. A backslash
- * escapes a blank or a backslash in a name. The caller frees the text. */
+/* Writes the names of a list of `size` characters to `list` in reverse order, as C needs them, with
+ * a null character at the end: at most size + 1 characters. Returns the number of names. A
+ * backslash escapes a blank or a backslash in a name. */
+int thalweg_f_reverse(const char* names, size_t size, char* list);
+
+/* Returns the names in reverse order; NULL if there is no memory. The caller frees the text. */
 char* thalweg_f_reversed(const CFI_cdesc_t* names);
 
 /* Stores the status in ierr. If ierr is NULL, prints an error and stops the program.

@@ -16,14 +16,10 @@ struct fortran_field {
     tw_session session;
 };
 
-void thalweg_f_coordinate(const struct fortran_history* history, const CFI_cdesc_t* name,
-                          const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                          const struct fortran_decomposition* decomposition,
-                          const CFI_cdesc_t* attributes, int* ierr);
-void thalweg_f_coordinate(const struct fortran_history* history, const CFI_cdesc_t* name,
-                          const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                          const struct fortran_decomposition* decomposition,
-                          const CFI_cdesc_t* attributes, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_coordinate, const struct fortran_history* history,
+             const CFI_cdesc_t* name, const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+             const struct fortran_decomposition* decomposition, const CFI_cdesc_t* attributes,
+             int* ierr) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
     if (thalweg_f_is_empty(decomposition)) {
@@ -48,19 +44,15 @@ void thalweg_f_coordinate(const struct fortran_history* history, const CFI_cdesc
     thalweg_f_check(status, history->session, "tw_history_coordinate", ierr);
 }
 
-void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
-                    const double* weight, int* ierr);
-void thalweg_f_send(const struct fortran_field* field, const CFI_cdesc_t* array,
-                    const double* weight, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_send, const struct fortran_field* field, const CFI_cdesc_t* array,
+             const double* weight, int* ierr) {
     const struct view view = thalweg_f_view(array);
     const int status = tw_send_array(field->handle, thalweg_f_array(&view), weight);
     thalweg_f_check(status, field->session, "tw_send", ierr);
 }
 
-void thalweg_f_send_block(const struct fortran_field* field, const int* block,
-                          const CFI_cdesc_t* array, int* ierr);
-void thalweg_f_send_block(const struct fortran_field* field, const int* block,
-                          const CFI_cdesc_t* array, int* ierr) {
+FROM_FORTRAN(void, thalweg_f_send_block, const struct fortran_field* field, const int* block,
+             const CFI_cdesc_t* array, int* ierr) {
     const struct view view = thalweg_f_view(array);
     int64_t n = 1;
     for (int d = 0; d < view.rank; ++d) n *= view.extent[d];

@@ -6,14 +6,9 @@
 
 #include "fortran.h"
 
-void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
-                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                           const struct fortran_decomposition* decomposition, const int* flags,
-                           int* ierr);
-void thalweg_f_restart_add(const struct fortran_restart* restart, const CFI_cdesc_t* name,
-                           const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
-                           const struct fortran_decomposition* decomposition, const int* flags,
-                           int* ierr) {
+FROM_FORTRAN(void, thalweg_f_restart_add, const struct fortran_restart* restart,
+             const CFI_cdesc_t* name, const CFI_cdesc_t* dims, const CFI_cdesc_t* array,
+             const struct fortran_decomposition* decomposition, const int* flags, int* ierr) {
     const struct name var = thalweg_f_name(name);
     const struct view view = thalweg_f_view(array);
     if (thalweg_f_is_empty(decomposition)) {

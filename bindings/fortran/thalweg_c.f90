@@ -1,12 +1,45 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-!> Helpers of module thalweg for calling C: errors, texts, names in C's order. Internal.
+!> Helpers of module thalweg for calling C: errors, texts, names in C's order, and the forms that
+!> several of C's functions have. Internal.
 module thalweg_c
   use, intrinsic :: iso_c_binding
   implicit none
   private
 
   public :: check, c_text, c_settings, f_text, name_count, reversed
+  public :: handle_function, ending_function, opening_function, pair_function
+
+  !> Largest number of dimensions of a variable.
+  integer, parameter, public :: most_dims = 16
+
+  abstract interface
+    !> A function of an object, as tw_end_step.
+    integer(c_int) function handle_function(handle) bind(C)
+      import
+      type(c_ptr), value :: handle
+    end function handle_function
+
+    !> A function that frees an object, as tw_close.
+    integer(c_int) function ending_function(handle) bind(C)
+      import
+      type(c_ptr), intent(inout) :: handle
+    end function ending_function
+
+    !> A function that makes a handle for a path, as tw_create.
+    integer(c_int) function opening_function(session, path, settings, handle) bind(C)
+      import
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: path(*), settings(*)
+      type(c_ptr), intent(inout) :: handle
+    end function opening_function
+
+    !> A function of two objects, as tw_history_save.
+    integer(c_int) function pair_function(handle, other) bind(C)
+      import
+      type(c_ptr), value :: handle, other
+    end function pair_function
+  end interface
 
   interface
     subroutine c_check(status, session, procedure, ierr) bind(C, name='thalweg_f_check')
@@ -16,6 +49,13 @@ module thalweg_c
       character(kind=c_char), intent(in) :: procedure(*)
       integer(c_int), intent(out), optional :: ierr
     end subroutine c_check
+
+    integer(c_int) function c_reverse(names, size, list) bind(C, name='thalweg_f_reverse')
+      import
+      character(kind=c_char), intent(in) :: names(*)
+      integer(c_size_t), value :: size
+      character(kind=c_char), intent(out) :: list(*)
+    end function c_reverse
 
     integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
       import
@@ -67,59 +107,21 @@ contains
     end do
   end function f_text
 
-  !> Returns the position of the last character of the name that begins at `first` in a list. Blanks
-  !> separate names; a backslash escapes a blank or a backslash in a name.
-  pure integer function name_end(names, first)
-    character(len=*), intent(in) :: names
-    integer, intent(in) :: first
-    ! LLVM's preprocessor doubles a backslash in a literal, so the constant is computed.
-    character, parameter :: backslash = achar(92)
-    integer :: next
-    next = first
-    do while (next <= len(names))
-      if (names(next:next) == ' ') exit
-      if (names(next:next) == backslash .and. next < len(names)) then
-        if (names(next+1:next+1) == ' ' .or. names(next+1:next+1) == backslash) next = next + 1
-      end if
-      next = next + 1
-    end do
-    name_end = next - 1
-  end function name_end
-
-  !> Returns the number of names in a list.
-  pure integer function name_count(names)
-    character(len=*), intent(in) :: names
-    integer :: first
-    name_count = 0
-    first = verify(names, ' ')
-    do while (first > 0 .and. first <= len(names))
-      if (names(first:first) == ' ') then
-        first = first + 1
-        cycle
-      end if
-      name_count = name_count + 1
-      first = name_end(names, first) + 1
-    end do
-  end function name_count
-
-  !> Returns the names in reverse order, for C: 'lon lat time' becomes "time lat lon".
-  pure function reversed(names) result(ended)
+  !> Returns the names of a list in reverse order, for C: 'lon lat time' becomes "time lat lon".
+  function reversed(names) result(ended)
     character(len=*), intent(in) :: names
     character(len=:), allocatable :: ended
-    integer :: first, last
-    ended = ''
-    first = 1
-    do while (first <= len(names))
-      if (names(first:first) == ' ') then
-        first = first + 1
-        cycle
-      end if
-      last = name_end(names, first)
-      if (len(ended) > 0) ended = ' '//ended
-      ended = names(first:last)//ended
-      first = last + 1
-    end do
-    ended = ended//c_null_char
+    character(len=len(names) + 1) :: list
+    integer(c_int) :: n
+    n = c_reverse(names, len(names, c_size_t), list)
+    ended = list(:index(list, c_null_char))
   end function reversed
+
+  !> Returns the number of names in a list.
+  integer function name_count(names)
+    character(len=*), intent(in) :: names
+    character(len=len(names) + 1) :: list
+    name_count = c_reverse(names, len(names, c_size_t), list)
+  end function name_count
 
 end module thalweg_c

@@ -4,9 +4,12 @@
 !> module thalweg.
 module thalweg_decomposition
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
-  use thalweg_base, only: tw_session, tw_decomposition, TW_ESHAPE
-  use thalweg_c, only: check, c_text, name_count, reversed
+  use thalweg_base, only: tw_decomposition
+  use thalweg_c, only: check, ending_function, most_dims
+  use thalweg_int32, only: box_int32 => decompose_box, boxes_int32 => decompose_boxes, &
+    list_int32 => decompose_list, pad_int32 => pad
+  use thalweg_int64, only: box_int64 => decompose_box, boxes_int64 => decompose_boxes, &
+    list_int64 => decompose_list, pad_int64 => pad
   implicit none
   private
 
@@ -17,8 +20,6 @@ module thalweg_decomposition
   integer(c_int), parameter, public :: TW_HALO_KEEP = 0
   integer(c_int), parameter, public :: TW_HALO_CLIP = 1
   integer(c_int), parameter, public :: TW_HALO_PERIODIC = 2
-
-  integer, parameter :: most_dims = 16
 
   !> d = tw_decompose(io, dims, shape, start, count [, halo_low] [, halo_high] [, ierr])
   !>
@@ -42,10 +43,7 @@ module thalweg_decomposition
   !> TW_EBOUNDS, TW_EOVERLAP (an element is in two boxes), TW_EMISMATCH (names or shape differ
   !> between ranks), TW_ENOMEM. Collective.
   interface tw_decompose
-    module procedure box_int32
-    module procedure box_int64
-    module procedure boxes_int32
-    module procedure boxes_int64
+    procedure box_int32, box_int64, boxes_int32, boxes_int64
   end interface tw_decompose
 
   !> d = tw_decompose_list(io, dims, shape, listed, indices [, shared] [, ierr])
@@ -68,8 +66,7 @@ module thalweg_decomposition
   !> Errors: TW_EARG, TW_EEXISTS (a dimension named twice), TW_ESHAPE, TW_EBOUNDS, TW_EOVERLAP (an
   !> index occurs twice, on one rank or on two), TW_EMISMATCH, TW_ENOMEM. Collective.
   interface tw_decompose_list
-    module procedure list_int32
-    module procedure list_int64
+    procedure list_int32, list_int64
   end interface tw_decompose_list
 
   !> call tw_pad(decomposition, extent, boxes [, ierr])
@@ -91,192 +88,19 @@ module thalweg_decomposition
   !> Errors: TW_EARG (a list), TW_ESHAPE (not one extent for each dimension, or a box does not fit),
   !> TW_EMISMATCH (the extents differ between ranks), TW_EHANDLE. Collective.
   interface tw_pad
-    module procedure pad_int32
-    module procedure pad_int64
+    procedure pad_int32, pad_int64
   end interface tw_pad
 
   interface
-    integer(c_int) function c_decompose(session, dims, nblocks, shape, start, count, halo_low, &
-        halo_high, decomposition) bind(C, name='tw_decompose_halo')
-      import
-      type(c_ptr), value :: session
-      character(kind=c_char), intent(in) :: dims(*)
-      integer(c_int), value :: nblocks
-      integer(c_int64_t), intent(in) :: shape(*), start(*), count(*), halo_low(*), halo_high(*)
-      type(c_ptr), intent(inout) :: decomposition
-    end function c_decompose
-
-    integer(c_int) function c_decompose_list(session, dims, shape, listed, n, indices, flags, &
-        decomposition) bind(C, name='tw_decompose_list')
-      import
-      type(c_ptr), value :: session
-      character(kind=c_char), intent(in) :: dims(*), listed(*)
-      integer(c_int64_t), intent(in) :: shape(*), indices(*)
-      integer(c_int64_t), value :: n
-      integer(c_int), value :: flags
-      type(c_ptr), intent(inout) :: decomposition
-    end function c_decompose_list
-
     integer(c_int) function c_fill_halo(decomposition, edges) bind(C, name='tw_fill_halo')
       import
       type(c_ptr), value :: decomposition
       integer(c_int), intent(in) :: edges(*)
     end function c_fill_halo
-
-    integer(c_int) function c_pad(decomposition, extent, boxes) bind(C, name='tw_pad')
-      import
-      type(c_ptr), value :: decomposition
-      integer(c_int64_t), intent(in) :: extent(*)
-      integer(c_int64_t), value :: boxes
-    end function c_pad
-
-    integer(c_int) function c_free(decomposition) bind(C, name='tw_free_decomposition')
-      import
-      type(c_ptr), intent(inout) :: decomposition
-    end function c_free
   end interface
+  procedure(ending_function), bind(C, name='tw_free_decomposition') :: c_free
 
 contains
-
-  ! ---- boxes -----------------------------------------------------------------------------------
-
-  function box_int32(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims
-    integer(int32), intent(in) :: shape(:), start(:), count(:)
-    integer(int32), intent(in), optional :: halo_low(:), halo_high(:)
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    d = boxes_int32(io, dims, shape, reshape(start, [size(start), 1]), &
-      reshape(count, [size(count), 1]), halo_low, halo_high, ierr)
-  end function box_int32
-
-  function box_int64(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims
-    integer(int64), intent(in) :: shape(:), start(:), count(:)
-    integer(int64), intent(in), optional :: halo_low(:), halo_high(:)
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    d = boxes_int64(io, dims, shape, reshape(start, [size(start), 1]), &
-      reshape(count, [size(count), 1]), halo_low, halo_high, ierr)
-  end function box_int64
-
-  function boxes_int32(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims
-    integer(int32), intent(in) :: shape(:), start(:, :), count(:, :)
-    integer(int32), intent(in), optional :: halo_low(:), halo_high(:)
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    integer(int64), allocatable :: low(:), high(:)
-    if (present(halo_low)) low = int(halo_low, int64)
-    if (present(halo_high)) high = int(halo_high, int64)
-    d = boxes_int64(io, dims, int(shape, int64), int(start, int64), int(count, int64), low, &
-      high, ierr)
-  end function boxes_int32
-
-  function boxes_int64(io, dims, shape, start, count, halo_low, halo_high, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims
-    integer(int64), intent(in) :: shape(:), start(:, :), count(:, :)
-    integer(int64), intent(in), optional :: halo_low(:), halo_high(:)
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    integer(int64), allocatable :: lengths(:), low(:), high(:)
-    integer(c_int) :: status, nblocks
-    integer :: n
-    logical :: fits
-
-    n = name_count(dims)
-    d%session = io%handle
-    d%ndims = n
-    fits = size(shape) == n .and. size(start, 1) == n .and. size(count, 1) == n &
-      .and. size(start, 2) == size(count, 2)
-    if (present(halo_low)) fits = fits .and. size(halo_low) == n
-    if (present(halo_high)) fits = fits .and. size(halo_high) == n
-
-    ! Collective: ranks with arrays of the wrong size take part with an invalid number of boxes.
-    nblocks = -1
-    allocate (lengths(n), low(n), high(n), source=0_int64)
-    if (fits) then
-      nblocks = size(start, 2)
-      lengths = shape
-      if (present(halo_low)) low = halo_low
-      if (present(halo_high)) high = halo_high
-    end if
-    status = c_decompose(io%handle, reversed(dims), nblocks, backwards(lengths), &
-      columns_backwards(start) - 1, columns_backwards(count), backwards(low), backwards(high), &
-      d%handle)
-    if (fits) then
-      call check(status, io%handle, 'tw_decompose', ierr)
-    else
-      d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose: shape, start, count and halo must have &
-        &one value for each name in "'//dims//'"', ierr)
-    end if
-  end function boxes_int64
-
-  ! ---- lists -----------------------------------------------------------------------------------
-
-  function list_int32(io, dims, shape, listed, indices, shared, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims, listed
-    integer(int32), intent(in) :: shape(:), indices(:)
-    logical, intent(in), optional :: shared
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    d = list_from_0(io, dims, int(shape, int64), listed, int(indices, int64) - 1, shared, ierr)
-  end function list_int32
-
-  function list_int64(io, dims, shape, listed, indices, shared, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims, listed
-    integer(int64), intent(in) :: shape(:), indices(:)
-    logical, intent(in), optional :: shared
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    d = list_from_0(io, dims, shape, listed, indices - 1, shared, ierr)
-  end function list_int64
-
-  function list_from_0(io, dims, shape, listed, indices, shared, ierr) result(d)
-    type(tw_session), intent(in) :: io
-    character(len=*), intent(in) :: dims, listed
-    integer(int64), intent(in) :: shape(:), indices(:)
-    logical, intent(in), optional :: shared
-    integer(c_int), intent(out), optional :: ierr
-    type(tw_decomposition) :: d
-    integer(int64), allocatable :: lengths(:)
-    integer(int64) :: n
-    integer(c_int) :: status, flags
-    logical :: fits
-
-    d%session = io%handle
-    d%ndims = name_count(dims)
-    flags = 0
-    if (present(shared)) then
-      if (shared) flags = 1
-    end if
-    ! Collective: a rank with a shape of the wrong size takes part with an invalid length.
-    fits = size(shape) == name_count(dims)
-    allocate (lengths(name_count(dims)), source=1_int64)
-    n = -1
-    if (fits) then
-      n = size(indices, kind=int64)
-      lengths = backwards(shape)
-    end if
-    status = c_decompose_list(io%handle, reversed(dims), lengths, reversed(listed), n, indices, &
-      flags, d%handle)
-    if (fits) then
-      call check(status, io%handle, 'tw_decompose_list', ierr)
-    else
-      d%handle = c_null_ptr
-      call check(TW_ESHAPE, c_null_ptr, 'tw_decompose_list: shape must have one value for &
-        &each name in "'//dims//'"', ierr)
-    end if
-  end function list_from_0
-
-  ! ---- both ------------------------------------------------------------------------------------
 
   !> call tw_fill_halo(decomposition, edges [, ierr])
   !>
@@ -298,25 +122,6 @@ contains
       'tw_fill_halo', ierr)
   end subroutine tw_fill_halo
 
-  subroutine pad_int32(decomposition, extent, boxes, ierr)
-    type(tw_decomposition), intent(in) :: decomposition
-    integer(int32), intent(in) :: extent(:), boxes
-    integer(c_int), intent(out), optional :: ierr
-    call pad_int64(decomposition, int(extent, int64), int(boxes, int64), ierr)
-  end subroutine pad_int32
-
-  subroutine pad_int64(decomposition, extent, boxes, ierr)
-    type(tw_decomposition), intent(in) :: decomposition
-    integer(int64), intent(in) :: extent(:), boxes
-    integer(c_int), intent(out), optional :: ierr
-    integer(int64) :: lengths(most_dims)
-    integer :: n
-    lengths = -1  ! invalid, if the number of extents is wrong
-    n = size(extent)
-    if (n == decomposition%ndims) lengths(:n) = backwards(extent)
-    call check(c_pad(decomposition%handle, lengths, boxes), decomposition%session, 'tw_pad', ierr)
-  end subroutine pad_int64
-
   !> call tw_free_decomposition(decomposition [, ierr]): frees a decomposition. Variables, restarts
   !> and reads that use it keep what they need of it. Calls with the handle or a copy of it return
   !> TW_EHANDLE after this. tw_finalize frees all other decompositions.
@@ -324,23 +129,8 @@ contains
   subroutine tw_free_decomposition(decomposition, ierr)
     type(tw_decomposition), intent(inout) :: decomposition
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_free(decomposition%handle)
-    call check(status, decomposition%session, 'tw_free_decomposition', ierr)
+    call check(c_free(decomposition%handle), decomposition%session, 'tw_free_decomposition', ierr)
     if (.not. c_associated(decomposition%handle)) decomposition = tw_decomposition()
   end subroutine tw_free_decomposition
-
-  !> Returns the lengths in reverse order.
-  pure function backwards(array) result(turned)
-    integer(int64), intent(in) :: array(:)
-    integer(int64) :: turned(size(array))
-    turned = array(size(array):1:-1)
-  end function backwards
-
-  pure function columns_backwards(array) result(turned)
-    integer(int64), intent(in) :: array(:, :)
-    integer(int64) :: turned(size(array))
-    turned = reshape(array(size(array, 1):1:-1, :), [size(array)])
-  end function columns_backwards
 
 end module thalweg_decomposition

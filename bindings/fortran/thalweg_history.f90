@@ -5,7 +5,8 @@
 module thalweg_history
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file, TW_EHANDLE
-  use thalweg_c, only: check, c_text, c_settings, reversed
+  use thalweg_c, only: check, c_text, c_settings, reversed, ending_function, handle_function, &
+    pair_function
   use thalweg_restart, only: tw_restart
   implicit none
   private
@@ -99,48 +100,24 @@ module thalweg_history
       type(c_ptr), intent(inout) :: field
     end function c_field
 
-    integer(c_int) function c_ready(history) bind(C, name='tw_history_ready')
-      import
-      type(c_ptr), value :: history
-    end function c_ready
-
     integer(c_int) function c_time(history, seconds) bind(C, name='tw_history_time')
       import
       type(c_ptr), value :: history
       real(c_double), value :: seconds
     end function c_time
 
-    integer(c_int) function c_wants(field) bind(C, name='tw_wants')
-      import
-      type(c_ptr), value :: field
-    end function c_wants
-
-    integer(c_int) function c_end_step(history) bind(C, name='tw_history_end_step')
-      import
-      type(c_ptr), value :: history
-    end function c_end_step
-
-    integer(c_int) function c_save(history, restart) bind(C, name='tw_history_save')
-      import
-      type(c_ptr), value :: history, restart
-    end function c_save
-
-    integer(c_int) function c_load(history, file) bind(C, name='tw_history_load')
-      import
-      type(c_ptr), value :: history, file
-    end function c_load
-
     integer(c_int) function c_memory(history, now, most) bind(C, name='tw_history_memory')
       import
       type(c_ptr), value :: history
       integer(c_int64_t), intent(out) :: now, most
     end function c_memory
-
-    integer(c_int) function c_close(history) bind(C, name='tw_history_close')
-      import
-      type(c_ptr), intent(inout) :: history
-    end function c_close
   end interface
+  procedure(handle_function), bind(C, name='tw_history_ready') :: c_ready
+  procedure(handle_function), bind(C, name='tw_wants') :: c_wants
+  procedure(handle_function), bind(C, name='tw_history_end_step') :: c_end_step
+  procedure(pair_function), bind(C, name='tw_history_save') :: c_save
+  procedure(pair_function), bind(C, name='tw_history_load') :: c_load
+  procedure(ending_function), bind(C, name='tw_history_close') :: c_close
 
 contains
 
@@ -157,11 +134,9 @@ contains
     character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
     type(tw_history) :: h
-    integer(c_int) :: status
     h%session = io%handle
-    status = c_open(io%handle, c_text(config), c_text(calendar), c_text(start), &
-      c_settings(settings), h%handle)
-    call check(status, io%handle, 'tw_history_open', ierr)
+    call check(c_open(io%handle, c_text(config), c_text(calendar), c_text(start), &
+      c_settings(settings), h%handle), io%handle, 'tw_history_open', ierr)
   end function tw_history_open
 
   !> field = tw_history_field(h, name, type, dims [, decomposition] [, attributes] [, ierr]):

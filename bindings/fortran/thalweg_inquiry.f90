@@ -65,7 +65,7 @@ module thalweg_inquiry
       import
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: var(*)
-      integer(c_int), intent(inout) :: type, ndims, natts
+      integer(c_int), intent(inout), optional :: type, ndims, natts
     end function c_inq_var
 
     integer(c_int) function c_inq_var_dim(file, var, index, name, length) &
@@ -91,8 +91,8 @@ module thalweg_inquiry
       import
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: var(*), name(*)
-      integer(c_int), intent(inout) :: type
-      integer(c_int64_t), intent(inout) :: n
+      integer(c_int), intent(inout), optional :: type
+      integer(c_int64_t), intent(inout), optional :: n
     end function c_inq_att
 
     integer(c_int) function c_get_att_text(file, var, name, size, text) &
@@ -172,15 +172,11 @@ contains
     character(len=*), intent(in) :: var
     integer(c_int), intent(out), optional :: type, ndims, natts
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: kind, nd, na, status
-    kind = 0
-    nd = 0
-    na = 0
-    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
-    if (present(type)) type = kind
-    if (present(ndims)) ndims = nd
-    if (present(natts)) natts = na
-    call check(status, file%session, 'tw_inq_var', ierr)
+    if (present(type)) type = 0
+    if (present(ndims)) ndims = 0
+    if (present(natts)) natts = 0
+    call check(c_inq_var(file%handle, c_text(var), type, ndims, natts), file%session, &
+      'tw_inq_var', ierr)
   end subroutine tw_inq_var
 
   !> call tw_inq_var_dim(file, var, number [, name] [, length] [, ierr]): returns the name and
@@ -194,14 +190,12 @@ contains
     integer(c_int64_t), intent(out), optional :: length
     integer(c_int), intent(out), optional :: ierr
     type(c_ptr) :: text
-    integer(c_int) :: kind, nd, na, status
+    integer(c_int) :: nd, status
     integer(c_int64_t) :: n
     text = c_null_ptr
     n = 0
-    kind = 0
     nd = 0
-    na = 0
-    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    status = c_inq_var(file%handle, c_text(var), ndims=nd)
     if (status == TW_OK) status = c_inq_var_dim(file%handle, c_text(var), nd - number, text, n)
     if (present(name)) name = f_text(text)
     if (present(length)) length = n
@@ -222,12 +216,10 @@ contains
     integer(c_int), allocatable, intent(out), optional :: filters(:), levels(:)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int64_t), allocatable :: lengths(:)
-    integer(c_int) :: ids(max_filters), its_levels(max_filters), n, kind, nd, na, status
+    integer(c_int) :: ids(max_filters), its_levels(max_filters), n, nd, status
     n = 0
     nd = 0
-    kind = 0
-    na = 0
-    status = c_inq_var(file%handle, c_text(var), kind, nd, na)
+    status = c_inq_var(file%handle, c_text(var), ndims=nd)
     allocate (lengths(nd))
     if (status == TW_OK) status = c_inq_var_storage(file%handle, c_text(var), lengths, n, ids, its_levels)
     if (status /= TW_OK) nd = 0
@@ -259,14 +251,10 @@ contains
     integer(c_int), intent(out), optional :: type
     integer(c_int64_t), intent(out), optional :: n
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: kind, status
-    integer(c_int64_t) :: values
-    kind = 0
-    values = 0
-    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, values)
-    if (present(type)) type = kind
-    if (present(n)) n = values
-    call check(status, file%session, 'tw_inq_att', ierr)
+    if (present(type)) type = 0
+    if (present(n)) n = 0
+    call check(c_inq_att(file%handle, c_text(var), c_text(name), type, n), file%session, &
+      'tw_inq_att', ierr)
   end subroutine tw_inq_att
 
   !> text = tw_get_att_text(file, var, name [, ierr]): returns a text attribute of a variable or,
@@ -277,12 +265,11 @@ contains
     integer(c_int), intent(out), optional :: ierr
     character(len=:), allocatable :: text
     character(len=:), allocatable :: room
-    integer(c_int) :: kind, status
+    integer(c_int) :: status
     integer(c_int64_t) :: n
-    kind = 0
     n = 0
     text = ''
-    status = c_inq_att(file%handle, c_text(var), c_text(name), kind, n)
+    status = c_inq_att(file%handle, c_text(var), c_text(name), n=n)
     if (status == TW_OK) then
       allocate (character(len=n + 1) :: room)
       status = c_get_att_text(file%handle, c_text(var), c_text(name), n + 1, room)

@@ -5,7 +5,9 @@
 module thalweg_reading
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file
-  use thalweg_c, only: check, c_text, c_settings
+  use thalweg_c, only: check, c_text, c_settings, handle_function, opening_function
+  use thalweg_int32, only: get_box_int32 => get_box, get_section_int32 => get_section
+  use thalweg_int64, only: get_box_int64 => get_box, get_section_int64 => get_section
   implicit none
   private
 
@@ -25,42 +27,7 @@ module thalweg_reading
   !> any rank), TW_EARG (a stride below 1), TW_EBOUNDS, TW_ERANGE, TW_EMISMATCH (the variable differs
   !> between ranks), TW_EIO, TW_ECLOSED, TW_ENOMEM. Collective.
   interface tw_get_box
-    subroutine get_box_int32(file, name, array, start, count, ierr) &
-        bind(C, name='thalweg_f_get_box_int32')
-      import :: tw_file, c_char, c_int, c_int32_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int32_t), intent(in) :: start(:), count(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine get_box_int32
-    subroutine get_box_int64(file, name, array, start, count, ierr) &
-        bind(C, name='thalweg_f_get_box_int64')
-      import :: tw_file, c_char, c_int, c_int64_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int64_t), intent(in) :: start(:), count(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine get_box_int64
-    subroutine get_section_int32(file, name, array, start, count, stride, ierr) &
-        bind(C, name='thalweg_f_get_section_int32')
-      import :: tw_file, c_char, c_int, c_int32_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int32_t), intent(in) :: start(:), count(:), stride(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine get_section_int32
-    subroutine get_section_int64(file, name, array, start, count, stride, ierr) &
-        bind(C, name='thalweg_f_get_section_int64')
-      import :: tw_file, c_char, c_int, c_int64_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(inout) :: array
-      integer(c_int64_t), intent(in) :: start(:), count(:), stride(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine get_section_int64
+    procedure get_box_int32, get_box_int64, get_section_int32, get_section_int64
   end interface tw_get_box
 
   interface
@@ -100,25 +67,10 @@ module thalweg_reading
       integer(c_int), intent(in), optional :: record
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_get_deferred
-
-    integer(c_int) function c_open(session, path, settings, file) bind(C, name='tw_open')
-      import
-      type(c_ptr), value :: session
-      character(kind=c_char), intent(in) :: path(*)
-      character(kind=c_char), intent(in) :: settings(*)
-      type(c_ptr), intent(inout) :: file
-    end function c_open
-
-    integer(c_int) function c_read(file) bind(C, name='tw_read')
-      import
-      type(c_ptr), value :: file
-    end function c_read
-
-    integer(c_int) function c_prefetch(file) bind(C, name='tw_prefetch')
-      import
-      type(c_ptr), value :: file
-    end function c_prefetch
   end interface
+  procedure(opening_function), bind(C, name='tw_open') :: c_open
+  procedure(handle_function), bind(C, name='tw_read') :: c_read
+  procedure(handle_function), bind(C, name='tw_prefetch') :: c_prefetch
 
 contains
 
@@ -136,10 +88,9 @@ contains
     character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
     type(tw_file) :: file
-    integer(c_int) :: status
     file%session = io%handle
-    status = c_open(io%handle, c_text(path), c_settings(settings), file%handle)
-    call check(status, io%handle, 'tw_open', ierr)
+    call check(c_open(io%handle, c_text(path), c_settings(settings), file%handle), io%handle, &
+      'tw_open', ierr)
   end function tw_open
 
   !> Reads everything requested with tw_get_deferred, in one pass through the file. Errors: as

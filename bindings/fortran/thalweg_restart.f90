@@ -5,7 +5,7 @@
 module thalweg_restart
   use, intrinsic :: iso_c_binding
   use thalweg_base, only: tw_session, tw_decomposition, tw_file
-  use thalweg_c, only: check, c_text, c_settings
+  use thalweg_c, only: check, c_text, c_settings, ending_function
   implicit none
   private
 
@@ -70,11 +70,6 @@ module thalweg_restart
       type(c_ptr), intent(inout) :: restart
     end function c_new
 
-    integer(c_int) function c_free(restart) bind(C, name='tw_restart_free')
-      import
-      type(c_ptr), intent(inout) :: restart
-    end function c_free
-
     integer(c_int) function c_file(restart, file) bind(C, name='tw_restart_file')
       import
       type(c_ptr), value :: restart
@@ -94,6 +89,7 @@ module thalweg_restart
       type(c_ptr), intent(inout), optional :: file
     end function c_read
   end interface
+  procedure(ending_function), bind(C, name='tw_restart_free') :: c_free
 
 contains
 
@@ -105,10 +101,9 @@ contains
     character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
     type(tw_restart) :: restart
-    integer(c_int) :: status
     restart%session = io%handle
-    status = c_new(io%handle, c_settings(settings), restart%handle)
-    call check(status, io%handle, 'tw_restart_new', ierr)
+    call check(c_new(io%handle, c_settings(settings), restart%handle), io%handle, &
+      'tw_restart_new', ierr)
   end function tw_restart_new
 
   !> Frees the restart, not the arrays; tw_finalize frees those that are left. Files that
@@ -116,9 +111,7 @@ contains
   subroutine tw_restart_free(restart, ierr)
     type(tw_restart), intent(inout) :: restart
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_free(restart%handle)
-    call check(status, restart%session, 'tw_restart_free', ierr)
+    call check(c_free(restart%handle), restart%session, 'tw_restart_free', ierr)
     if (.not. c_associated(restart%handle)) restart%session = c_null_ptr
   end subroutine tw_restart_free
 
@@ -132,10 +125,8 @@ contains
     type(tw_restart), intent(in) :: restart
     integer(c_int), intent(out), optional :: ierr
     type(tw_file) :: file
-    integer(c_int) :: status
     file%session = restart%session
-    status = c_file(restart%handle, file%handle)
-    call check(status, restart%session, 'tw_restart_file', ierr)
+    call check(c_file(restart%handle, file%handle), restart%session, 'tw_restart_file', ierr)
   end function tw_restart_file
 
   !> call tw_restart_write(restart, path [, ierr]): writes the current values of all registered

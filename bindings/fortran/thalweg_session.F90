@@ -7,7 +7,7 @@ module thalweg_session
   use mpi_f08, only: MPI_Comm
 #endif
   use thalweg_base, only: tw_session, TW_OK
-  use thalweg_c, only: check, c_text, c_settings, f_text
+  use thalweg_c, only: check, c_text, c_settings, ending_function, f_text
   implicit none
   private
 
@@ -101,16 +101,6 @@ module thalweg_session
       type(c_ptr), intent(inout) :: session
     end function c_init_serial
 
-    integer(c_int) function c_finalize(session) bind(C, name='tw_finalize')
-      import
-      type(c_ptr), intent(inout) :: session
-    end function c_finalize
-
-    integer(c_int) function c_abandon(session) bind(C, name='tw_abandon')
-      import
-      type(c_ptr), intent(inout) :: session
-    end function c_abandon
-
     integer(c_int) function c_cancel(session, why) bind(C, name='tw_cancel')
       import
       type(c_ptr), intent(inout) :: session
@@ -147,6 +137,8 @@ module thalweg_session
       type(c_ptr), intent(inout) :: text
     end function c_summary
   end interface
+  procedure(ending_function), bind(C, name='tw_finalize') :: c_finalize
+  procedure(ending_function), bind(C, name='tw_abandon') :: c_abandon
 
 contains
 

@@ -3,9 +3,14 @@
 !> Writing files: definitions, puts, steps: part of module thalweg.
 module thalweg_writing
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use, intrinsic :: iso_fortran_env, only: int64
   use thalweg_base, only: tw_session, tw_decomposition, tw_file, TW_EHANDLE
-  use thalweg_c, only: check, c_text, c_settings, reversed
+  use thalweg_c, only: check, c_text, c_settings, reversed, ending_function, handle_function, &
+    opening_function
+  use thalweg_int32, only: def_dim_int32 => def_dim, set_record_int32 => set_record, &
+    put_box_int32 => put_box, put_section_int32 => put_section
+  use thalweg_int64, only: def_dim_int64 => def_dim, set_record_int64 => set_record, &
+    put_box_int64 => put_box, put_section_int64 => put_section
   implicit none
   private
 
@@ -32,8 +37,7 @@ module thalweg_writing
   !> Errors: TW_EARG, TW_EEXISTS, TW_ESTATE, TW_EFORMAT, TW_ECLOSED. Local; the same arguments on
   !> every rank.
   interface tw_def_dim
-    module procedure def_dim_int32
-    module procedure def_dim_int64
+    procedure def_dim_int32, def_dim_int64
   end interface tw_def_dim
 
   !> call tw_set_record(file, record [, later] [, ierr])
@@ -46,8 +50,7 @@ module thalweg_writing
   !>           overwritten; TW_DROP_LATER: they are removed when the definitions end
   !> Errors: TW_EBOUNDS, TW_EARG, TW_ESTATE, TW_ECLOSED. Local; the same arguments on every rank.
   interface tw_set_record
-    module procedure set_record_int32
-    module procedure set_record_int64
+    procedure set_record_int32, set_record_int64
   end interface tw_set_record
 
   ! These take any array without a copy by the compiler or this interface: its descriptor passes
@@ -159,7 +162,6 @@ module thalweg_writing
       integer(c_int), intent(in) :: record
       integer(c_int), intent(out), optional :: ierr
     end subroutine tw_put_record_deferred
-
   end interface
 
   !> call tw_put_box(file, name, array, start, count [, stride] [, ierr])
@@ -181,60 +183,10 @@ module thalweg_writing
   !> this step), TW_ECLOSED, TW_ENOMEM, or an earlier error of the file. Local, except the first
   !> call in define mode.
   interface tw_put_box
-    subroutine put_box_int32(file, name, array, start, count, ierr) &
-        bind(C, name='thalweg_f_put_box_int32')
-      import :: tw_file, c_char, c_int, c_int32_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int32_t), intent(in) :: start(:), count(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine put_box_int32
-    subroutine put_box_int64(file, name, array, start, count, ierr) &
-        bind(C, name='thalweg_f_put_box_int64')
-      import :: tw_file, c_char, c_int, c_int64_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int64_t), intent(in) :: start(:), count(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine put_box_int64
-    subroutine put_section_int32(file, name, array, start, count, stride, ierr) &
-        bind(C, name='thalweg_f_put_section_int32')
-      import :: tw_file, c_char, c_int, c_int32_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int32_t), intent(in) :: start(:), count(:), stride(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine put_section_int32
-    subroutine put_section_int64(file, name, array, start, count, stride, ierr) &
-        bind(C, name='thalweg_f_put_section_int64')
-      import :: tw_file, c_char, c_int, c_int64_t
-      type(tw_file), intent(in) :: file
-      character(len=*, kind=c_char), intent(in) :: name
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int64_t), intent(in) :: start(:), count(:), stride(:)
-      integer(c_int), intent(out), optional :: ierr
-    end subroutine put_section_int64
+    procedure put_box_int32, put_box_int64, put_section_int32, put_section_int64
   end interface tw_put_box
 
   interface
-    integer(c_int) function c_create(session, path, settings, file) bind(C, name='tw_create')
-      import
-      type(c_ptr), value :: session
-      character(kind=c_char), intent(in) :: path(*)
-      character(kind=c_char), intent(in) :: settings(*)
-      type(c_ptr), intent(inout) :: file
-    end function c_create
-
-    integer(c_int) function c_def_dim(file, name, length) bind(C, name='tw_def_dim')
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: length
-    end function c_def_dim
-
     integer(c_int) function c_def_var(file, name, type, dims, decomposition) &
         bind(C, name='tw_def_var')
       import
@@ -251,33 +203,11 @@ module thalweg_writing
       character(kind=c_char), intent(in) :: name(*), settings(*)
     end function c_set_var
 
-    integer(c_int) function c_set_record(file, record, later) bind(C, name='tw_set_record')
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: record
-      integer(c_int), value :: later
-    end function c_set_record
-
-    integer(c_int) function c_enddef(file) bind(C, name='tw_enddef')
-      import
-      type(c_ptr), value :: file
-    end function c_enddef
-
-    integer(c_int) function c_end_step(file) bind(C, name='tw_end_step')
-      import
-      type(c_ptr), value :: file
-    end function c_end_step
-
     integer(c_int) function c_sync(file, durable) bind(C, name='tw_sync')
       import
       type(c_ptr), value :: file
       integer(c_int), value :: durable
     end function c_sync
-
-    integer(c_int) function c_close(file) bind(C, name='tw_close')
-      import
-      type(c_ptr), intent(inout) :: file
-    end function c_close
 
     integer(c_int) function c_recover(path, longer, text, length) bind(C, name='tw_recover')
       import
@@ -287,6 +217,10 @@ module thalweg_writing
       integer(c_int64_t), value :: length
     end function c_recover
   end interface
+  procedure(opening_function), bind(C, name='tw_create') :: c_create
+  procedure(handle_function), bind(C, name='tw_enddef') :: c_enddef
+  procedure(handle_function), bind(C, name='tw_end_step') :: c_end_step
+  procedure(ending_function), bind(C, name='tw_close') :: c_close
 
 contains
 
@@ -302,29 +236,10 @@ contains
     character(len=*), intent(in), optional :: settings
     integer(c_int), intent(out), optional :: ierr
     type(tw_file) :: file
-    integer(c_int) :: status
     file%session = io%handle
-    status = c_create(io%handle, c_text(path), c_settings(settings), file%handle)
-    call check(status, io%handle, 'tw_create', ierr)
+    call check(c_create(io%handle, c_text(path), c_settings(settings), file%handle), io%handle, &
+      'tw_create', ierr)
   end function tw_create
-
-  subroutine def_dim_int32(file, name, length, ierr)
-    type(tw_file), intent(in) :: file
-    character(len=*), intent(in) :: name
-    integer(int32), intent(in) :: length
-    integer(c_int), intent(out), optional :: ierr
-    call def_dim_int64(file, name, int(length, int64), ierr)
-  end subroutine def_dim_int32
-
-  subroutine def_dim_int64(file, name, length, ierr)
-    type(tw_file), intent(in) :: file
-    character(len=*), intent(in) :: name
-    integer(int64), intent(in) :: length
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_def_dim(file%handle, c_text(name), length)
-    call check(status, file%session, 'tw_def_dim', ierr)
-  end subroutine def_dim_int64
 
   !> call tw_def_var(file, name, type, dims [, decomposition] [, ierr]): defines a variable.
   !>   type           TW_FLOAT, ...: its type in the file
@@ -350,7 +265,6 @@ contains
     type(tw_decomposition), intent(in), optional :: decomposition
     integer(c_int), intent(out), optional :: ierr
     type(c_ptr) :: holders
-    integer(c_int) :: status
     holders = c_null_ptr
     if (present(decomposition)) then
       holders = decomposition%handle
@@ -360,8 +274,8 @@ contains
         return
       end if
     end if
-    status = c_def_var(file%handle, c_text(name), type, reversed(dims), holders)
-    call check(status, file%session, 'tw_def_var', ierr)
+    call check(c_def_var(file%handle, c_text(name), type, reversed(dims), holders), &
+      file%session, 'tw_def_var', ierr)
   end subroutine tw_def_var
 
   !> call tw_set_var(file, name, settings [, ierr]): settings of one variable, 'name=value;
@@ -377,29 +291,9 @@ contains
     type(tw_file), intent(in) :: file
     character(len=*), intent(in) :: name, settings
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_set_var(file%handle, c_text(name), c_text(settings))
-    call check(status, file%session, 'tw_set_var', ierr)
+    call check(c_set_var(file%handle, c_text(name), c_text(settings)), file%session, &
+      'tw_set_var', ierr)
   end subroutine tw_set_var
-
-  subroutine set_record_int32(file, record, later, ierr)
-    type(tw_file), intent(in) :: file
-    integer(int32), intent(in) :: record
-    integer(c_int), intent(in), optional :: later
-    integer(c_int), intent(out), optional :: ierr
-    call set_record_int64(file, int(record, int64), later, ierr)
-  end subroutine set_record_int32
-
-  subroutine set_record_int64(file, record, later, ierr)
-    type(tw_file), intent(in) :: file
-    integer(int64), intent(in) :: record
-    integer(c_int), intent(in), optional :: later
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: what
-    what = TW_KEEP_LATER
-    if (present(later)) what = later
-    call check(c_set_record(file%handle, record - 1, what), file%session, 'tw_set_record', ierr)
-  end subroutine set_record_int64
 
   !> Ends the definitions: checks that they are the same on all ranks, and writes the header.
   !> Optional: the first tw_put, tw_end_step, tw_sync or tw_close does it. Errors: TW_EMISMATCH,
@@ -442,9 +336,7 @@ contains
   subroutine tw_close(file, ierr)
     type(tw_file), intent(inout) :: file
     integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: status
-    status = c_close(file%handle)
-    call check(status, file%session, 'tw_close', ierr)
+    call check(c_close(file%handle), file%session, 'tw_close', ierr)
     if (.not. c_associated(file%handle)) file%session = c_null_ptr
   end subroutine tw_close
 
