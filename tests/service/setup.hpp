@@ -146,29 +146,6 @@ inline Plan random_plan(Random& random, std::int64_t longest = 14) {
     return plan;
 }
 
-inline std::unique_ptr<Layout> random_layout(Random& random, const Plan& plan) {
-    const int writers = static_cast<int>(random.between(1, 5));
-    if (random.percent(35)) {
-        Grid grid;
-        grid.rows = static_cast<int>(random.between(1, 3));
-        grid.columns = static_cast<int>(random.between(1, 3));
-        const auto n = static_cast<std::int64_t>(plan.definitions.dims.size());
-        if (n > 1) {
-            const auto length = [&](int d) {
-                return plan.definitions.dims[static_cast<std::size_t>(d)].length;
-            };
-            const int y = static_cast<int>(random.below(n));
-            const int x = static_cast<int>((y + 1 + random.below(n - 1)) % n);
-            grid.y.push_back({y, cut_dimension({}, length(y), grid.rows)});
-            grid.x.push_back({x, cut_dimension({}, length(x), grid.columns)});
-        }
-        return make_grid_layout(grid);
-    }
-    if (writers == 1) return make_record_layout(1, 1);
-    if (random.percent(40)) return make_slabs_layout(writers);
-    return make_record_layout(writers, random.pick<std::int64_t>({1, 64, 512}));
-}
-
 /// Returns byte `b` of an element, as a unit should contain it.
 inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::int64_t b) {
     return static_cast<char>(mix(static_cast<std::uint64_t>(variable * 1000003 + unit),
@@ -225,34 +202,6 @@ inline Sent empty_unit_part(const Plan& plan, UnitKind kind, int rank) {
 inline void set_put(Sent& s, int variable) {
     s.unit_part.put[static_cast<std::size_t>(variable) / 64] |=
         static_cast<std::int64_t>(std::uint64_t(1) << (variable % 64));
-}
-
-/// Returns the boxes of a variable for each rank: bands along some dimension, each divided once
-/// more. If `whole` is false, some boxes are left out.
-inline std::vector<std::vector<Box>> random_boxes(const Variable& v, bool whole, int ranks,
-                                                  Random& random) {
-    std::vector<std::vector<Box>> of(static_cast<std::size_t>(ranks));
-    Box all;
-    all.nd = static_cast<int>(v.shape.size());
-    std::copy(v.shape.begin(), v.shape.end(), all.count.begin());
-    std::vector<Box> boxes{all};
-    for (std::int64_t cuts = random.below(2 * ranks + 1); cuts > 0 && all.nd > 0; --cuts) {
-        const auto i =
-            static_cast<std::size_t>(random.below(static_cast<std::int64_t>(boxes.size())));
-        const auto d = static_cast<std::size_t>(random.below(all.nd));
-        if (boxes[i].count[d] < 2) continue;
-        Box second = boxes[i];
-        const std::int64_t at = random.between(1, boxes[i].count[d] - 1);
-        boxes[i].count[d] = at;
-        second.low[d] += at;
-        second.count[d] -= at;
-        boxes.push_back(second);
-    }
-    for (const Box& box : boxes) {
-        if (!whole && random.percent(30)) continue;
-        of[static_cast<std::size_t>(random.below(ranks))].push_back(box);
-    }
-    return of;
 }
 
 inline std::vector<UnitPart> unit_parts_of(const std::vector<Sent>& sent) {

@@ -175,24 +175,6 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
     }
 }
 
-TEST(UnitQueue, WaitsForTheSlowestAgent) {
-    Queue q(4096, 2);
-    ASSERT_NE(q.unit_queue.take(3000), nullptr);
-    UnitPart p = boxes_unit_part();
-    q.unit_queue.publish(p);
-    q.done(0, 1);
-    std::atomic<bool> freed{false};
-    std::thread slow([&] {
-        sleep_seconds(0.05);
-        freed = true;
-        q.done(1, 1);
-    });
-    EXPECT_NE(q.unit_queue.take(3000), nullptr);
-    EXPECT_TRUE(freed);
-    EXPECT_EQ(q.unit_queue.waits, 1);
-    slow.join();
-}
-
 // Memory of a unit is not reused while messages that contain it are being sent.
 TEST(UnitQueue, WaitsForMessages) {
     Queue q(4096, 0);

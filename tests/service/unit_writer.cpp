@@ -134,26 +134,6 @@ struct Office {
 
 }  // namespace
 
-TEST(UnitWriter, WaitsForAllRanks) {
-    Office o(3);
-    EXPECT_FALSE(o.unit_writer->work());
-    o.publish(0, o.unit(UnitKind::step, 0, 3, 0));
-    o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
-    o.publish(2, o.unit(UnitKind::step, 2, 3, 0));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().done(), 0);
-    EXPECT_EQ(o.done(0), 0);
-    o.publish(1, o.unit(UnitKind::step, 1, 3, 0));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().done(), 1);
-    for (int r = 0; r < 3; ++r) EXPECT_EQ(o.done(r), 1);
-    EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
-    EXPECT_EQ(o.unit_writer->rounds().records(), 1);
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
-    EXPECT_GT(o.host.reports, 0);
-    EXPECT_EQ(o.unit_writer->state().counts().bytes, 32);
-}
-
 TEST(UnitWriter, NamesTheRanksThatLackAVariable) {
     Office o(4);
     for (int r = 0; r < 4; ++r) o.publish(r, o.unit(UnitKind::step, r, 4, r % 2 == 0 ? 0 : -1));
@@ -326,20 +306,6 @@ TEST(UnitWriter, WhatBoxesOvertakeIsSentOnce) {
     EXPECT_TRUE(o.unit_writer->state().failure().ok()) << o.unit_writer->state().failure().text;
 }
 
-TEST(UnitWriter, MarksArePassedTogether) {
-    Office o(2);
-    o.publish(0, o.unit(UnitKind::fixed, 0, 2, 1));
-    o.publish(0, o.unit(UnitKind::last, 0, 2, -1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 0);
-    o.publish(1, o.unit(UnitKind::fixed, 1, 2, 1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 1);
-    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->rounds().marks(), 2);
-}
-
 namespace {
 
 /// Makes a unit of boxes with a rank's part of 'v' in a record.
@@ -462,12 +428,4 @@ TEST(UnitWriter, ARankThatWaitsForRoomIsNotStuck) {
     while (running > 0) o.unit_writer->work();
     for (std::thread& t : ranks) t.join();
     EXPECT_FALSE(stuck);
-}
-
-TEST(UnitWriter, RetiredDoesNothing) {
-    Office o(1);
-    o.publish(0, o.unit(UnitKind::step, 0, 1, 0));
-    o.unit_writer->retire();
-    EXPECT_FALSE(o.unit_writer->work());
-    EXPECT_EQ(o.done(0), 0);
 }
