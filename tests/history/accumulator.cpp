@@ -63,58 +63,6 @@ double result_of(const Statistic& made, std::initializer_list<double> samples) {
     return one.result();
 }
 
-// Samples 1, missing, 3, missing.
-TEST(Accumulator, Missing) {
-    const auto of = [](Op op, double min_valid = 0) {
-        Statistic made = statistic(op, Missing::varying);
-        made.min_valid = min_valid;
-        return result_of(made, {1, 1e20, 3, 1e20});
-    };
-    EXPECT_EQ(of(Op::mean), 2);
-    EXPECT_EQ(of(Op::max), 3);
-    EXPECT_EQ(of(Op::sum), 4);
-    EXPECT_EQ(of(Op::mean, 0.5), 2);
-    EXPECT_EQ(of(Op::mean, 0.6), fill);
-    EXPECT_EQ(of(Op::max, 0.6), fill);
-}
-
-// A window without valid samples is followed by one with valid samples.
-TEST(Accumulator, NothingValid) {
-    for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::rms, Op::std, Op::range}) {
-        One one(statistic(op, Missing::varying));
-        EXPECT_EQ(one.result(), fill);
-        one.accumulator.reset();
-        EXPECT_EQ(one.add(1e20).add(1e20).result(), fill);
-        one.accumulator.reset();
-        one.add(4);
-        EXPECT_EQ(one.result(), op == Op::std || op == Op::range ? 0 : 4);
-    }
-}
-
-// A missing value is never a minimum or maximum, however large it is.
-TEST(Accumulator, Extremes) {
-    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying), {1e20, 2, 3}), 3);
-    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -1e34), {2, -1e34, 3}), 3);
-    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying), {1e20, 2, 3}), 2);
-    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying, -1e34), {2, -1e34, 3}), 2);
-    EXPECT_EQ(result_of(statistic(Op::max), {-5, -7}), -5);
-    EXPECT_EQ(result_of(statistic(Op::range), {-5, 2, -7}), 9);
-    EXPECT_TRUE(std::signbit(result_of(statistic(Op::min), {-0.0, 0.0})));
-    EXPECT_FALSE(std::signbit(result_of(statistic(Op::min), {0.0, -0.0})));
-}
-
-// The result is NaN if a sample is NaN, unless NaN is the missing value.
-TEST(Accumulator, NotANumber) {
-    for (const Op op : {Op::mean, Op::min, Op::max, Op::sum, Op::std}) {
-        EXPECT_TRUE(std::isnan(result_of(statistic(op), {nan, 1, 2})));
-        EXPECT_TRUE(std::isnan(result_of(statistic(op), {1, nan, 2})));
-        EXPECT_TRUE(std::isnan(result_of(statistic(op, Missing::varying), {1, nan, 2})));
-    }
-    EXPECT_EQ(result_of(statistic(Op::mean, Missing::varying, nan), {nan, 1, 2}), 1.5);
-    EXPECT_EQ(result_of(statistic(Op::min, Missing::varying, nan), {nan, 1, 2}), 1);
-    EXPECT_EQ(result_of(statistic(Op::max, Missing::varying, -nan), {nan, 1, 2}), 2);
-}
-
 // The mean thickness of ice is weighted by the area with ice.
 TEST(Accumulator, WeightField) {
     Statistic made = statistic(Op::mean);
@@ -125,49 +73,6 @@ TEST(Accumulator, WeightField) {
     One negative(made);
     negative.add(2, 1, -0.5);
     EXPECT_EQ(negative.sample_status.code, TW_EARG);
-}
-
-TEST(Accumulator, Deviations) {
-    EXPECT_EQ(result_of(statistic(Op::std), {2, 4, 4, 4, 5, 5, 7, 9}), 2);
-    EXPECT_EQ(result_of(statistic(Op::std), {1e8, 1e8 + 1}), 0.5);
-    Statistic sample = statistic(Op::std);
-    sample.counts = true;
-    sample.ddof = 1;
-    EXPECT_DOUBLE_EQ(result_of(sample, {2, 4, 4, 4, 5, 5, 7, 9}), 2.138089935299395);
-    EXPECT_EQ(result_of(sample, {2}), fill);
-}
-
-// Computes the mean of daily maxima.
-TEST(Accumulator, Inner) {
-    Statistic made = statistic(Op::mean);
-    made.inner = Op::max;
-    One one(made);
-    one.add(1).add(3);
-    EXPECT_TRUE(one.accumulator.end_inner(1).ok());
-    one.add(2).add(8);
-    EXPECT_TRUE(one.accumulator.end_inner(1).ok());
-    EXPECT_TRUE(one.accumulator.end_inner(1).ok());  // a window without samples
-    EXPECT_EQ(one.result(), 5.5);
-    EXPECT_EQ(result_of(statistic(Op::max), {1, 3, 2, 8}), 8);
-    made.missing = Missing::varying;
-    One masked(made);
-    masked.add(1e20).add(1e20);
-    EXPECT_TRUE(masked.accumulator.end_inner(1).ok());
-    masked.add(2).add(1e20);
-    EXPECT_TRUE(masked.accumulator.end_inner(1).ok());
-    EXPECT_EQ(masked.result(), 2);
-}
-
-TEST(Accumulator, Weights) {
-    EXPECT_EQ(One(statistic(Op::mean)).add(10, 1).add(2, 3).result(), 4);
-    EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).add(2, 3).result(), 2);
-    EXPECT_EQ(One(statistic(Op::sum)).add(10, 1).add(2, 3).result(), 12);
-    EXPECT_EQ(One(statistic(Op::mean)).add(10, 0).result(), fill);
-    // Weights that the model sends are not integers, so weights are summed up instead of counted.
-    Statistic counted = statistic(Op::mean, Missing::varying);
-    counted.counts = true;
-    EXPECT_EQ(One(counted).add(10, 1.5).add(20, 0.5).result(), 12.5);
-    EXPECT_EQ(One(counted).add(10, 0.5).result(), 10);
 }
 
 TEST(Accumulator, FixedMask) {
@@ -277,56 +182,6 @@ TEST(Accumulator, IntegerSumsOfFixedMask) {
     EXPECT_EQ(found[1], 5);
     sums.reset();
     EXPECT_EQ(add(1, -9), TW_OK);
-}
-
-// Results replace the state of many elements, or are of a wider type than it.
-TEST(Accumulator, ManyResults) {
-    constexpr std::int64_t elements = 5000;
-    for (const Missing missing : {Missing::none, Missing::fixed, Missing::varying})
-        for (const Op op : {Op::mean, Op::max, Op::range, Op::rms, Op::std}) {
-            Statistic made = statistic(op, missing);
-            made.type = TW_FLOAT;
-            made.results = TW_DOUBLE;
-            made.missing_value = value_of(-1e30f);
-            Accumulator many(made, elements);
-            const auto value = [](std::int64_t i, int sample) {
-                return static_cast<float>(i * (sample + 1) % 4999);
-            };
-            const auto is_missing = [&](std::int64_t i) {
-                return missing != Missing::none && i % 7 == 0;
-            };
-            for (const bool wide : {false, true}) {
-                many.reset();
-                for (int sample = 0; sample < 3; ++sample) {
-                    std::vector<float> data(elements);
-                    for (std::int64_t i = 0; i < elements; ++i)
-                        data[i] = is_missing(i) ? -1e30f : value(i, sample);
-                    many.begin_sample(1);
-                    many.add({0, elements, data.data(), 1, nullptr});
-                    ASSERT_TRUE(many.end_sample().ok());
-                }
-                Status status;
-                std::vector<double> found;
-                if (wide) {
-                    found = finish(many, elements, TW_DOUBLE, fill, status);
-                } else {
-                    const auto in_float = finish(many, elements, TW_FLOAT, -5.0f, status);
-                    found.assign(in_float.begin(), in_float.end());
-                }
-                EXPECT_TRUE(status.ok());
-                for (std::int64_t i = 0; i < elements; ++i) {
-                    if (is_missing(i)) {
-                        EXPECT_EQ(found[i], wide ? fill : -5);
-                        continue;
-                    }
-                    made.missing = Missing::none;
-                    made.type = TW_DOUBLE;
-                    One one(made);
-                    for (int sample = 0; sample < 3; ++sample) one.add(value(i, sample));
-                    ASSERT_EQ(found[i], wide ? one.result() : one.result_in_float()) << i;
-                }
-            }
-        }
 }
 
 // The memory per element must be as documented.

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -498,48 +494,6 @@ TEST(Resolve, Problems) {
                           stream_with("fields = [\"tas\", \"no\"]"));
     EXPECT_EQ(warned.problems, "");
     EXPECT_EQ(warned.warnings.size(), 1u);
-}
-
-/// Random changes of a configuration give a table, or problems with a line of the text.
-TEST(Table, RandomChanges) {
-    const std::array words{"\"",        "'",
-                           "[",         "]",
-                           "{",         "}",
-                           "=",         ",",
-                           "\n",        "#",
-                           "-",         ".",
-                           "e9",        "\\",
-                           "\t",        "\xff",
-                           "inf",       "nan",
-                           "every",     "{start:",
-                           "\"1 day\"", "2000-02-30",
-                           "true",      "[[stream]]",
-                           "[map.x]",   "99999999999999999999"};
-    const char* const given = std::getenv("THALWEG_TEST_CASES");
-    const int cases = given != nullptr ? std::atoi(given) : 3000;
-    std::mt19937 random(1);
-    const auto below = [&](std::size_t n) { return random() % n; };
-    for (int i = 0; i < cases; ++i) {
-        std::string text = std::array{atmosphere, ocean, cmip}[below(3)];
-        for (std::size_t n = 1 + below(4); n > 0; --n) {
-            const std::size_t at = below(text.size() + 1);
-            const std::size_t way = below(3);
-            if (way == 0) text.erase(at, 1 + below(20));
-            if (way == 1) text.insert(at, words[below(words.size())]);
-            if (way == 2 && !text.empty())
-                text.insert(at, text.substr(below(text.size()), below(60)));
-        }
-        Table table;
-        for (const Problem& problem :
-             parse_table(text, "history.toml", run_of(), read_settings, table)) {
-            const bool line =
-                problem.line > 0 && problem.line <= 1 + std::ranges::count(text, '\n');
-            EXPECT_TRUE(line || problem.text == "there is no [[stream]]")
-                << problem.line << ": " << problem.text << " in\n"
-                << text;
-            EXPECT_FALSE(problem.text.empty());
-        }
-    }
 }
 
 }  // namespace

@@ -92,34 +92,6 @@ TEST(Window, Durations) {
     EXPECT_EQ(duration_text({5, Unit::day}), "5 days");
 }
 
-// Tests February of 1900 and 2000, and October 1582.
-TEST(Window, MonthsOfTheCalendars) {
-    struct Case {
-        Calendar calendar;
-        const char *year, *month;
-        double begin, end, middle;
-    };
-    for (const Case& c : std::vector<Case>{
-             {Calendar::standard, "1900-01-01", "1900-02-10", 31, 59, 45},
-             {Calendar::proleptic_gregorian, "1900-01-01", "1900-02-10", 31, 59, 45},
-             {Calendar::noleap, "1900-01-01", "1900-02-10", 31, 59, 45},
-             {Calendar::julian, "1900-01-01", "1900-02-10", 31, 60, 45.5},
-             {Calendar::all_leap, "1900-01-01", "1900-02-10", 31, 60, 45.5},
-             {Calendar::days_360, "1900-01-01", "1900-02-10", 30, 60, 45},
-             {Calendar::noleap, "2000-01-01", "2000-02-10", 31, 59, 45},
-             {Calendar::standard, "2000-01-01", "2000-02-10", 31, 60, 45.5},
-             {Calendar::standard, "1582-01-01", "1582-10-20", 273, 294, 283.5},
-             {Calendar::proleptic_gregorian, "1582-01-01", "1582-10-10", 273, 304, 288.5}}) {
-        Stream stream(c.calendar, c.year, "1 month");
-        const auto& b = stream.rules.boundaries;
-        const std::int64_t k = b.window(at(c.calendar, c.month), Edge::end);
-        const Window window{k, b.at(k - 1), b.at(k)};
-        EXPECT_EQ(stream.days(window.begin, c.year), c.begin);
-        EXPECT_EQ(stream.days(window.end, c.year), c.end);
-        EXPECT_EQ(stream.days(window.stamp(Stamp::middle), c.year), c.middle);
-    }
-}
-
 // The run starts within a month.
 TEST(Window, PartialMonth) {
     Stream stream(Calendar::noleap, "2000-01-31 12:00", "1 month");
@@ -175,19 +147,6 @@ TEST(Window, WeightsOfSamples) {
         EXPECT_EQ(weight.next(one_day, 25 * one_hour), 1);
         EXPECT_EQ(weight.next(one_day, 30 * one_hour), 5);
     }
-}
-
-// Windows of one second with three steps each.
-TEST(Window, ThirdsOfASecond) {
-    Stream stream(Calendar::noleap, "2000-01-01", "1 second");
-    for (int step = 1; step <= 30000; ++step) {
-        Time time = 0;
-        ASSERT_TRUE(parse_seconds(step * (1.0 / 3), time).ok());
-        stream.step(stream.rules.start + time);
-        ASSERT_TRUE(stream.status.ok());
-        ASSERT_EQ(stream.records.size(), static_cast<std::size_t>(step / 3));
-    }
-    EXPECT_EQ(stream.crossings, 0);
 }
 
 // Steps that cross a boundary, and steps that are longer than a window.
@@ -293,25 +252,6 @@ TEST(Window, FirstStepOverAWindow) {
         }
 }
 
-// A stream that begins later than the run.
-TEST(Window, From) {
-    for (const auto& [calendar, end, middle] :
-         {std::tuple{Calendar::noleap, 59.0, 49.5}, {Calendar::standard, 60.0, 50.0}}) {
-        Stream stream(calendar, "2000-01-01", "1 month");
-        stream.rules.from = at(calendar, "2000-02-10");
-        stream.rules.to = at(calendar, "2000-05-15");
-        stream.run(one_day, at(calendar, "2000-08-01"));
-        ASSERT_EQ(stream.records.size(), 3u);
-        EXPECT_EQ(stream.days(stream.records[0].begin, "2000-01-01"), 40);
-        EXPECT_EQ(stream.days(stream.records[0].end, "2000-01-01"), end);
-        EXPECT_EQ(stream.days(stream.records[0].stamp(Stamp::middle), "2000-01-01"), middle);
-        EXPECT_EQ(stream.records[2].end, at(calendar, "2000-05-01"));
-        EXPECT_EQ(stream.used.front(), at(calendar, "2000-02-11"));
-        EXPECT_EQ(stream.used.back(), at(calendar, "2000-05-01"));
-        EXPECT_FALSE(stream.open());
-    }
-}
-
 // Daily instants in one file per year.
 TEST(Window, FilesOfAYear) {
     const Calendar calendar = Calendar::standard;
@@ -348,58 +288,6 @@ TEST(Window, FiveDays) {
     const Window last{74, b.at(73), b.at(74)};
     EXPECT_EQ(last.begin, at(calendar, "2000-12-31"));
     EXPECT_EQ(files.at(file_period(files, last, b.at(0), false)), at(calendar, "2002-01-01"));
-}
-
-// The run ends exactly at a boundary.
-TEST(Window, EndsAtABoundary) {
-    Stream stream(Calendar::noleap, "2000-01-01", "1 month");
-    stream.run(one_day, at(Calendar::noleap, "2001-01-01"));
-    EXPECT_EQ(stream.records.size(), 12u);
-    EXPECT_FALSE(stream.open());
-}
-
-// A sample at the start of the run is written only by an instant stream with the setting `initial`;
-// other streams ignore it.
-TEST(Window, SampleAtTheStart) {
-    for (const bool instant : {false, true})
-        for (const bool initial : {false, true}) {
-            Stream stream(Calendar::noleap, "2000-01-01", "1 day");
-            stream.rules.instant = instant;
-            stream.rules.initial = initial;
-            stream.step(stream.rules.start);
-            EXPECT_EQ(stream.records.size(), instant && initial ? 1u : 0u);
-            EXPECT_EQ(stream.used.size(), instant && initial ? 1u : 0u);
-            stream.run(one_day, stream.rules.start + one_day);
-            EXPECT_EQ(stream.records.size(), (instant && initial ? 1u : 0u) + 1);
-        }
-}
-
-TEST(Window, InstantsAfterTheBoundary) {
-    Stream stream(Calendar::noleap, "2000-01-01", "1 hour");
-    stream.rules.instant = true;
-    stream.run(7 * 60 * one_second, stream.rules.start + 3 * one_hour);
-    ASSERT_EQ(stream.records.size(), 2u);
-    EXPECT_EQ(stream.records[0].end, stream.rules.start + 63 * 60 * one_second);
-    EXPECT_EQ(stream.records[0].begin, stream.records[0].end);
-    EXPECT_EQ(stream.crossings, 2);
-}
-
-TEST(Window, LabelledByTheBegin) {
-    for (const Time known : {Time{0}, one_hour}) {
-        Stream stream(Calendar::noleap, "2000-01-01", "1 day");
-        stream.rules.edge = Edge::begin;
-        stream.rules.step = known;
-        stream.step(stream.rules.start);
-        for (Time now = one_hour; now < one_day; now += one_hour)
-            stream.step(stream.rules.start + now);
-        EXPECT_EQ(stream.records.size(), known > 0 ? 1u : 0u);
-        EXPECT_EQ(stream.used.size(), 24u);
-        stream.step(stream.rules.start + one_day);
-        ASSERT_EQ(stream.records.size(), 1u);
-        EXPECT_EQ(stream.records[0].begin, stream.rules.start);
-        EXPECT_EQ(stream.records[0].end, stream.rules.start + one_day);
-        EXPECT_EQ(stream.crossings, 0);
-    }
 }
 
 // The last sample of a stream represents a step after the stream's end.

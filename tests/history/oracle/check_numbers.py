@@ -133,7 +133,7 @@ class Case:
         if self.missing == VARYING and not self.weight_field and random.random() < 0.5:
             self.min_valid = float(pick([0.25, 0.5, 0.6, 1.0]))
         self.ddof = int(self.op == "std" and self.counts and not self.weight_field and pick(2))
-        self.elements = int(pick([1, 2, 3, 17, 64, 1500]))
+        self.elements = int(pick([1, 2, 3, 17, 64, 1500, 5000]))
         self.stride = int(pick([1, 1, 1, 2, 3]))
         self.steps = int(pick([0, 1])) if self.op == "instant" else int(pick([0, 1, 2, 5, 12]))
         self.out = int(pick([5, 6]))
