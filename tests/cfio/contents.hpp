@@ -71,11 +71,6 @@ public:
         if (nc_inq_atttype(id_, owner(var), name, &type) != NC_NOERR) return 0;
         return type;
     }
-    std::string text(const char* var, const char* name) const {
-        std::string text(length(var, name), '\0');
-        if (nc_get_att_text(id_, owner(var), name, text.data()) != NC_NOERR) return "(none)";
-        return text;
-    }
     std::vector<double> numbers(const char* var, const char* name) const {
         std::vector<double> numbers(length(var, name));
         if (nc_get_att_double(id_, owner(var), name, numbers.data()) != NC_NOERR) return {};

@@ -171,7 +171,7 @@ void no_such_folder(const Clients& clients) {
 }
 
 void no_clobber(const Clients& clients) {
-    const File file(clients, "there");
+    const File file(clients, "there", NC_NOCLOBBER);
     CHECK(cfio_enddef(file.id) == 0);
     CHECK(file.put_own() == 0);
     CHECK(cfio_close(file.id) == 0);
