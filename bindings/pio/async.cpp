@@ -51,20 +51,9 @@ void split(MPI_Comm world, const std::vector<int>& color_of, int components, MPI
     if (color > 0) comp_comms[static_cast<std::size_t>(color - 1)] = made;
 }
 
-}  // namespace
-
-int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
-                               MPI_Comm io_comm, int rearranger, int* iosysidp) {
-    return attempt("PIOc_init_async_from_comms", nullptr, "", [&] {
-        check_arguments(component_count, rearranger, iosysidp);
-        need(comp_comm, "comp_comm");
-        begin(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);
-    });
-}
-
-int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int component_count,
-                    int* num_procs_per_comp, int** proc_list, MPI_Comm* io_comm,
-                    MPI_Comm* comp_comm, int rearranger, int* iosysidp) {
+int init_async(MPI_Comm world, int num_io_procs, const int* io_proc_list, int component_count,
+               const int* num_procs_per_comp, const int* const* proc_list, MPI_Comm* io_comm,
+               MPI_Comm* comp_comm, int rearranger, int* iosysidp) {
     return attempt("PIOc_init_async", nullptr, "", [&] {
         check_arguments(component_count, rearranger, iosysidp);
         need(num_procs_per_comp, "num_procs_per_comp");
@@ -95,31 +84,51 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
     });
 }
 
-int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_list,
-                             int component_count, int* num_procs_per_comp, int* flat_proc_list,
-                             int* f90_io_comm, int* f90_comp_comm, int rearranger, int* iosysidp) {
+}  // namespace
+
+int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
+                               MPI_Comm io_comm, int rearranger, int* iosysidp) {
+    return attempt("PIOc_init_async_from_comms", nullptr, "", [&] {
+        check_arguments(component_count, rearranger, iosysidp);
+        need(comp_comm, "comp_comm");
+        begin(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);
+    });
+}
+
+int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int component_count,
+                    int* num_procs_per_comp, int** proc_list, MPI_Comm* io_comm,
+                    MPI_Comm* comp_comm, int rearranger, int* iosysidp) {
+    return init_async(world, num_io_procs, io_proc_list, component_count, num_procs_per_comp,
+                      proc_list, io_comm, comp_comm, rearranger, iosysidp);
+}
+
+int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, const int* io_proc_list,
+                             int component_count, const int* num_procs_per_comp,
+                             const int* flat_proc_list, int* f90_io_comm, int* f90_comp_comm,
+                             int rearranger, int* iosysidp) {
     // Fortran's list has one row for each component; all rows have the length of the longest.
     int longest = 0;
     for (int c = 0; num_procs_per_comp != nullptr && c < component_count; c++)
         longest = std::max(longest, num_procs_per_comp[c]);
-    std::vector<int*> lists;
+    std::vector<const int*> lists;
     for (int c = 0; c < component_count; c++)
         lists.push_back(flat_proc_list + static_cast<std::ptrdiff_t>(c) * longest);
     MPI_Comm io = MPI_COMM_NULL;
     std::vector<MPI_Comm> comps(static_cast<std::size_t>(std::max(component_count, 0)),
                                 MPI_COMM_NULL);
     const int code =
-        PIOc_init_async(MPI_Comm_f2c(f90_world_comm), num_io_procs, io_proc_list, component_count,
-                        num_procs_per_comp, flat_proc_list != nullptr ? lists.data() : nullptr, &io,
-                        comps.data(), rearranger, iosysidp);
+        init_async(MPI_Comm_f2c(f90_world_comm), num_io_procs, io_proc_list, component_count,
+                   num_procs_per_comp, flat_proc_list != nullptr ? lists.data() : nullptr, &io,
+                   comps.data(), rearranger, iosysidp);
     if (f90_io_comm != nullptr) *f90_io_comm = MPI_Comm_c2f(io);
     for (std::size_t c = 0; f90_comp_comm != nullptr && c < comps.size(); c++)
         f90_comp_comm[c] = MPI_Comm_c2f(comps[c]);
     return code;
 }
 
-int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
-                                   int f90_io_comm, int rearranger, int* iosysidp) {
+int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count,
+                                   const int* f90_comp_comms, int f90_io_comm, int rearranger,
+                                   int* iosysidp) {
     // The handle 0 also means that there is no communicator.
     const auto comm_of = [](int f) { return f == 0 ? MPI_COMM_NULL : MPI_Comm_f2c(f); };
     std::vector<MPI_Comm> comps;

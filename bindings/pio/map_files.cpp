@@ -195,8 +195,8 @@ std::string text_or_empty(const char* text, const char* what) {
 
 }  // namespace
 
-int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid, char* title,
-                         char* history, int fortran_order) {
+int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid, const char* title,
+                         const char* history, int fortran_order) {
     return on_system("PIOc_write_nc_decomp", iosysid, [&](Iosystem& s) {
         need(filename, "filename");
         const std::string title_text = text_or_empty(title, "title");

@@ -222,11 +222,13 @@ int PIOc_init_async(MPI_Comm world, int num_io_procs, int* io_proc_list, int com
                     MPI_Comm* comp_comm, int rearranger, int* iosysidp);
 int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
                                MPI_Comm io_comm, int rearranger, int* iosysidp);
-int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, int* io_proc_list,
-                             int component_count, int* num_procs_per_comp, int* flat_proc_list,
-                             int* f90_io_comm, int* f90_comp_comm, int rearranger, int* iosysidp);
-int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count, int* f90_comp_comms,
-                                   int f90_io_comm, int rearranger, int* iosysidp);
+int PIOc_init_async_from_F90(int f90_world_comm, int num_io_procs, const int io_proc_list[],
+                             int component_count, const int num_procs_per_comp[],
+                             const int flat_proc_list[], int* f90_io_comm, int f90_comp_comm[],
+                             int rearranger, int iosysidp[]);
+int PIOc_init_async_comms_from_F90(int f90_world_comm, int component_count,
+                                   const int f90_comp_comms[], int f90_io_comm, int rearranger,
+                                   int iosysidp[]);
 int PIOc_free_iosystem(int iosysid);
 int PIOc_finalize(int iosysid); /* old name of PIOc_free_iosystem */
 int PIOc_get_numiotasks(int iosysid, int* numiotasks);
@@ -250,15 +252,15 @@ int PIOc_get_chunk_cache(int iosysid, int iotype, PIO_Offset* sizep, PIO_Offset*
 /* ---- decompositions ------------------------------------------------------------------------ */
 
 /* Elements of the map are counted from 1; 0 is a hole. */
-int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
-                    const PIO_Offset* compmap, int* ioidp, const int* rearr,
+int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int gdimlen[], int maplen,
+                    const PIO_Offset compmap[], int* ioidp, const int* rearr,
                     const PIO_Offset* iostart, const PIO_Offset* iocount);
 /* For reading only: elements may occur more than once in the map. */
-int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
-                             const PIO_Offset* compmap, int* ioidp, const int* rearr,
+int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int gdimlen[], int maplen,
+                             const PIO_Offset compmap[], int* ioidp, const int* rearr,
                              const PIO_Offset* iostart, const PIO_Offset* iocount);
-int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
-                       const long int* start, const long int* count, int* ioidp);
+int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int gdimlen[],
+                       const long int start[], const long int count[], int* ioidp);
 /* Elements of the map are counted from 0; -1 is a hole. */
 int PIOc_init_decomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                      const PIO_Offset* compmap, int* ioidp, int rearranger,
@@ -275,11 +277,11 @@ int PIOc_readmap_from_f90(const char* file, int* ndims, int** gdims, PIO_Offset*
                           PIO_Offset** map, int f90_comm);
 int PIOc_writemap(const char* file, int ndims, const int* gdims, PIO_Offset maplen, PIO_Offset* map,
                   MPI_Comm comm);
-int PIOc_writemap_from_f90(const char* file, int ndims, const int* gdims, PIO_Offset maplen,
-                           const PIO_Offset* map, int f90_comm);
+int PIOc_writemap_from_f90(const char* file, int ndims, const int gdims[], PIO_Offset maplen,
+                           const PIO_Offset map[], int f90_comm);
 int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm);
-int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid, char* title,
-                         char* history, int fortran_order);
+int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid, const char* title,
+                         const char* history, int fortran_order);
 int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioid, MPI_Comm comm, int pio_type,
                         char* title, char* history, int* fortran_order);
 /* Function that PIO's C interface lacks; used by the Fortran interface. Collective over the
@@ -342,7 +344,7 @@ int PIOc_rename_dim(int ncid, int dimid, const char* name);
 
 /* ---- variables ----------------------------------------------------------------------------- */
 
-int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int* dimidsp,
+int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int dimidsp[],
                  int* varidp);
 int PIOc_inq_varid(int ncid, const char* name, int* varidp);
 int PIOc_inq_var(int ncid, int varid, char* name, nc_type* xtypep, int* ndimsp, int* dimidsp,
@@ -350,15 +352,15 @@ int PIOc_inq_var(int ncid, int varid, char* name, nc_type* xtypep, int* ndimsp, 
 int PIOc_inq_varname(int ncid, int varid, char* name);
 int PIOc_inq_vartype(int ncid, int varid, nc_type* xtypep);
 int PIOc_inq_varndims(int ncid, int varid, int* ndimsp);
-int PIOc_inq_vardimid(int ncid, int varid, int* dimidsp);
+int PIOc_inq_vardimid(int ncid, int varid, int dimidsp[]);
 int PIOc_inq_varnatts(int ncid, int varid, int* nattsp);
 int PIOc_rename_var(int ncid, int varid, const char* name);
 int PIOc_def_var_fill(int ncid, int varid, int no_fill, const void* fill_value);
 int PIOc_inq_var_fill(int ncid, int varid, int* no_fill, void* fill_valuep);
 int PIOc_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int deflate_level);
 int PIOc_inq_var_deflate(int ncid, int varid, int* shufflep, int* deflatep, int* deflate_levelp);
-int PIOc_def_var_chunking(int ncid, int varid, int storage, const PIO_Offset* chunksizesp);
-int PIOc_inq_var_chunking(int ncid, int varid, int* storagep, PIO_Offset* chunksizesp);
+int PIOc_def_var_chunking(int ncid, int varid, int storage, const PIO_Offset chunksizesp[]);
+int PIOc_inq_var_chunking(int ncid, int varid, int* storagep, PIO_Offset chunksizesp[]);
 int PIOc_def_var_endian(int ncid, int varid, int endian);
 int PIOc_inq_var_endian(int ncid, int varid, int* endianp);
 int PIOc_set_var_chunk_cache(int ncid, int varid, PIO_Offset size, PIO_Offset nelems,
@@ -427,14 +429,14 @@ PIO_NUMBER_TYPES(PIO_DECLARE_ATTRIBUTES)
     int PIOc_put_var##suffix(int ncid, int varid, const type* op);                                 \
     int PIOc_get_var1##suffix(int ncid, int varid, const PIO_Offset* index, type* buf);            \
     int PIOc_put_var1##suffix(int ncid, int varid, const PIO_Offset* index, const type* op);       \
-    int PIOc_get_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, type* buf);                                 \
-    int PIOc_put_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const type* op);                            \
-    int PIOc_get_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const PIO_Offset* stride, type* buf);       \
-    int PIOc_put_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const PIO_Offset* stride, const type* op);  \
+    int PIOc_get_vara##suffix(int ncid, int varid, const PIO_Offset start[],                       \
+                              const PIO_Offset count[], type* buf);                                \
+    int PIOc_put_vara##suffix(int ncid, int varid, const PIO_Offset start[],                       \
+                              const PIO_Offset count[], const type* op);                           \
+    int PIOc_get_vars##suffix(int ncid, int varid, const PIO_Offset start[],                       \
+                              const PIO_Offset count[], const PIO_Offset* stride, type* buf);      \
+    int PIOc_put_vars##suffix(int ncid, int varid, const PIO_Offset start[],                       \
+                              const PIO_Offset count[], const PIO_Offset* stride, const type* op); \
     int PIOc_get_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \
                               type* buf);                                                          \
     int PIOc_put_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Writes a Fortran source from a template: one procedure becomes one for each type and rank.
 
-A template is Fortran with lines of three kinds more:
+A template is Fortran with lines of these kinds more:
 
     @for T in int real     repeats the lines up to its @end; ${T} is the word, ${T.decl} a property
     @for D in 0..7         the same with numbers
     @end
+    @c NAME ...            interfaces of the C functions PIOc_NAME
+    @call H NAME ARG ...   a procedure of the generic pio_NAME that only calls PIOc_NAME, for a
+                           handle H and with these names of arguments (c_interface.caller_of)
+    @generic NAME          the next procedure belongs to this public generic
+    @interfaces            the interfaces of all generics of the template
 
 The properties are in the tables below.
 
@@ -17,24 +22,22 @@ import re
 import sys
 from pathlib import Path
 
+from c_interface import caller_of, interface_of
+
 # decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
-# conversion; zero: a value; whole, part: an argument that says whether the whole variable is meant,
-# for types that need it; at: the routine that computes start and count from an index
+# conversion; zero: a value; local: the type of a local variable; whole, part: an argument that
+# says whether the whole variable is meant, for types that need it; at: the routine that computes
+# start and count from an index
 TYPES = {
     "text": {
         "decl": "character(len=*)",
         "c": "text",
+        "local": "character(len=len(ival))",
         "whole": ".true., ",
         "part": ".false., ",
         "at": "element",
     },
-    "int": {
-        "decl": "integer(i4)",
-        "c": "int",
-        "xtype": "pio_int",
-        "zero": "0_i4",
-        "cast": "int",
-    },
+    "int": {"decl": "integer(i4)", "c": "int", "xtype": "pio_int", "zero": "0_i4", "cast": "int"},
     "short": {
         "decl": "integer(i2)",
         "c": "short",
@@ -61,7 +64,7 @@ TYPES = {
 # The ways in which a call names the file and the variable. args, decl: dummy arguments and their
 # declarations; ncid, varid: the numbers; value: PIO's keyword of attributes; system: the iosystem,
 # which errors need. of, ofdecl: the file alone; var, new, set: a variable that the call finds or
-# defines.
+# defines. none: the call concerns no file.
 FILE = "type(file_desc_t), intent(in) :: file"
 NCID = "integer, intent(in) :: ncid"
 NEW_VARID = "integer, intent(inout) :: varid"
@@ -107,21 +110,31 @@ HANDLES = {
     },
     "file": {"args": "file", "decl": FILE, "ncid": "file%fh", "system": ", file%iosystem"},
     "ncid": {"args": "ncid", "decl": NCID, "ncid": "ncid", "system": ""},
+    "none": {"args": "", "decl": "", "ncid": "", "system": ""},
 }
 
 
-# Kinds of a decomposition's list. map: the list in the kind that the library takes
+# Kinds of a decomposition's list. map: the list in the kind that the library takes; readonly: the
+# ending of the names for reading only
 KINDS = {
     "i4": {"decl": "integer(i4)", "map": "int(compdof, pio_offset_kind)"},
     "i8": {"decl": "integer(pio_offset_kind)", "map": "compdof"},
+    "readonly": {"decl": "integer(pio_offset_kind)", "map": "compdof", "readonly": "_readonly"},
 }
 
-# answer: PIO's keyword of an inquiry
-INQUIRIES = {
-    "vartype": {"answer": "type"},
-    "varndims": {"answer": "ndims"},
-    "varnatts": {"answer": "natts"},
+# How a call names a part of a variable. args, decl: dummy arguments and their declarations; find:
+# the routine that computes start and count from them; a rank of 0: a single element
+PARTS = {
+    "var": {"args": "", "decl": "", "find": "whole"},
+    "vara": {
+        "args": "start, count, ",
+        "decl": "integer, intent(in) :: start(:), count(:)",
+        "find": "section",
+    },
 }
+
+# Functions that make or open a file. mode: PIO's keyword
+FILES = {"createfile": {"mode": "amode_in"}, "openfile": {"mode": "mode"}}
 
 
 def rank_properties(rank: int) -> dict[str, str]:
@@ -137,8 +150,10 @@ def properties(word: str) -> dict[str, str]:
     if word.isdigit():
         return rank_properties(int(word))
     if word in TYPES:
-        return {"whole": "", "part": "", "at": "one"} | TYPES[word]
-    return HANDLES.get(word) or KINDS.get(word) or INQUIRIES.get(word, {})
+        return {"local": TYPES[word]["decl"], "whole": "", "part": "", "at": "one"} | TYPES[word]
+    if word in KINDS:
+        return {"readonly": ""} | KINDS[word]
+    return HANDLES.get(word) or PARTS.get(word) or FILES.get(word, {})
 
 
 def words_of(text: str) -> list[str]:
@@ -179,6 +194,12 @@ def expand(lines: list[str], values: dict[str, str]) -> list[str]:
             for word in words_of(loop[2]):
                 result += expand(lines[i + 1 : end], values | {loop[1]: word})
             i = end
+        elif lines[i].startswith("@c "):
+            for name in substitute(lines[i], values).split()[1:]:
+                result += interface_of(name)
+        elif lines[i].startswith("@call "):
+            handle, name, *names = substitute(lines[i], values).split()[1:]
+            result += caller_of(name, handle, HANDLES[handle], names)
         else:
             line = substitute(lines[i], values)
             if line.strip() or not lines[i].strip():
@@ -187,9 +208,29 @@ def expand(lines: list[str], values: dict[str, str]) -> list[str]:
     return result
 
 
+def collect_generics(lines: list[str]) -> list[str]:
+    """Replaces @interfaces by the interfaces of the procedures that follow a @generic."""
+    generics: dict[str, list[str]] = {}
+    result = []
+    for i, line in enumerate(lines):
+        if not line.startswith("@generic "):
+            result.append(line)
+            continue
+        name = re.search(r"(?:function|subroutine) (\w+)", lines[i + 1])
+        assert name, lines[i + 1]
+        generics.setdefault(line.split()[1], []).append(name[1])
+    interfaces = []
+    for generic, procedures in generics.items():
+        interfaces += [f"  public :: {generic}", f"  interface {generic}"]
+        interfaces += [f"    module procedure {name}" for name in procedures]
+        interfaces += [f"  end interface {generic}", ""]
+    at = result.index("@interfaces") if generics else len(result)
+    return result[:at] + interfaces + result[at + 1 :]
+
+
 def main() -> None:
     template, source = (Path(argument) for argument in sys.argv[1:3])
-    lines = expand(template.read_text(encoding="utf-8").splitlines(), {})
+    lines = collect_generics(expand(template.read_text(encoding="utf-8").splitlines(), {}))
     note = f"! Generated from {template.name} by generate.py: change that file instead."
     source.write_text("\n".join([note, *lines]) + "\n", encoding="utf-8")
 

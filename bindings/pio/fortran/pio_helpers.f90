@@ -11,7 +11,7 @@ module pio_helpers
   implicit none
   private
 
-  public :: to_c, from_c, raise, settle, section, whole, one, element
+  public :: to_c, from_c, take_name, raise, settle, section, whole, one, element
 
   integer, parameter, public :: nc_einval = -36 ! an argument is invalid
   integer, parameter, public :: nc_ests = -41   ! the character variable is too short
@@ -45,6 +45,20 @@ contains
       end if
     end do
   end subroutine from_c
+
+  ! Stores a name from C. Returns an error if it does not fit.
+  integer function take_name(c_text, name, call_name, iosystem) result(ierr)
+    character(kind=c_char), intent(in) :: c_text(:)
+    character(len=*), intent(inout) :: name
+    character(len=*), intent(in) :: call_name
+    type(iosystem_desc_t), pointer, intent(in), optional :: iosystem
+    logical :: fits
+
+    fits = .true.
+    call from_c(c_text, name, fits)
+    ierr = pio_noerr
+    if (.not. fits) ierr = raise(nc_ests, call_name, iosystem)
+  end function take_name
 
   ! Returns the code of an error that Fortran itself has found. With PIO_INTERNAL_ERROR the program
   ! ends, as with errors that the library finds. Without an iosystem the code is only returned.
