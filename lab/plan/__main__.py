@@ -5,7 +5,6 @@ thalweg-plan calibrate measures the machine.
 """
 
 import argparse
-import os
 import sys
 
 import report
@@ -21,7 +20,6 @@ def main():
     add("run", metavar="RUN.toml", help="description of the run")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--calibration", help="figures of the machine, from thalweg-plan calibrate")
-    add("--picture", help="SVG file to write: time of the run by number of servers")
     add("--program", default="build/release/bin/thalweg-plan", help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:
@@ -29,16 +27,9 @@ def main():
             options.run, options.calibration, lambda run: Shares(options.program, run)
         )
         plan = make_plan(run, shares)
-        if options.picture:
-            part = options.picture + ".part"
-            with open(part, "w") as out:
-                out.write(report.picture(run, plan))
-            os.rename(part, options.picture)
         print((report.as_json if options.json else report.as_text)(run, shares, plan), end="")
     except PlanError as error:
         sys.exit(f"thalweg-plan: {error}")
-    except OSError as error:
-        sys.exit(f"thalweg-plan: {error.filename}: cannot write: {error.strerror}")
 
 
 if __name__ == "__main__":

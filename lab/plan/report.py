@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The output of `./run plan`: tables for people, JSON for programs, and a picture."""
+"""The output of `./run plan`: tables for people, JSON for programs."""
 
 import json
 import math
-from xml.sax.saxutils import escape
 
 from choice import settings_of, size_text
 
@@ -180,55 +179,3 @@ def as_json(run, shares, plan):
         },
     }
     return json.dumps(out, indent=2) + "\n"
-
-
-def picture(run, plan):
-    """Draws the time of the run as a function of the number of servers, as SVG."""
-    left, right, top, bottom = 70, 620, 40, 320
-    compute = run.compute * run.outputs
-    without = plan.without_servers if math.isfinite(plan.without_servers) else None
-    most = max([compute, without or 0, *(o.seconds for o in plan.servers)]) or 1
-    servers = max([2, *(o.way.servers for o in plan.servers)])
-
-    def x(n):
-        return left + (right - left) * math.log(n) / math.log(servers)
-
-    def y(seconds):
-        return bottom - (bottom - top) * seconds / most
-
-    def label(at, height, anchor, text):
-        return f'<text x="{at:.1f}" y="{height:.1f}" text-anchor="{anchor}">{escape(text)}</text>\n'
-
-    def line(x1, y1, x2, y2, style):
-        return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>\n'
-
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="680" height="380" '
-        'font-family="sans-serif" font-size="12">\n'
-        '<rect width="680" height="380" fill="white"/>\n'
-    )
-    title = f"{run.title or run.file}: seconds of the run by number of servers"
-    svg += label(left, 22, "start", title)
-    svg += line(left, bottom, right, bottom, 'stroke="black"')
-    svg += line(left, top, left, bottom, 'stroke="black"')
-    for tick in range(5):
-        seconds = most * tick / 4
-        svg += label(left - 6, y(seconds) + 4, "end", f"{seconds:.4g}")
-    n = 1
-    while n <= servers:
-        svg += label(x(n), bottom + 18, "middle", str(n))
-        n *= 4 if servers > 256 else 2
-    svg += label((left + right) / 2, bottom + 40, "middle", "servers")
-    svg += line(left, y(compute), right, y(compute), 'stroke="gray" stroke-dasharray="4 3"')
-    svg += label(right, y(compute) + 14, "end", "computing alone")
-    if without is not None:
-        style = 'stroke="#c05020" stroke-dasharray="6 3"'
-        svg += line(left, y(without), right, y(without), style)
-        svg += label(right, y(without) - 4, "end", "best without servers")
-    points = " ".join(f"{x(o.way.servers):.1f},{y(o.seconds):.1f}" for o in plan.servers)
-    svg += f'<polyline fill="none" stroke="#2060a0" stroke-width="2" points="{points}"/>\n'
-    if plan.servers:
-        best = plan.best_servers
-        at = f'cx="{x(best.way.servers):.1f}" cy="{y(best.seconds):.1f}"'
-        svg += f'<circle {at} r="4" fill="#2060a0"/>\n'
-    return svg + "</svg>\n"
