@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 namespace thalweg::nc {
 
@@ -58,6 +60,14 @@ void agree(MPI_Comm comm, const Error& error) {
     share(comm, first, &shared.code, 1);
     shared.text = broadcast(comm, first, shared.text);
     throw shared;
+}
+
+void end_job(MPI_Comm comm, const Error& why) {
+    std::fprintf(stderr, "thalweg: %s on rank %d, for which other ranks wait: the job ends\n",
+                 why.text.c_str(), rank_in(comm));
+    std::fflush(stderr);
+    MPI_Abort(comm, why.code);
+    std::abort();
 }
 
 }  // namespace thalweg::nc

@@ -31,6 +31,9 @@ int code_of(int status);
 // @note Collective
 void agree(MPI_Comm comm, const Error& error);
 
+// Ends the job with a message, because other ranks wait for this one and it cannot continue.
+[[noreturn]] void end_job(MPI_Comm comm, const Error& why);
+
 // Runs an action, and returns the error that it throws.
 template <class Action>
 Error error_of(Action action) try {

@@ -3,12 +3,15 @@
 // ranks put the same variables, the sections of one put form a decomposition; the library then
 // writes in file order without another copy.
 //
+// A model puts the same sections in each record. If every rank has the same puts as in an earlier
+// batch, one or more records later, the calls of that batch are repeated, and the ranks need not
+// compare their puts.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <thalweg/thalweg.h>
 
-#include <map>
 #include <vector>
 
 #include "nc/base/session.hpp"
@@ -46,8 +49,38 @@ struct Batch {
 tw_decomposition decompose(Session& session, const Shape& shape, const Entry* entry, Index pieces,
                            bool reading);
 
-// Returns the library's calls for all puts that the ranks have queued.
-// @param boxes  use only calls of the form PutCall::box
-Batch make_batch(Session& session, const Table& table, const Queue& queue, bool boxes);
+// The batches of a file.
+class Batches {
+public:
+    Batches(Session& session, const Table& table, const Queue& queue)
+        : session_(session), table_(table), queue_(queue) {}
+
+    // Both functions return the library's calls for all puts that the ranks have queued.
+    // @note Collective
+    Batch next();
+    Batch boxes();  // only calls of the form PutCall::box
+
+private:
+    // A batch on which the ranks have agreed.
+    struct Plan {
+        Key key{};  // key of this rank's puts
+        Index first = 0;
+        Batch batch;
+        // Value of Session::decompositions_freed when the plan was made.
+        std::int64_t decompositions = 0;
+    };
+
+    Session& session_;
+    const Table& table_;
+    const Queue& queue_;
+    std::vector<Plan> plans_;
+
+    bool has_record(const Entry& e) const {
+        return !e.empty && table_.is_record(table_.variables[static_cast<std::size_t>(e.varid)]);
+    }
+    Index first_record() const;
+    Key key_of_puts(Index first) const;
+    Index find(const Key& key) const;
+};
 
 }  // namespace thalweg::nc

@@ -18,26 +18,25 @@ bool is_large(const Table& table, const Variable& v, const Shape& count) {
     return !table.is_record(v) && volume(count) * static_cast<Index>(size_of(v.type)) >= large;
 }
 
-void BatchWriter::write() {
-    Session& session = state_.session;
+void BatchWriter::write() try {
     state_.own_reader.close();
     state_.begin_writing();
-    if (state_.kind() == State::Kind::fallback) {
-        const Batch batch = make_batch(session, table_, queue_, true);
-        state_.dirty = true;
-        return write_by_root(batch);
-    }
-    const Batch batch = next_batch();
     state_.dirty = true;
-    std::vector<const char*> shared;
-    Error error = error_of([&] { shared = shared_arrays(); });
+    if (state_.kind() == State::Kind::fallback) return write_by_root(batches_.boxes());
+    const Batch batch = batches_.next();
+    const std::vector<const char*> shared = shared_arrays();
+    Error error;
     int step = 0;
     for (const PutCall& call : batch.calls) {
         for (; step < call.step; step++) state_.end_step();
         if (error.code == 0) error = put_call(call, shared);
     }
     for (; step < batch.steps; step++) state_.end_step();
-    agree(session.comm(), error);
+    agree(state_.session.comm(), error);
+} catch (const std::bad_alloc&) {
+    const Error error{out_of_memory, "out of memory for what waits to be written"};
+    if (state_.session.ranks() > 1) end_job(state_.session.comm(), error);
+    throw error;
 }
 
 void BatchWriter::commit(bool independent) {
@@ -53,31 +52,6 @@ void BatchWriter::commit(bool independent) {
     if (state_.kind() != State::Kind::writing) return;
     session.check(tw_sync(state_.file(), 0));
     state_.dirty = false;
-}
-
-// Returns the calls for the queued puts. If all ranks have queued the same puts as before, these
-// are the calls of an earlier batch.
-Batch BatchWriter::next_batch() {
-    Plans::Own own;
-    Batch batch;
-    const Error error = error_of([&] {
-        own = plans_.find(state_.session, table_, queue_.entries());
-        if (own.plan >= 0) plans_.repeat(own.plan, own.first, batch);
-    });
-    const bool records = own.first != Plans::no_record;
-    Index least[] = {own.plan, -own.plan, own.first, records ? -own.first : own.first,
-                     error.code != 0 ? -1 : 0};
-    reduce(state_.session.comm(), MPI_MIN, least, 5);
-    if (least[4] != 0) agree(state_.session.comm(), error);
-    const bool same_first = least[2] == Plans::no_record || least[2] == -least[3];
-    if (least[0] >= 0 && least[0] == -least[1] && same_first) {
-        plans_.repeat(least[0], least[2], batch);
-        return batch;
-    }
-    batch = make_batch(state_.session, table_, queue_, false);
-    if (same_first)
-        on_all(state_.session.comm(), [&] { plans_.keep(state_.session, own, least[2], batch); });
-    return batch;
 }
 
 std::vector<const char*> BatchWriter::shared_arrays() const {
@@ -114,7 +88,7 @@ int BatchWriter::put_box(const Variable& v, const Shape& start, const Shape& cou
                       stride.empty() ? nullptr : stride.data(), values);
 }
 
-Error BatchWriter::put_call(const PutCall& call, const std::vector<const char*>& shared) try {
+Error BatchWriter::put_call(const PutCall& call, const std::vector<const char*>& shared) {
     const Variable& v = table_.variable(call.varid);
     const Entry* const e =
         call.entry < 0 ? nullptr : &queue_.entries()[static_cast<std::size_t>(call.entry)];
@@ -141,70 +115,58 @@ Error BatchWriter::put_call(const PutCall& call, const std::vector<const char*>&
         }
     }
     return state_.session.error_of_call(status);
-} catch (const std::bad_alloc&) {
-    return {out_of_memory, "out of memory"};
 }
 
 // Sends each rank's sections to the root, one step after another.
 void BatchWriter::write_by_root(const Batch& batch) {
     const MPI_Comm comm = state_.session.comm();
-    const auto send = [&](const Entry& e, Index bytes) {
+    const int root = state_.root, own = state_.session.rank();
+    const auto for_messages = [](Index bytes, auto transfer) {
         for (Index done = 0; done < bytes; done += INT_MAX / 2)
-            MPI_Send(e.values + done, static_cast<int>(std::min<Index>(bytes - done, INT_MAX / 2)),
-                     MPI_BYTE, state_.root, 0, comm);
+            transfer(done, static_cast<int>(std::min<Index>(bytes - done, INT_MAX / 2)));
     };
-    std::vector<std::vector<const Entry*>> mine_of_step(static_cast<std::size_t>(batch.steps));
-    Section s;
-    std::string received;
+    const auto bytes_of = [&](int varid, const Shape& count) {
+        return volume(count) * static_cast<Index>(size_of(table_.variable(varid).type));
+    };
+    std::vector<std::vector<const Entry*>> mine(static_cast<std::size_t>(batch.steps));
     Index most = 0;
-    on_all(comm, [&] {
-        mine_of_step.resize(static_cast<std::size_t>(batch.steps));
-        for (const PutCall& call : batch.calls) {
-            if (call.entry < 0) continue;
-            const Entry& e = queue_.entries()[static_cast<std::size_t>(call.entry)];
-            mine_of_step[static_cast<std::size_t>(call.step)].push_back(&e);
-            const Variable& v = table_.variable(e.varid);
-            most = std::max(most, volume(e.count) * static_cast<Index>(size_of(v.type)));
-        }
-        for (Shape* const shape : {&s.start, &s.count, &s.stride}) shape->reserve(NC_MAX_VAR_DIMS);
-    });
+    for (const PutCall& call : batch.calls) {
+        const Entry& e = queue_.entries()[static_cast<std::size_t>(call.entry)];
+        mine[static_cast<std::size_t>(call.step)].push_back(&e);
+        most = std::max(most, bytes_of(e.varid, e.count));
+    }
     reduce(comm, MPI_MAX, &most, 1);
-    on_rank(comm, state_.root, [&] { received.resize(static_cast<std::size_t>(most)); });
-    const auto receive = [&](int rank, Index bytes) {
-        for (Index done = 0; done < bytes; done += INT_MAX / 2)
-            MPI_Recv(received.data() + done,
-                     static_cast<int>(std::min<Index>(bytes - done, INT_MAX / 2)), MPI_BYTE, rank,
-                     0, comm, MPI_STATUS_IGNORE);
+    std::string received;
+    on_rank(comm, root, [&] { received.resize(static_cast<std::size_t>(most)); });
+    Section s;
+    const auto put = [&](int rank, const Entry* e) {
+        int varid = e != nullptr ? e->varid : 0;
+        share(comm, rank, &varid, 1);
+        const Variable& v = table_.variable(varid);
+        s.stride.assign(v.dims.size(), 1);
+        if (e != nullptr) s = {e->start, e->count, e->stride.empty() ? s.stride : e->stride};
+        for (Shape* const shape : {&s.start, &s.count, &s.stride}) {
+            shape->resize(v.dims.size());
+            share(comm, rank, shape->data(), v.dims.size());
+        }
+        const Index bytes = bytes_of(varid, s.count);
+        if (e != nullptr && rank != root)
+            for_messages(bytes, [&](Index at, int n) {
+                MPI_Send(e->values + at, n, MPI_BYTE, root, 0, comm);
+            });
+        if (own == root && rank != root)
+            for_messages(bytes, [&](Index at, int n) {
+                MPI_Recv(received.data() + at, n, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE);
+            });
+        state_.fallback().put(varid, s.start, s.count, s.stride, v.type,
+                              e != nullptr ? e->values : received.data(), Table::fill_of(v));
     };
-    for (int step = 0; step < batch.steps; step++)
+    for (const std::vector<const Entry*>& entries : mine)
         for (int rank = 0; rank < state_.session.ranks(); rank++) {
-            const bool mine = rank == state_.session.rank();
-            const std::vector<const Entry*>& entries = mine_of_step[static_cast<std::size_t>(step)];
-            int n = static_cast<int>(entries.size());
+            auto n = static_cast<Index>(entries.size());
             share(comm, rank, &n, 1);
-            for (int i = 0; i < n; i++) {
-                const Entry* const e = mine ? entries[static_cast<std::size_t>(i)] : nullptr;
-                int varid = mine ? e->varid : 0;
-                share(comm, rank, &varid, 1);
-                const Variable& v = table_.variable(varid);
-                const std::size_t dims = v.dims.size();
-                s.start.resize(dims);
-                s.count.resize(dims);
-                s.stride.assign(dims, 1);
-                if (mine) {
-                    s.start = e->start;
-                    s.count = e->count;
-                    if (!e->stride.empty()) s.stride = e->stride;
-                }
-                for (Shape* const shape : {&s.start, &s.count, &s.stride})
-                    share(comm, rank, shape->data(), dims);
-                const Index bytes = volume(s.count) * static_cast<Index>(size_of(v.type));
-                const bool root = state_.session.rank() == state_.root;
-                if (mine && !root) send(*e, bytes);
-                if (!mine && root) receive(rank, bytes);
-                state_.fallback().put(varid, s.start, s.count, s.stride, v.type,
-                                      mine ? e->values : received.data(), Table::fill_of(v));
-            }
+            for (Index i = 0; i < n; i++)
+                put(rank, rank == own ? entries[static_cast<std::size_t>(i)] : nullptr);
         }
 }
 

@@ -7,7 +7,6 @@
 
 #include "nc/definitions/definitions.hpp"
 #include "nc/queue/batch.hpp"
-#include "nc/queue/plans.hpp"
 #include "nc/queue/queue.hpp"
 #include "nc/state/state.hpp"
 
@@ -16,7 +15,10 @@ namespace thalweg::nc {
 class BatchWriter {
 public:
     BatchWriter(Definitions& definitions, State& state, const Queue& queue)
-        : table_(definitions.table), state_(state), queue_(queue) {}
+        : table_(definitions.table),
+          state_(state),
+          queue_(queue),
+          batches_(state.session, definitions.table, queue) {}
 
     // @note The following functions are collective. They throw errors on all ranks alike.
     // Writes the queue.
@@ -32,9 +34,8 @@ private:
     const Table& table_;
     State& state_;
     const Queue& queue_;
-    Plans plans_;
+    Batches batches_;
 
-    Batch next_batch();
     // @param shared  arrays of entries that overlap others, in order; the library wants copies of
     //                them
     Error put_call(const PutCall& call, const std::vector<const char*>& shared);

@@ -214,8 +214,6 @@ void Puts::write_queue(const JointCalls::All& all) {
         if (all.writes_full) writer_.commit(all.independent);
     } catch (const Error& error) {
         fail(error);
-    } catch (const std::bad_alloc&) {
-        fail({out_of_memory, definitions.path + ": out of memory for what waits to be written"});
     }
 }
 
