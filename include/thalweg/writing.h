@@ -24,9 +24,9 @@ extern "C" {
  * @return TW_OK, TW_ENOTFOUND, TW_ETYPE, TW_EARG (no array), TW_ESHAPE, TW_ESTATE (a file open for
  *         reading; this record was already put in this step), TW_ECLOSED, TW_ENOMEM, or the error
  *         of an earlier failed write of this file
- * @note Local, with two exceptions: the first call in define mode (see tw_enddef); and files whose
- *       step does not fit into the setting "staging" (with a service: "queue"): then every tw_put
- *       is collective, with puts in the same order on all ranks (the log reports it).
+ * @note Local, with two exceptions: the first call in define mode (see tw_enddef); and files with
+ *       service inline whose step does not fit into the setting "staging": then every tw_put is
+ *       collective, with puts in the same order on all ranks (the log reports it).
  */
 tw_status tw_put(tw_file file, const char* var, tw_type type, const void* data, int64_t n);
 

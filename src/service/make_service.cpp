@@ -26,6 +26,15 @@ std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& pl
                             status);
 }
 
+/// Makes the file's service inline, because the one of its settings is not possible.
+void use_inline(FileContext& file, const std::string& why) {
+    if (file.team.rank() == 0)
+        log::warn("{}: service={} is not possible, using inline: {}", file.path,
+                  file.options.service, why);
+    file.figures.service = file.options.service = "inline";
+    file.figures.why_service = why;
+}
+
 /// Starts background writing; returns null if that fails. Where processes cannot share memory, the
 /// file's service becomes inline. @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePlan& plan,
@@ -34,13 +43,7 @@ std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePl
     if (!status.ok()) return nullptr;
     auto publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
                                           *target.storage, file.session.spare_queue, status);
-    if (status.code == TW_ENOMEM) {
-        if (file.team.rank() == 0)
-            log::warn("{}: service=background is not possible, using inline: {}", file.path,
-                      status.text);
-        file.figures.service = file.options.service = "inline";
-        file.figures.why_service = status.text;
-    }
+    if (status.code == TW_ENOMEM) use_inline(file, status.text);
     return publisher;
 }
 
@@ -70,20 +73,22 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
     return plan;
 }
 
-/// Makes the service background or servers. Background needs memory that processes share: if the
-/// system provides none, the file's service becomes inline, and the result is null.
+/// Makes the service background or servers. Where background is not possible, the file's service
+/// becomes inline, and the result is null: it needs memory that processes share and, on several
+/// nodes, where ranks publish only whole steps, a queue that holds a step.
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {
     ServicePlan plan = service_plan(file, target);
-    std::int64_t words[] = {plan.queue.holds_step ? 0 : 1, -plan.queue.bytes};
-    file.team.all_reduce(words, Reduce::max);
-    const bool holds_step = words[0] == 0;
-    if (!holds_step && file.team.rank() == 0)
-        log::info(
-            "{}: a step exceeds the queue of {} bytes on some rank: variables are written in "
-            "parts, and all ranks must put them in the same order",
-            file.path, plan.queue.bytes);
+    std::int64_t exceeds = plan.queue.holds_step ? 0 : 1;
+    file.team.all_reduce({&exceeds, 1}, Reduce::max);
+    if (exceeds != 0 && file.options.service == "background" && file.team.topology().nodes > 1) {
+        use_inline(file, "a step exceeds the queue of some rank");
+        return nullptr;
+    }
+    if (exceeds != 0 && file.team.rank() == 0)
+        log::info("{}: a step exceeds the queue of {} bytes on some rank: it is written in parts",
+                  file.path, plan.queue.bytes);
     std::unique_ptr<Publisher> publisher = file.options.service == "servers"
                                                ? publish_to_servers(file, plan, status)
                                                : publish_to_threads(file, plan, target, status);
@@ -91,7 +96,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     file.figures.writers = publisher->writers();
     note_queue(file, publisher->unit_queue().memory().room());
     return std::make_unique<QueueService>(file, batch, target.order, std::move(publisher),
-                                          holds_step, -words[1]);
+                                          exceeds == 0);
 }
 
 }  // namespace

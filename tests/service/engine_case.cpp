@@ -46,8 +46,7 @@ Case::Case(Random& random)
     }
     options.storage = "posix";
     options.format = "cdf2";
-    // Some buffers are too small for a step. Puts are then collective, or the step is written in
-    // parts.
+    // Some buffers are too small for a step. Puts are then collective, or made as boxes.
     boxes = random.percent(80);
     alike = random.pick<int>({0, 50, 90, 100});
     options.staging = boxes ? 1 << 20 : 1024;

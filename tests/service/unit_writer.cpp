@@ -153,17 +153,6 @@ TEST(UnitWriter, TellsRanksInDifferentCalls) {
     EXPECT_EQ(o.unit_writer->state().failure().code, TW_EMISMATCH);
     EXPECT_EQ(o.unit_writer->state().failure().text,
               "x.nc: the ranks are in different calls: tw_end_step on rank 0, tw_close on rank 1");
-    Office parts(2);
-    for (int r = 0; r < 2; ++r) {
-        Sent s = empty_unit_part(parts.plan, UnitKind::part, r);
-        s.unit_part.head.variable = r;
-        s.unit_part.head.end = 4;
-        parts.publish(r, std::move(s));
-    }
-    parts.work();
-    EXPECT_EQ(parts.unit_writer->state().failure().text,
-              "x.nc: the ranks are in different calls: tw_put of variable 'v' on rank 0, tw_put of "
-              "variable 'f' on rank 1");
 }
 
 TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {

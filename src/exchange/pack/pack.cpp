@@ -3,7 +3,6 @@
 
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/parts.hpp"
 
 namespace thalweg::detail {
 
@@ -48,24 +47,6 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
         }
         to += elements_of(packed) * size;
     }
-    return misfits;
-}
-
-std::int64_t packed_bytes(const Variable& v, const Holding& holding, ElementRange range) {
-    std::int64_t elements = 0;
-    for_frames(v.shape, range, holding.held,
-               [&](const HeldBox& held, const Box& box) { elements += elements_of(held, box); });
-    return elements * v.element();
-}
-
-std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& part,
-                  ElementRange range, char* to) {
-    std::int64_t misfits = 0;
-    for_frames(v.shape, range, part.boxes(), [&](const HeldBox& held, const Box& box) {
-        if (!has_any(held, box)) return;
-        misfits += pack(packers, v, order, part, &held - part.boxes().data(), box, to);
-        to += elements_of(held, box) * v.element();
-    });
     return misfits;
 }
 

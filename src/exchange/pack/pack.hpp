@@ -22,11 +22,4 @@ std::int64_t pack(Packers& packers, const Variable& variable, Order order, const
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   std::size_t at, const Box& box, char* to);
 
-/// Packs the values in a row-major range of elements, box after box.
-std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
-                  ElementRange range, char* to);
-
-/// Returns the size in bytes of the packed values of a holding in a range.
-std::int64_t packed_bytes(const Variable& variable, const Holding& holding, ElementRange range);
-
 }  // namespace thalweg::detail

@@ -6,7 +6,6 @@
 
 #include "decomposition/varint.hpp"
 #include "exchange/held_words.hpp"
-#include "exchange/parts.hpp"
 
 namespace thalweg::detail {
 
@@ -81,17 +80,6 @@ PackedBoxes::PackedBoxes(const std::int64_t* words, std::span<const Variable> va
             if (held.list) held.list = parse_positions(at, *held.list);
         }
     }
-}
-
-std::vector<HeldBox> held_of_range(std::span<const HeldBox> held,
-                                   std::span<const std::int64_t> shape, ElementRange range) {
-    std::vector<HeldBox> result;
-    for_frames(shape, range, held, [&](const HeldBox& h, const Box& common) {
-        if (!has_any(h, common)) return;
-        result.push_back(held_box(common, shape));
-        if (h.list) result.back().list = h.list->within(common);
-    });
-    return result;
 }
 
 }  // namespace thalweg::detail

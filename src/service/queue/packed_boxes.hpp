@@ -31,9 +31,4 @@ private:
     std::vector<std::vector<HeldBox>> views_;
 };
 
-/// Returns the elements of held boxes within a range, as boxes of their own whose lists are in
-/// ascending order of their indices.
-std::vector<HeldBox> held_of_range(std::span<const HeldBox> held,
-                                   std::span<const std::int64_t> shape, ElementRange range);
-
 }  // namespace thalweg::detail

@@ -18,7 +18,7 @@ struct QueuePlan {
     std::int64_t bytes = 0;          ///< bytes per rank
     std::int64_t limit = INT64_MAX;  ///< bytes of published units above which a new one waits
     bool grows = false;              ///< memory is allocated on first use
-    /// False: a step does not fit, and variables are published in parts.
+    /// False: a step does not fit, and variables are put as boxes.
     bool holds_step = true;
 };
 

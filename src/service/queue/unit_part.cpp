@@ -15,7 +15,7 @@ namespace thalweg::detail {
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, UnitHead> head) {
     wire(head.bytes, head.unit, head.kind, head.rank, head.record, head.records, head.boxed,
-         head.given, head.variable, head.begin, head.end);
+         head.given);
 }
 
 template <class Wire>
@@ -97,16 +97,10 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
     for (const UnitPart::Whole& whole : p.whole) {
         const Variable& v = variables[whole.variable];
         std::int64_t at = whole.at;
-        const auto add = [&](const HeldBox& held) {
+        for (const HeldBox& held : holdings.of(whole.variable)) {
             p.entries.push_back({whole.variable, v.record ? p.head.record : 0, held, at});
             at += elements_of(held) * v.element();
-        };
-        const std::span<const HeldBox> all = holdings.of(whole.variable);
-        if (p.head.kind == UnitKind::part)
-            for (const HeldBox& held : held_of_range(all, v.shape, {p.head.begin, p.head.end}))
-                add(held);
-        else
-            for (const HeldBox& held : all) add(held);
+        }
     }
     p.whole.clear();
     for (PackedValues& e : p.entries) e.data = base + e.at;

@@ -2,9 +2,9 @@
 // elements of lists in boxes, dense, in the byte order of the file. A unit part lies in its rank's
 // region, or comes as a message; either way, it is a descriptor and the data that this points to.
 //
-// A file is written "by boxes" once a rank has put a section, or a record that it named by number
-// (UnitKind::boxes): then the units of a rank no longer correspond to those of the others.
-// SPDX-License-Identifier: Apache-2.0
+// A file is written "by boxes" once a rank has put a section, a record that it named by number, or
+// a variable of a step that exceeds its queue (UnitKind::boxes): then the units of a rank no longer
+// correspond to those of the others. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,6 @@ enum class UnitKind : std::int64_t {
     step,   ///< ends a record; includes the fixed-size variables that were put
     fixed,  ///< fixed-size variables only
     last,   ///< fixed-size variables; elements never put are filled
-    part,   ///< a range of one variable, if a step is too large to be held at once
     boxes,  ///< boxes of any variable and record, in the middle of a step
     fill,   ///< a request to fill the elements that were not put of the marked fixed-size variables
 };
@@ -48,13 +47,10 @@ struct UnitHead {
     bool boxed = false;  ///< the rank knows that the file is written by boxes
     /// The rank sets record numbers itself (tw_put_record): a step adds none.
     bool given = false;
-    int variable = -1;                ///< with kind `part`: the variable
-    std::int64_t begin = 0, end = 0;  ///< with kind `part`: the range, elements in file order
 };
 
 struct UnitPart {
-    /// A variable of which the unit part has all elements that its rank holds (in the unit's range,
-    /// if it has one), in the order of the holding.
+    /// A variable put as a whole: all elements that the rank holds, in the order of the holding.
     struct Whole {
         int variable = 0;
         std::int64_t at = 0;  ///< offset of the data, in bytes from the base

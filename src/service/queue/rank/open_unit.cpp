@@ -31,14 +31,11 @@ OpenUnit::OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publ
 
 // ---- packing ------------------------------------------------------------------------------------
 
-/// Returns an upper bound for the bytes of the unit's descriptor, apart from what describes boxes.
-std::int64_t OpenUnit::plain_descriptor_bytes() const {
-    const std::int64_t n = queued_.size();
-    return QueueMemory::rounded(8 * (17 + n / 16 + 4 + 2 * n));
-}
-
 /// Returns an upper bound for the bytes of the unit's descriptor, as it is now.
-std::int64_t OpenUnit::descriptor_bytes() const { return plain_descriptor_bytes() + description_; }
+std::int64_t OpenUnit::descriptor_bytes() const {
+    const std::int64_t n = queued_.size();
+    return QueueMemory::rounded(8 * (17 + n / 16 + 4 + 2 * n)) + description_;
+}
 
 /// Returns room in the queue for this rank's part of a variable; repeated calls return the same
 /// room until it is published. Null for the reasons of UnitQueue::take().
@@ -87,33 +84,6 @@ Status OpenUnit::put_whole(const Part& part) {
     span.variable(v.name).bytes(bytes);
     batch_.misfits[variable] = pack(file_.packers, v, order_, part, to);
     return {};
-}
-
-Status OpenUnit::put_range(int variable, ElementRange range, const Part* part) {
-    const Variable& v = file_.variable(variable);
-    const std::int64_t bytes = part != nullptr ? packed_bytes(v, *part->holding, range) : 0;
-    UnitPart unit = unit_part(UnitKind::part);
-    unit.head.variable = variable;
-    unit.head.begin = range.begin;
-    unit.head.end = range.end;
-    Status status;
-    // Boxes stay in the queue until the next collective call. The descriptors of the part and of
-    // the open unit need room beside them, even if there are no data.
-    if (bytes > 0 || !boxes_.empty()) {
-        const std::int64_t after =
-            boxes_.empty() ? 0 : plain_descriptor_bytes() + descriptor_bytes();
-        char* const to = queue().take(bytes, after);
-        if (to == nullptr) {
-            status = no_room(variable);
-        } else if (bytes > 0) {
-            Span span("pack");
-            span.variable(v.name).bytes(bytes);
-            batch_.misfits[variable] += pack(file_.packers, v, order_, *part, range, to);
-            unit.whole.push_back({variable, position(to)});
-        }
-    }
-    publisher_.publish(unit, first_mark(true));
-    return status;
 }
 
 Status OpenUnit::check_room(const Part& part, std::int64_t records) {

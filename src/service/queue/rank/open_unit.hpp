@@ -28,9 +28,6 @@ public:
     }
     /// Packs this rank's part of a variable.
     Status put_whole(const Part& part);
-    /// Packs this rank's part of a range, and publishes the range as a unit of its own.
-    /// @param part  null on a rank that did not put the variable
-    Status put_range(int variable, ElementRange range, const Part* part);
     /// Packs a part box by box.
     Status put_boxes(const Part& part);
     /// Checks that all boxes of a part, and of similar parts in `records` records, fit into the
@@ -63,7 +60,6 @@ private:
     Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
     Status no_room(int variable);
     Status no_room_for_boxes(int variable) const;
-    std::int64_t plain_descriptor_bytes() const;
     std::int64_t descriptor_bytes() const;
     UnitPart unit_part(UnitKind kind) const;
     void describe(UnitPart& unit_part, UnitKind kind) const;

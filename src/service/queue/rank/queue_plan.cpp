@@ -15,6 +15,10 @@ std::int64_t queued_bytes(const FileContext& file, int variable) {
                                 file.variable(variable).element());
 }
 
+/// Tests if steps replace records of an existing file. Then they cannot be put as boxes, which
+/// overwrite only the elements that they cover: a step also fills elements that no rank puts.
+bool replaces_records(const FileContext& file) { return file.existing.first < file.existing.kept; }
+
 }  // namespace
 
 QueuePlan plan_queue(const FileContext& file) {
@@ -47,7 +51,9 @@ QueuePlan plan_queue(const FileContext& file) {
                  });
     plan.bytes = rounded(options.queue >= 0 ? options.queue : plan.grows ? options.staging : steps);
     if (together) plan.limit = std::min(plan.bytes, rounded(steps));
-    plan.holds_step = 2 * total <= plan.bytes || total + largest <= plan.bytes;
+    const bool replaces = replaces_records(file);
+    if (replaces) plan.bytes = std::max(plan.bytes, rounded(total + largest));
+    plan.holds_step = replaces || 2 * total <= plan.bytes || total + largest <= plan.bytes;
     return plan;
 }
 
@@ -76,10 +82,7 @@ bool goes_as_boxes(const FileContext& file, int variable) {
     const bool can = options.service == "servers" ||
                      (options.service == "background" && file.team.topology().nodes == 1);
     const std::int64_t queue = options.queue >= 0 ? options.queue : options.staging;
-    // Boxes overwrite only the elements that they cover, whereas a step that replaces a record also
-    // fills elements that no rank puts.
-    const bool replaces = file.existing.first < file.existing.kept;
-    return can && !replaces && file.holdings[variable]->decomposition->replicated &&
+    return can && !replaces_records(file) && file.holdings[variable]->decomposition->replicated &&
            v.elements() * v.element() > std::min(queue, options.staging) / 8;
 }
 

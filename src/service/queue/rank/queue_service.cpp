@@ -10,16 +10,13 @@
 namespace thalweg::detail {
 
 QueueService::QueueService(FileContext& file, Batch& batch, Order order,
-                           std::unique_ptr<Publisher> publisher, bool holds_step,
-                           std::int64_t least)
+                           std::unique_ptr<Publisher> publisher, bool holds_step)
     : file_(file),
       batch_(batch),
       publisher_(std::move(publisher)),
       unit_(file, batch, order, *publisher_,
             [this](int variable) { return mismatch(Call::put, variable); }),
-      together_(!holds_step || publisher_->collective()),
-      in_parts_(!holds_step),
-      part_bytes_(least / 4) {
+      holds_step_(holds_step) {
     for (const Variable& v : file.definitions.variables) has_records_ |= v.record;
     // Informs the writers that this rank enters a collective call: until all ranks have entered it,
     // this one publishes nothing.
@@ -36,28 +33,20 @@ Status QueueService::agree(Call call, int variable, const Status& mine, Agreed& 
 }
 
 Status QueueService::put(const Status& checked, const PartsToPut& put) {
-    if (put.by_put) return put_in_step(checked, put.part, put.deferred);
     if (put.alone)
         return failure(TW_EUNSUPPORTED,
                        "{}: only service inline writes for one rank alone (rank {})", file_.path,
                        OfRank{file_.team.rank()});
-    return checked.ok() ? put_parts(put) : checked;
+    if (Status s = unit_.poll(); !s.ok()) return s;
+    if (!checked.ok()) return checked;
+    return put.by_put ? put_in_step(put.part, put.deferred) : put_parts(put);
 }
 
-Status QueueService::put_in_step(const Status& checked, const Part& part, bool deferred) {
+Status QueueService::put_in_step(const Part& part, bool deferred) {
     const int variable = part.variable;
-    if (in_parts_ && !deferred) {
-        // Ranks whose own check failed take part in the agreement.
-        Agreed agreed;
-        if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    } else if (Status s = unit_.poll(); !s.ok()) {
-        return s;
-    }
-    if (!checked.ok()) return checked;
     batch_.misfits[variable] = 0;
     batch_.parts.erase({variable, part.record});
-    // Every rank passed the whole variable; the values of rank 0 are written.
-    if (goes_as_boxes(file_, variable)) {
+    if (!holds_step_ || goes_as_boxes(file_, variable)) {
         batch_.boxed = true;
         if (Status s = unit_.put_boxes(part); !s.ok()) return s;
     } else if (deferred) {
@@ -68,9 +57,6 @@ Status QueueService::put_in_step(const Status& checked, const Part& part, bool d
                                           part.holding->held, part.array);
         batch_.parts.try_emplace({variable, part.record}, 1).first->second.front() =
             std::move(waiting);
-    } else if (in_parts_) {
-        if (Status s = queue_in_ranges(variable, &part); !s.ok()) return s;
-        return batch_.keep_misfits(true);
     } else if (Status s = unit_.put_whole(part); !s.ok()) {
         return s;
     }
@@ -90,41 +76,15 @@ Status QueueService::mismatch(Call call, int variable) {
     return status;
 }
 
-/// Queues a variable of a step that exceeds the queue, one range after another in file order; the
-/// ranges are the same on every rank.
-/// @param part  null on a rank that did not put the variable
-Status QueueService::queue_in_ranges(int variable, const Part* part) {
-    const Variable& v = file_.variable(variable);
-    // A rank may hold all elements of a range.
-    const std::int64_t size = std::max<std::int64_t>(1, part_bytes_ / v.element());
-    Status first;
-    // Publish what is queued, so that its room can be reused for the ranges.
-    if (!publisher_->collective()) first = unit_.make_room();
-    for (std::int64_t begin = 0; begin < v.elements(); begin += size) {
-        const ElementRange range{begin, std::min(v.elements(), begin + size)};
-        Status status = unit_.put_range(variable, range, part);
-        if (first.ok()) first = std::move(status);
-    }
-    batch_[variable].written = true;
-    batch_[variable].put = false;
-    return file_.keep(std::move(first));
-}
-
 /// Packs the arrays of deferred puts, which the model may change after this call.
 /// @param records  false: pack only fixed-size variables
-Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
+Status QueueService::queue_deferred(bool records) {
     Status first;
     for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
         const int variable = i;
-        if (!records && batch_.is_record(i)) continue;
         const WaitingPart* const deferred = batch_.find_put(variable);
-        Status status;
-        if (in_parts_) {
-            if (!agreed.put[i]) continue;
-            status = queue_in_ranges(variable, deferred);
-        } else if (deferred != nullptr) {
-            status = unit_.put_whole(*deferred);
-        }
+        if (deferred == nullptr || (!records && batch_.is_record(i))) continue;
+        Status status = unit_.put_whole(*deferred);
         // If the ranks are in different calls, the array stays deferred.
         if (status.code == TW_EMISMATCH) return status;
         batch_.parts.erase({variable, batch_.record_of(variable)});
@@ -135,7 +95,7 @@ Status QueueService::queue_deferred(bool records, const Agreed& agreed) {
 
 /// Packs parts at once, also deferred arrays.
 Status QueueService::put_parts(const PartsToPut& put) {
-    if (Status s = unit_.poll(); !s.ok() || put.records == 0) return s;
+    if (put.records == 0) return {};
     if (Status s = unit_.check_room(put.part, put.records); !s.ok()) return s;
     Status status = batch_.for_parts(put, [&](const Part& part) { return unit_.put_boxes(part); });
     return status.ok() ? batch_.keep_misfits(true) : status;
@@ -144,7 +104,7 @@ Status QueueService::put_parts(const PartsToPut& put) {
 Status QueueService::end_step() {
     Agreed agreed;
     const Status lost = batch_.check_deferred(true);
-    Status mine = together_ ? agree(Call::end_step, -1, lost, agreed) : unit_.poll();
+    Status mine = publisher_->collective() ? agree(Call::end_step, -1, lost, agreed) : unit_.poll();
     if (!mine.ok()) return mine;
     if (!lost.ok()) {  // the other ranks consider the step ended
         publisher_->fail(lost);
@@ -152,7 +112,7 @@ Status QueueService::end_step() {
     }
     if (!batch_.boxed)
         if (Status s = file_.check_record(-1, batch_.record); !s.ok()) return file_.keep(s);
-    mine = queue_deferred(true, agreed);
+    mine = queue_deferred(true);
     if (mine.code == TW_EMISMATCH) return mine;
     if (!unit_.publish(UnitKind::step)) return mismatch(Call::end_step, -1);
     if (has_records_) ++batch_.record;
@@ -162,8 +122,8 @@ Status QueueService::end_step() {
 }
 
 /// Publishes the unit that tw_sync or tw_close ends.
-Status QueueService::queue_rest(UnitKind kind, const Agreed& agreed) {
-    Status mine = queue_deferred(false, agreed);
+Status QueueService::queue_rest(UnitKind kind) {
+    Status mine = queue_deferred(false);
     (void)unit_.publish(kind);  // all ranks are in this call, so no rank waits for ever
     return mine;
 }
@@ -173,7 +133,7 @@ Status QueueService::hand_over(Agreed& agreed) {
     Status status = agree(Call::close, -1, batch_.check_deferred(false), agreed);
     if (status.ok()) status = end_open_step(*this, file_, batch_, agreed, misfit);
     if (!status.ok()) return status;
-    status = agree_on_misfits(queue_rest(UnitKind::last, agreed));
+    status = agree_on_misfits(queue_rest(UnitKind::last));
     return status.ok() ? misfit : status;
 }
 
@@ -187,7 +147,7 @@ Status QueueService::agree_on_misfits(Status mine) {
 Status QueueService::sync(bool durable) {
     Agreed agreed;
     if (Status s = agree(Call::sync, -1, batch_.check_deferred(false), agreed); !s.ok()) return s;
-    Status mine = queue_rest(UnitKind::fixed, agreed);
+    Status mine = queue_rest(UnitKind::fixed);
     Status status = drain(durable);
     if (!status.ok()) return file_.keep(std::move(status));
     if (batch_.boxed) batch_.note_records(publisher_->records());

@@ -12,11 +12,10 @@ namespace thalweg::detail {
 
 class QueueService final : public Service {
 public:
-    /// @param holds_step  every rank's queue has room for a step; otherwise, variables are
-    ///                    published in parts
-    /// @param least       bytes of the smallest queue of any rank
+    /// @param holds_step  every rank's queue has room for a step; otherwise, variables are put as
+    ///                    boxes
     QueueService(FileContext& file, Batch& batch, Order order, std::unique_ptr<Publisher> publisher,
-                 bool holds_step, std::int64_t least);
+                 bool holds_step);
     ~QueueService() override;
 
     Status put(const Status& checked, const PartsToPut& put) override;
@@ -30,13 +29,12 @@ public:
 
 private:
     Status agree(Call call, int variable, const Status& mine, Agreed& agreed);
-    Status put_in_step(const Status& checked, const Part& part, bool deferred);
+    Status put_in_step(const Part& part, bool deferred);
     Status put_parts(const PartsToPut& put);
     Status drain(bool durable);
     void finish_steps();
-    Status queue_in_ranges(int variable, const Part* part);
-    Status queue_deferred(bool records, const Agreed& agreed);
-    Status queue_rest(UnitKind kind, const Agreed& agreed);
+    Status queue_deferred(bool records);
+    Status queue_rest(UnitKind kind);
     Status mismatch(Call call, int variable);
     Status agree_on_misfits(Status mine);
 
@@ -44,9 +42,7 @@ private:
     Batch& batch_;
     std::unique_ptr<Publisher> publisher_;
     OpenUnit unit_;
-    bool together_;  ///< publishing is collective
-    bool in_parts_;  ///< a step exceeds the queue: variables are published in parts
-    std::int64_t part_bytes_;
+    bool holds_step_;
     bool has_records_ = false;
     double drain_ = 0;  ///< seconds spent waiting for published data to be written
 };

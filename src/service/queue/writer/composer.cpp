@@ -41,11 +41,10 @@ Status Composer::write(std::span<const UnitPart> unit_parts) {
         }))
         begin_boxes();
     const Groups groups = group(unit_parts);
-    if (!boxed_ && head.kind == UnitKind::part) return write_range(head, groups);
     if (boxed_)
         for (const auto& [group, boxes] : groups)
             if (Status s = writer_.merge(group, boxes); !s.ok()) return s;
-    if (head.kind == UnitKind::part || head.kind == UnitKind::boxes) return {};
+    if (head.kind == UnitKind::boxes) return {};
     const std::vector<Action> actions = this->actions(unit_parts);
     Status status = write_space(false, actions, groups);
     return status.ok() ? end_records(records_after(unit_parts), actions, groups) : status;
@@ -94,18 +93,6 @@ std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const
     }
     // In a file that only tw_put writes, each step is a record.
     return step && !given ? std::max(records, first.record + 1) : records;
-}
-
-/// Writes a range of a variable, which replaces its data.
-Status Composer::write_range(const UnitHead& head, const Groups& groups) {
-    const bool records = definitions_.variables[head.variable].record;
-    const VariableRecord group{head.variable, records ? progress_.records() : 0};
-    const auto boxes = groups.find(group);
-    ShareWriter::Work work{spaces_.of(records).place_of(head.variable), {{head.begin, head.end}}};
-    if (boxes != groups.end()) work.boxes = boxes->second;
-    work.covered = whole_[head.variable] != 0;
-    progress_.elements(group).add(head.begin, head.end);
-    return writer_.write(records, group.record, {&work, 1}, true);
 }
 
 /// Writes the fixed-size variables, or the open record.

@@ -39,7 +39,6 @@ private:
     Groups group(std::span<const UnitPart> unit_parts) const;
     std::vector<Action> actions(std::span<const UnitPart> unit_parts) const;
     std::int64_t records_after(std::span<const UnitPart> unit_parts) const;
-    Status write_range(const UnitHead& head, const Groups& groups);
     Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
     Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
 

@@ -23,26 +23,10 @@ std::vector<int> ranks_with(std::span<const UnitPart> unit_parts, UnitPart::Mask
     return ranks;
 }
 
-std::string call_of(const UnitHead& head, std::span<const Variable> variables) {
-    static const char* const names[] = {"tw_end_step", "tw_sync",    "tw_close",
-                                        "tw_put",      "tw_put_box", "tw_get"};
-    std::string text = names[static_cast<std::size_t>(head.kind)];
-    if (head.variable >= 0) text += fmt::format(" of variable '{}'", variables[head.variable].name);
-    return text;
-}
-
-Status check_calls(std::span<const UnitPart> unit_parts, std::span<const Variable> variables,
-                   const std::string& path) {
-    const UnitHead& first = unit_parts.front().head;
-    for (const UnitPart& p : unit_parts) {
-        const UnitHead& h = p.head;
-        if (h.kind == first.kind && h.variable == first.variable && h.begin == first.begin)
-            continue;
-        return failure(
-            TW_EMISMATCH, "{}: the ranks are in different calls: {} on rank {}, {} on rank {}",
-            path, call_of(first, variables), OfRank{first.rank}, call_of(h, variables), h.rank);
-    }
-    return {};
+const char* call_of(const UnitHead& head) {
+    static const char* const names[] = {"tw_end_step", "tw_sync", "tw_close", "tw_put_box",
+                                        "tw_get"};
+    return names[static_cast<std::size_t>(head.kind)];
 }
 
 /// Checks that the unit parts of one unit result from the same calls on every rank.
@@ -53,9 +37,12 @@ Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan
     const std::vector<Variable>& variables = plan.definitions->variables;
     const std::string& path = plan.path;
     const IndexConvention& wording = plan.options.wording;
-    if (Status status = check_calls(unit_parts, variables, path); !status.ok()) return status;
     const UnitHead& first = unit_parts.front().head;
-    if (first.kind == UnitKind::part) return {};
+    for (const UnitPart& p : unit_parts)
+        if (p.head.kind != first.kind)
+            return failure(TW_EMISMATCH,
+                           "{}: the ranks are in different calls: {} on rank {}, {} on rank {}",
+                           path, call_of(first), OfRank{first.rank}, call_of(p.head), p.head.rank);
     const auto put = combined(unit_parts, &UnitPart::put),
                lacking = combined(unit_parts, &UnitPart::lacking);
     const auto bare = combined(unit_parts, &UnitPart::bare);
