@@ -69,14 +69,13 @@ WholePut whole_put(const WaitingPart& part) {
 /**
  * Finds the records that all ranks have put as a whole, among the parts of a batch that are not
  * from tw_put.
- * @param puts  receives those records, the same on every rank, except for WholePut::part
+ * @param puts  empty; receives those records, the same on every rank, except for WholePut::part
  * @return some rank has other parts; the same on every rank
  * @note Collective
  */
 bool find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& agreed,
                      std::vector<WholePut>& puts) {
     bool rest = false;
-    puts.clear();
     if (agreed.same_parts) {
         for (const auto& [key, parts] : batch.parts) {
             if (parts.front().by_put) continue;
@@ -112,7 +111,8 @@ bool find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& 
 }  // namespace
 
 bool CollectiveWriter::find(const Agreed& agreed, Ends ends, bool merges) {
-    bool rest = find_whole_puts(file_, batch_, agreed, puts_);
+    puts_.clear();
+    bool rest = ends != Ends::put && find_whole_puts(file_, batch_, agreed, puts_);
     add_puts(agreed, ends);
     if (!merges) return rest;  // in this case, all puts are from tw_put, by the declared holdings
     rest |= keep_writable();
@@ -130,6 +130,7 @@ bool CollectiveWriter::has(const WaitingPart& part) const {
 }
 
 std::int64_t CollectiveWriter::records_after(const Agreed& agreed, Ends ends, bool boxed) const {
+    if (ends == Ends::put) return progress_.records();
     std::int64_t records = std::max(progress_.records(), batch_.file_records);
     for (const WholePut& p : puts_)
         if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
@@ -140,20 +141,17 @@ std::int64_t CollectiveWriter::records_after(const Agreed& agreed, Ends ends, bo
     return records;
 }
 
-WholePut CollectiveWriter::declared(int variable) const {
-    const Holding& holding = *file_.holdings[variable];
-    return {variable, batch_.record_of(variable), holding.key, holding.decomposition->whole, true};
-}
-
-/// Adds the puts of tw_put that belong to the unit (step, sync or close) that ends.
+/// Adds the puts of tw_put, with their declared holdings, that belong to the unit that ends.
 void CollectiveWriter::add_puts(const Agreed& agreed, Ends ends) {
-    for (std::size_t i = 0; i < batch_.puts.size(); ++i) {
-        if (!agreed.put[i] || (batch_.is_record(i) && ends != Ends::step)) continue;
-        puts_.push_back(declared(i));
-        puts_.back().part = batch_.find_put(i);
+    for (int v = 0; v < std::ssize(batch_.puts); ++v) {
+        if (!ends_put(batch_, agreed, ends, v)) continue;
+        const Holding& holding = *file_.holdings[v];
+        puts_.push_back({v, batch_.record_of(v), holding.key, holding.decomposition->whole, true,
+                         batch_.find_put(v)});
     }
 }
 
+/// Tests if a put must be merged with values of the file.
 bool CollectiveWriter::merges(const WholePut& put) const {
     return classify({.put = true,
                      .complete = put.complete,

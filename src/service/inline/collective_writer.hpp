@@ -9,8 +9,14 @@
 
 namespace thalweg::detail {
 
-/// The unit of writing that a collective call ends.
-enum class Ends { step, sync, file };
+/// The unit of writing that a collective call ends; a collective put ends one of its own.
+enum class Ends { put, step, sync, file };
+
+/// Tests if what tw_put has put of a variable belongs to the unit that ends.
+inline bool ends_put(const Batch& batch, const Agreed& agreed, Ends ends, std::size_t variable) {
+    return agreed.put[variable] &&
+           (!batch.is_record(variable) || ends == Ends::put || ends == Ends::step);
+}
 
 class CollectiveWriter {
 public:
@@ -28,10 +34,6 @@ public:
     std::span<const WholePut> puts() const { return puts_; }
     /// Tests if the put of a part is among those that the ranks write together.
     bool has(const WaitingPart& part) const;
-    /// Returns the put that tw_put made of a variable, with its declared holding.
-    WholePut declared(int variable) const;
-    /// Tests if a put must be merged with values of the file.
-    bool merges(const WholePut& put) const;
     /// Returns the number of records that the file has when the batch is written, as far as this
     /// rank knows. It is the same on all ranks if the whole batch is written together.
     /// @param boxed  sections or records were put, on some rank
@@ -48,6 +50,7 @@ public:
 
 private:
     void add_puts(const Agreed& agreed, Ends ends);
+    bool merges(const WholePut& put) const;
     bool keep_writable();
     Status write_space(bool records, std::int64_t record, bool fill);
 

@@ -142,55 +142,14 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
     Agreed agreed;
     const int variable = part.variable;
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
-    if (batch_.find_put(variable) != nullptr)  // the variable waits in this step as a deferred put
-        batch_.parts.erase({variable, part.record});
-    Status written;
-    if (!boxed_ || !collective_.merges(collective_.declared(variable))) {
-        written = write_now(part);
-        progress_.add_all({variable, part.record});
-    } else {
-        written = merge_now(part);  // keeps and fills the elements that no rank holds
-    }
-    if (!file_.failed.ok()) return written;
-    Status status = finish_write(file_, target_, std::move(written), batch_.take_misfits(true),
-                                 records_as_before, false);
+    if (Status s = staged_.add_put(part, true); !s.ok()) return s;
+    agreed.put[variable] = true;
+    Status status = write(agreed, Ends::put, false);
+    batch_.parts.erase({variable, part.record});
+    staged_.reuse();
     batch_[variable].put = false;
     batch_[variable].written = true;
     return status;
-}
-
-/// Writes a variable with all ranks together.
-/// @return this rank's own failure, or one that the file keeps (FileContext::keep)
-/// @note Collective
-Status InlineService::write_now(const Part& part) {
-    const bool record = batch_.is_record(part.variable);
-    if (boxed_) {
-        const WholePut declared = collective_.declared(part.variable);
-        if (Status s = writer_.choose({&declared, 1}); !s.ok()) return file_.keep(std::move(s));
-    }
-    writer_.begin_pass(record);
-    writer_.set(writer_.spaces().of(record).place_of(part.variable), Action::data,
-                part.has_any() ? &part : nullptr);
-    return writer_.write(part.record, batch_.misfits);
-}
-
-/// Writes a variable, and keeps the file's values of elements that no rank holds.
-/// @return this rank's own failure, or one that the file keeps (FileContext::keep)
-/// @note Collective
-Status InlineService::merge_now(const Part& part) {
-    if (!merge_) merge_.emplace(file_, target_, writer_.spaces(), progress_);
-    std::vector<char> values;
-    std::vector<Part> parts;
-    const Status packed = file_.team.agree(catch_errors([&]() -> Status {
-        if (!part.has_any()) return {};
-        values.resize(part.holding->elements * file_.variable(part.variable).element());
-        WaitingPart made;
-        if (Status s = staged_.pack_now(part, values.data(), made); !s.ok()) return s;
-        parts.push_back(made);
-        return {};
-    }));
-    if (!packed.ok()) return file_.keep(packed);
-    return merge_->write(parts, progress_.records(), false);
 }
 
 Status InlineService::put_parts(const PartsToPut& put) {
@@ -286,7 +245,7 @@ bool InlineService::is_complete(const Agreed& agreed) const {
     return true;
 }
 
-/// Writes the puts that belong to the unit (step, sync or close) that this call ends.
+/// Writes the puts that belong to the unit that this call ends.
 /// @note Collective
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     const bool rest = collective_.find(agreed, ends, boxed_);
@@ -299,7 +258,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     progress_.note_records(complete);
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
-        mine = write_parts(ends, records);
+        mine = write_parts(agreed, ends, records);
     }
     return end_write(ends, records, durable, std::move(mine));
 }
@@ -307,26 +266,28 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
 /// Writes the parts that are not written together.
 /// @param records  raised to the number of records that the parts of all ranks need
 /// @note Collective
-Status InlineService::write_parts(Ends ends, std::int64_t& records) {
+Status InlineService::write_parts(const Agreed& agreed, Ends ends, std::int64_t& records) {
     std::vector<Part> rest;
-    const Status packed = staged_.pack_rest(collective_, ends, rest, records);
+    const Status packed = staged_.pack_rest(collective_, agreed, ends, rest, records);
     // Even after a failure, all ranks count the same number of records.
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = merge_->write(rest, records, ends == Ends::file);
-    progress_.note_values();  // the merge has filled fixed-size variables
+    if (ends != Ends::put) progress_.note_values();  // the merge has filled fixed-size variables
     return status;
 }
 
 /// Gives all ranks the outcome of the write, and counts records. @note Collective
 Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, Status mine) {
-    const Status misfit = batch_.first_misfit(ends == Ends::step || boxed_);
+    const bool puts = ends == Ends::put;
+    const Status misfit = batch_.first_misfit(puts || ends == Ends::step || boxed_);
     // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
-    const bool counts = records != counted_ || durable || whole;
+    const bool counts = !puts && (records != counted_ || durable || whole);
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
                      durable, ends == Ends::file && target_.storage->closes_early());
+    if (puts) return status;
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;

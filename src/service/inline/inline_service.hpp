@@ -36,11 +36,9 @@ private:
     Status write_alone(const Part& part);
     Status put_parts(const PartsToPut& put);
     Status put_now(const Status& checked, const Part& part);
-    Status write_now(const Part& part);
-    Status merge_now(const Part& part);
     Status write(const Agreed& agreed, Ends ends, bool durable);
     bool is_complete(const Agreed& agreed) const;
-    Status write_parts(Ends ends, std::int64_t& records);
+    Status write_parts(const Agreed& agreed, Ends ends, std::int64_t& records);
     Status end_write(Ends ends, std::int64_t records, bool durable, Status mine);
 
     FileContext& file_;

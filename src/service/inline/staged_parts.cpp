@@ -102,16 +102,18 @@ Status StagedParts::add(const Part& part, bool deferred) {
     return {};
 }
 
-Status StagedParts::pack_rest(const CollectiveWriter& collective, Ends ends,
+Status StagedParts::pack_rest(const CollectiveWriter& collective, const Agreed& agreed, Ends ends,
                               std::vector<Part>& rest, std::int64_t& records) {
     for (auto& [key, parts] : batch_.parts) {
-        const bool later =
-            parts.front().by_put && batch_.is_record(key.first) && ends != Ends::step;
-        if (later || collective.has(parts.front())) continue;
+        const bool ended =
+            parts.front().by_put ? ends_put(batch_, agreed, ends, key.first) : ends != Ends::put;
+        if (!ended || collective.has(parts.front())) continue;
         for (WaitingPart& part : parts) {
+            char* copy = nullptr;
             if (part.has_any() && part.packed == nullptr)
-                if (Status s = pack_now(Part(part), nullptr, part); !s.ok()) return s;
-            if (batch_.is_record(part.variable)) records = std::max(records, part.record + 1);
+                if (Status s = stage(Part(part), false, copies_, copy, part); !s.ok()) return s;
+            if (batch_.is_record(part.variable) && ends != Ends::put)
+                records = std::max(records, part.record + 1);
             if (part.has_any()) rest.push_back(part);
         }
     }

@@ -22,18 +22,18 @@ public:
     Status check_room(const Part& part, std::int64_t records);
     /// Adds a part. It replaces an earlier one of the same record by the same decomposition.
     Status add(const Part& part, bool deferred);
-    /// Packs a part at once.
-    /// @param copy  memory for the values; null: memory that is kept until the next drop()
-    Status pack_now(const Part& part, char* copy, WaitingPart& packed) {
-        return stage(part, false, copies_, copy, packed);
-    }
-    /// Packs deferred parts that are not written together.
-    /// @param rest     receives all parts of this rank that are not written together
-    /// @param records  raised to the number of records that these parts need
-    Status pack_rest(const CollectiveWriter& collective, Ends ends, std::vector<Part>& rest,
-                     std::int64_t& records);
+    /// Packs deferred parts of the unit that ends which are not written together.
+    /// @param rest     receives all parts of this rank and unit that are not written together
+    /// @param records  raised to the number of records that these parts need; a collective put
+    ///                 needs none, as its step ends later
+    Status pack_rest(const CollectiveWriter& collective, const Agreed& agreed, Ends ends,
+                     std::vector<Part>& rest, std::int64_t& records);
     /// Forgets the parts that are not from tw_put, after they were written.
     void drop();
+    /// Reuses the memory of packed copies if no part waits in it.
+    void reuse() {
+        if (batch_.waiting == 0) copies_.give_back();
+    }
     /// Returns the bytes allocated for copies.
     std::int64_t bytes() const { return step_copies_.bytes() + copies_.bytes(); }
 
