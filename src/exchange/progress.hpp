@@ -22,8 +22,9 @@ struct VariableRecord {
     auto operator<=>(const VariableRecord&) const = default;
 };
 
-/// The number of complete records, and the elements that were written of other records and, in a
-/// new file, of fixed-size variables. Everything else is complete.
+/// The number of complete records and of those that the file's header counts, and the elements that
+/// were written of other records and, in a new file, of fixed-size variables. Everything else is
+/// complete.
 class Progress {
 public:
     /// @param definitions  must outlive this object
@@ -31,6 +32,7 @@ public:
         : definitions_(definitions),
           existing_(existing),
           records_(existing.first),
+          counted_(existing.first),
           begun_(definitions.variables.size(), existing.is ? 1 : 0) {}
 
     /// Returns the number of complete records.
@@ -43,6 +45,10 @@ public:
             for (int v = 0; v < std::ssize(definitions_.variables); ++v)
                 if (definitions_.variables[v].record) written_.erase({v, records_});
     }
+
+    /// Returns the number of records that the header counts.
+    std::int64_t counted() const { return counted_; }
+    void note_counted(std::int64_t records) { counted_ = records; }
 
     /// Tests if there are values that must stay where no others replace them.
     bool has_values(const VariableRecord& of) const {
@@ -80,7 +86,7 @@ public:
 private:
     const Definitions& definitions_;
     Existing existing_;
-    std::int64_t records_;
+    std::int64_t records_, counted_;
     std::vector<char> begun_;  ///< fixed-size variables that have values
     std::map<VariableRecord, Ranges> written_;
 };

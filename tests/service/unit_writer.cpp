@@ -176,7 +176,7 @@ TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {
     EXPECT_EQ(o.done(1), 4);
     EXPECT_EQ(o.done(0), 2);
     EXPECT_EQ(*o.file.bytes, before);
-    EXPECT_EQ(o.unit_writer->rounds().records(), 1);
+    EXPECT_EQ(o.unit_writer->progress().counted(), 1);
     EXPECT_EQ(o.file.records, std::vector<std::int64_t>{1});
 }
 

@@ -123,7 +123,7 @@ public:
         return published;
     }
 
-    Status finish(bool durable) override {
+    Status finish(bool durable, std::int64_t& records) override {
         unit_queue_->drain();
         Status status = team_.agree(unit_queue_->region().failure());
         if (!status.ok()) {
@@ -137,7 +137,7 @@ public:
             const auto held = unit_writer_->hold();
             status = unit_writer_->state().failure();
             if (status.ok() && durable) status = storage_.sync();
-            records_ = unit_writer_->ended_records();
+            records = unit_writer_->progress().records();
         }
         status = team_.agree(status);
         if (status.ok() && unit_writer_ && unit_writer_->rounds().counts_records()) {
@@ -152,11 +152,14 @@ public:
     Status close(bool good, const LateAttributes& late) override {
         if (!good) count_written();
         if (unit_writer_) background_.remove(unit_writer_);
-        if (!good && unit_writer_) records_ = unit_writer_->rounds().records();
+        std::int64_t records = 0;
+        if (unit_writer_)
+            records =
+                good ? unit_writer_->progress().records() : unit_writer_->progress().counted();
         // Not every rank has a writer. With a file per writer, the record counts may differ after
         // an error.
-        if (!plan_.layout.grid.own_files) team_.all_reduce({&records_, 1}, Reduce::max);
-        Status status = team_.agree(storage_.close(records_, late));
+        if (!plan_.layout.grid.own_files) team_.all_reduce({&records, 1}, Reduce::max);
+        Status status = team_.agree(storage_.close(records, late));
         closed_ = true;
         return status;
     }

@@ -85,7 +85,6 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       target_(target),
       batch_(batch),
       progress_(file.definitions, file.existing),
-      counted_(progress_.records()),
       staged_(file, batch, target.order),
       writer_(file, target),
       collective_(file, batch, writer_, progress_) {}
@@ -116,7 +115,7 @@ void InlineService::begin_records() {
     target_.storage->begin_boxes();
     boxed_ = batch_.boxed = true;
     progress_.keep_records();
-    counted_ = progress_.records();
+    progress_.note_counted(progress_.records());
 }
 
 /// Treats all variables that a rank can write by itself as written, so that nothing overwrites
@@ -283,7 +282,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const Status misfit = batch_.first_misfit(puts || ends == Ends::step || boxed_);
     // Chunks that are written whole are written when the records are counted.
     const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
-    const bool counts = !puts && (records != counted_ || durable || whole);
+    const bool counts = !puts && (records != progress_.counted() || durable || whole);
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
                      durable, ends == Ends::file && target_.storage->closes_early());
@@ -292,7 +291,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;
     progress_.note_records(records);
-    counted_ = records;
+    progress_.note_counted(records);
     batch_.note_records(records);
     if (ends == Ends::step) {
         if (!writer_.spaces().record.places.empty()) ++batch_.record;
@@ -302,7 +301,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
 }
 
 Status InlineService::close(bool, bool good) {
-    return target_.storage->close(counted_, good ? file_.late : LateAttributes{});
+    return target_.storage->close(progress_.counted(), good ? file_.late : LateAttributes{});
 }
 
 void InlineService::add_figures(FileFigures& f) const {

@@ -44,8 +44,7 @@ private:
     FileContext& file_;
     Target& target_;
     Batch& batch_;
-    Progress progress_;     ///< on all ranks, but only writers know incomplete variables
-    std::int64_t counted_;  ///< records that the file's header counts
+    Progress progress_;  ///< on all ranks, but only writers know incomplete variables
     StagedParts staged_;
     SpaceWriter writer_;
     CollectiveWriter collective_;

@@ -82,7 +82,7 @@ Status FileOnServer::add_regions() {
 void FileOnServer::reply(const Status& status) {
     Answer own = place_.answer(status);
     if (unit_writer_) own.counts = unit_writer_->state().counts();
-    if (unit_writer_) own.records = unit_writer_->rounds().records();
+    if (unit_writer_) own.records = unit_writer_->progress().counted();
     if (place_.is_first()) own.map = plan_.map;
     place_.join(serial_, std::move(own));
 }
@@ -162,9 +162,8 @@ void FileOnServer::close(const std::vector<char>& body) {
     in(good, late);
     if (!good) (void)unit_writer_->count_written();
     unit_writer_->retire();
-    const std::int64_t records =
-        good ? unit_writer_->ended_records() : unit_writer_->rounds().records();
-    reply(place_.named(storage_->close(records, late)));
+    const Progress& progress = unit_writer_->progress();
+    reply(place_.named(storage_->close(good ? progress.records() : progress.counted(), late)));
 }
 
 // ---- between the servers ------------------------------------------------------------------------

@@ -129,7 +129,7 @@ public:
         tell(MessageKind::call, message_of(deadlock));
     }
 
-    Status finish(bool durable) override {
+    Status finish(bool durable, std::int64_t& records) override {
         unit_queue_->drain();
         Status status = team_.agree(unit_queue_->region().failure());
         Answer answer;
@@ -139,7 +139,7 @@ public:
         if (status.ok()) status = std::move(finished);
         if (status.ok()) status = ask(MessageKind::count_file, message_of(durable), answer);
         if (!status.ok()) unit_queue_->region().fail(status);
-        records_ = answer.records;
+        records = answer.records;
         return status;
     }
 

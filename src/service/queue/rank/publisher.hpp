@@ -34,17 +34,16 @@ public:
     /// Waits until everything that all ranks have published is in the file and its records are
     /// counted.
     /// @param durable  sync the data to the disk
+    /// @param records  receives the records of the file, if this rank knows them; some rank does
     /// @return the same on every rank
     /// @note Collective
-    virtual Status finish(bool durable) = 0;
+    virtual Status finish(bool durable, std::int64_t& records) = 0;
     /// Completes the file under its present name, after finish().
     /// @return the same on every rank
     /// @note Collective
     virtual Status close(bool good, const LateAttributes& late) = 0;
     /// Returns the counts of this rank's writer, or the sum of its servers.
     virtual WriteCounts counts() const = 0;
-    /// Returns the file's records that this rank knows after finish(). At least one rank knows all.
-    std::int64_t records() const { return records_; }
     virtual int writers() const = 0;
 
 protected:
@@ -76,7 +75,6 @@ protected:
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<UnitQueue> unit_queue_;
     FileSections spaces_;
-    std::int64_t records_ = 0;
     bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
 
 private:

@@ -150,7 +150,6 @@ Status QueueService::sync(bool durable) {
     Status mine = queue_rest(UnitKind::fixed);
     Status status = drain(durable);
     if (!status.ok()) return file_.keep(std::move(status));
-    if (batch_.boxed) batch_.note_records(publisher_->records());
     unit_.gather();
     return agree_on_misfits(std::move(mine));
 }
@@ -163,7 +162,10 @@ Status QueueService::fill(std::span<const int> variables) {
 /// Waits until everything is written.
 Status QueueService::drain(bool durable) {
     Stopwatch watch(drain_);
-    return publisher_->finish(durable);
+    std::int64_t records = 0;
+    Status status = publisher_->finish(durable, records);
+    if (status.ok() && batch_.boxed) batch_.note_records(records);
+    return status;
 }
 
 /// Publishes a mark, after which writers need no other unit. If ranks have ended different numbers

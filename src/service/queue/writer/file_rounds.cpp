@@ -6,17 +6,17 @@
 namespace thalweg::detail {
 
 FileRounds::FileRounds(Storage& storage, const ServicePlan& plan, UnitWriterSources& sources,
-                       UnitWriterEvents& events, bool counts, std::int64_t records)
+                       UnitWriterEvents& events, bool counts, Progress& progress)
     : storage_(storage),
       placement_(storage.placement()),
       plan_(plan),
       sources_(sources),
       events_(events),
       counts_(counts),
-      records_(records) {}
+      progress_(progress) {}
 
-void FileRounds::add(std::int64_t records, bool mark) {
-    open_.push_back({placement_ != nullptr ? placement_->packed() : 0, records, mark});
+void FileRounds::add(bool mark) {
+    open_.push_back({placement_ != nullptr ? placement_->packed() : 0, progress_.records(), mark});
 }
 
 bool FileRounds::first_is_in_file() const {
@@ -78,18 +78,19 @@ Status FileRounds::commit(bool& worked) {
         records = records_after_.front();
         records_after_.pop_front();
     }
-    if (records == this->records()) return {};
-    Status status = storage_.set_records(records, plan_.options.durable);
-    if (status.ok()) records_.store(records, std::memory_order_release);
+    return records == progress_.counted() ? Status{} : count(records, plan_.options.durable);
+}
+
+Status FileRounds::count(std::int64_t records, bool durable) {
+    Status status = storage_.set_records(records, durable);
+    if (status.ok()) progress_.note_counted(records);
     return status;
 }
 
-Status FileRounds::commit_all(std::int64_t records, bool durable) {
+Status FileRounds::commit_all(bool durable) {
     records_after_.clear();
     counted_ = done();
-    Status status = storage_.set_records(records, durable);
-    if (status.ok()) records_.store(records, std::memory_order_release);
-    return status;
+    return count(progress_.records(), durable);
 }
 
 }  // namespace thalweg::detail

@@ -83,7 +83,7 @@ UnitWriter::UnitWriter(ServicePlan plan, const FileSections& spaces, int writer,
       composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, progress_,
                 plan_.piece, &events),
       rounds_(storage, plan_, sources_, events, writer == 0 || plan_.layout.grid.own_files,
-              progress_.records()),
+              progress_),
       state_(plan_.rank, sources_, events) {}
 
 Status UnitWriter::add_region(const SegmentName& name) {
@@ -223,7 +223,7 @@ void UnitWriter::finish_write(Status status) {
 
 void UnitWriter::finish_round(bool mark) {
     // After an error the round is incomplete.
-    if (state_.stopped().ok()) rounds_.add(progress_.records(), mark);
+    if (state_.stopped().ok()) rounds_.add(mark);
 }
 
 /// Advances the rounds of the file. After an error, which is kept, only counts what is written.
@@ -249,7 +249,7 @@ bool UnitWriter::count_written() {
 Status UnitWriter::commit_all(bool durable) {
     const std::lock_guard lock(working_);
     if (Status status = state_.failure(); !status.ok()) return status;
-    return rounds_.commit_all(progress_.records(), durable);
+    return rounds_.commit_all(durable);
 }
 
 }  // namespace thalweg::detail

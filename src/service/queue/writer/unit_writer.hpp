@@ -45,9 +45,9 @@ public:
     /// @return true if there was something to do
     bool count_written();
 
-    /// Returns the number of records that this writer has written, regardless of other writers. The
-    /// caller must hold().
-    std::int64_t ended_records() const { return progress_.records(); }
+    /// Returns the records that this writer has written, regardless of other writers, and those
+    /// that it has counted. The caller must hold(), or have called retire().
+    const Progress& progress() const { return progress_; }
     const Layout& layout() const { return *layout_; }
 
 private:
