@@ -1,6 +1,4 @@
-// Tests the elements of lists within ranges and boxes: each element occurs once, in the same order
-// on every rank that has the list. Also compares copies in all directions with copies of single
-// elements.
+// Compares copies of the elements of lists, in all directions, with copies of single elements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -12,7 +10,6 @@
 #include "exchange/held_words.hpp"
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/parts.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -70,71 +67,7 @@ struct Sample {
             at[f] = i % file_shape[f];
         return at;
     }
-
-    template <class Visit>
-    void for_elements(const Box& part, Visit&& visit) const {
-        for (std::int64_t i = 0; i < volume(file_shape); ++i) {
-            const Index at = place(i);
-            bool inside = true;
-            for (int d = 0; d < part.nd; ++d)
-                inside &= at[d] >= part.low[d] && at[d] < part.low[d] + part.count[d];
-            if (inside) visit(i);
-        }
-    }
 };
-
-TEST(Lists, PartsOfARangeAreItsElementsOnce) {
-    Random random(3);
-    for (int k = 0; k < 300; ++k) {
-        const Sample s(random);
-        const std::int64_t n = volume(s.file_shape);
-        const std::int64_t cut = random.between(0, n);
-        std::multiset<std::int64_t> seen;
-        for (const ElementRange range : {ElementRange{0, cut}, ElementRange{cut, n}})
-            for_parts(s.file_shape, range, std::span(&s.held, 1),
-                      [&](const HeldBox&, const Box& part) {
-                          s.for_elements(part, [&](std::int64_t i) {
-                              seen.insert(i);
-                              EXPECT_GE(i, range.begin);
-                              EXPECT_LT(i, range.end);
-                          });
-                      });
-        EXPECT_EQ(std::set<std::int64_t>(seen.begin(), seen.end()), s.elements);
-        EXPECT_EQ(seen.size(), s.elements.size());
-    }
-}
-
-TEST(Lists, WhoIsToldOfAShareFindsTheSameParts) {
-    Random random(4);
-    for (int k = 0; k < 300; ++k) {
-        const Sample s(random);
-        FileSection space;
-        VariableSlot p;
-        p.shape = s.file_shape;
-        p.bytes = p.padded = volume(s.file_shape);
-        space.places.push_back(p);
-        space.bytes = p.bytes;
-        const std::int64_t a = random.below(p.bytes), b = random.between(a + 1, p.bytes);
-        const Share share(space, {{a, b}});
-        std::vector<Box> frames;
-        add_frames(share, 0, s.held, frames);
-        if (frames.empty()) continue;
-        std::vector<std::int64_t> words;
-        append_held(words, held_near(s.held, frames));
-        const std::int64_t* at = words.data();
-        const HeldBox told = parse_held(at, s.file_shape);
-        EXPECT_EQ(at, words.data() + words.size());
-        const auto parts = [&](const HeldBox& held) {
-            Numbers found;
-            for_parts(share, 0, {a, b}, {&held, 1}, [&](const HeldBox&, const Box& part) {
-                for (int d = 0; d < part.nd; ++d)
-                    found.insert(found.end(), {part.low[d], part.count[d]});
-            });
-            return found;
-        };
-        EXPECT_EQ(parts(told), parts(s.held));
-    }
-}
 
 TEST(Lists, CopiesGoWhereEachElementBelongs) {
     Random random(5);

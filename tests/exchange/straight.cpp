@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "support/decompose.hpp"
+#include "support/given.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::detail;
@@ -47,16 +48,13 @@ struct Sample {
     std::vector<Delivery> deliveries;
 
     Sample(std::vector<std::int64_t> shape, const Box& box, int variables = 1) {
-        Decomposition given;
+        std::vector<std::string> dims;
         for (std::size_t d = 0; d < shape.size(); ++d) {
-            given.dims.push_back(std::string(1, static_cast<char>('a' + d)));
+            dims.push_back(std::string(1, static_cast<char>('a' + d)));
             order.push_back(static_cast<int>(d));
         }
-        given.shape = shape;
-        given.halo_low = given.halo_high = std::vector<std::int64_t>(shape.size(), 0);
-        given.blocks = {box};
         const auto comm = make_serial_comm();
-        EXPECT_TRUE(make_decomposition(*comm, given, decomposition).ok());
+        EXPECT_TRUE(make_decomposition(*comm, given(dims, shape, {box}), decomposition).ok());
         arrays.assign(static_cast<std::size_t>(variables),
                       std::vector<std::int32_t>(static_cast<std::size_t>(box.volume()), -1));
         for (int v = 0; v < variables; ++v) {
@@ -84,20 +82,11 @@ struct Sample {
     }
 };
 
-Box box_of(std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
-    Box box;
-    for (std::size_t d = 0; d < low.size(); ++d) {
-        box.low[box.nd] = low[d];
-        box.count[box.nd++] = count[d];
-    }
-    return box;
-}
-
 }  // namespace
 
 TEST(Straight, CountsRuns) {
     const auto runs = [](std::vector<std::int64_t> low, std::vector<std::int64_t> count) {
-        Sample s({4, 5, 6}, box_of(std::move(low), std::move(count)));
+        Sample s({4, 5, 6}, box_of(low, count));
         const RunCounts counts = count_runs(s.space, s.deliveries);
         EXPECT_EQ(counts.against, 0);
         return std::pair(counts.runs, counts.bytes);
