@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "storage/storage.hpp"
-
 namespace thalweg::detail {
 
 FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes, FileSystemOptions way,
@@ -54,11 +52,6 @@ FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes, Fi
     }
     if (way.writers == "auto") way.writers = parallel ? "4/node" : "1/node";
     return way;
-}
-
-FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
-                                         FileSystemOptions asked) {
-    return choose_for_file_system(system, nodes, std::move(asked), has_pnetcdf());
 }
 
 }  // namespace thalweg::detail

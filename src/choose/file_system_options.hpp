@@ -6,6 +6,7 @@
 #include <string>
 
 #include "storage/posix/file_system.hpp"
+#include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
@@ -19,11 +20,9 @@ struct FileSystemOptions {
     std::string warning;
     bool direct = false;  ///< each rank writes its own data; `writers` is not used
 };
+
 /// Chooses the open options for a file system. @param pnetcdf  storage=pnetcdf is available
 FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
-                                         FileSystemOptions asked, bool pnetcdf);
-/// Chooses the open options among the storages that this build of the library has.
-FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes,
-                                         FileSystemOptions asked);
+                                         FileSystemOptions asked, bool pnetcdf = has_pnetcdf());
 
 }  // namespace thalweg::detail
