@@ -43,23 +43,6 @@ protected:
 
 }  // namespace
 
-TEST_F(Choose, ADiskOfOneNode) {
-    const Choice c = made();
-    EXPECT_EQ(c.storage, "posix");
-    EXPECT_EQ(c.method, "record");
-    EXPECT_EQ(c.service, "inline");
-    EXPECT_FALSE(c.writers_asked);
-    EXPECT_TRUE(c.remarks.empty());
-}
-
-TEST_F(Choose, OneWriterWhereNodesMayNotShareAFile) {
-    around.nodes = 4;
-    around.file_system.sharing = Sharing::unknown;
-    const Choice c = made();
-    EXPECT_TRUE(c.storage == "pnetcdf" || c.writers == "1");
-    EXPECT_FALSE(c.remarks.empty());
-}
-
 TEST_F(Choose, ServiceAutoTakesServersWhereThereAreSome) {
     options.service = "auto";
     around.servers = true;

@@ -83,18 +83,6 @@ TEST_F(Explain, WhatIsNotPossible) {
               std::string::npos);
     EXPECT_EQ(rows.count("writers"), 0U);
     options.method = "record";
-    rows = made();
-    EXPECT_EQ(rows["service"].value, "inline");
-    EXPECT_NE(rows["service"].reason.find("free processors on a node: 0"), std::string::npos);
-    around.room.processors = 8;
-    rows = made();
-    EXPECT_EQ(rows["service"].value, "background");
-    EXPECT_NE(rows["service"].reason.find("free processors on each node: 8"), std::string::npos);
-    options.service = "servers";
-    rows = made();
-    EXPECT_EQ(rows["service"].value, "inline");
-    EXPECT_NE(rows["service"].reason.find("no ranks are set aside"), std::string::npos);
-    options.service = "auto";
     around.servers = true;
     rows = made();
     EXPECT_EQ(rows["service"].value, "servers");

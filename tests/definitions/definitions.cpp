@@ -23,16 +23,6 @@ TEST(Names, AsNetcdfHasThem) {
     EXPECT_EQ(check_name("variable", std::string(257, 'x')).code, TW_EARG);
 }
 
-TEST(Attributes, AreReplacedInPlace) {
-    NamedList<Attribute> list;
-    list.set({"a", TW_CHAR, 1, {'x'}});
-    list.set({"b", TW_CHAR, 1, {'y'}});
-    list.set({"a", TW_CHAR, 2, {'z', 'z'}});
-    ASSERT_EQ(list.size(), 2U);
-    EXPECT_EQ(list[0].name, "a");
-    EXPECT_EQ(list[0].n, 2);
-}
-
 TEST(FillValue, AttributeOfTheSameTypeOrDefault) {
     Variable v;
     v.type = TW_SHORT;

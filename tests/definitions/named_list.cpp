@@ -55,14 +55,6 @@ TEST_P(Lengths, ElementsAreRemoved) {
     EXPECT_EQ(list_.find(name_of(1)), -1);
 }
 
-TEST_P(Lengths, AnElementIsRenamed) {
-    if (list_.empty()) return;
-    list_.rename(0, "other");
-    EXPECT_EQ(list_.find("other"), 0);
-    EXPECT_EQ(list_.find(name_of(0)), -1);
-    expect_found(1, GetParam());
-}
-
 TEST_P(Lengths, EveryElementIsRenamedAgainAndAgain) {
     const auto n = list_.size();
     for (const char* begin : {"a", "b", "c", "v"})

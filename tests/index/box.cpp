@@ -91,13 +91,6 @@ TEST(BoxesOfRange, WholeRowsAreOneBox) {
     EXPECT_EQ(boxes[0].count[0], 2);
 }
 
-TEST(BoxesOfRange, MostBoxesOfThreeDimensions) {
-    const auto boxes = boxes_of({3, 3, 3}, 1, 26);
-    ASSERT_EQ(boxes.size(), 5U);
-    const std::int64_t volumes[] = {2, 6, 9, 6, 2};
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(boxes[i].volume(), volumes[i]);
-}
-
 TEST(BoxesOfRange, BeyondTwoToThe31) {
     const Shape shape{70'000, 50'000, 3};  // 10.5e9 elements
     const std::int64_t begin = 3'000'000'001, end = 9'999'999'998;

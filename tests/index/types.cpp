@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
-#include <cstring>
-
 using namespace thalweg::detail;
 
 namespace {
@@ -15,20 +13,6 @@ T fill_of(tw_type type) {
     T value;
     default_fill(type, &value);
     return value;
-}
-
-TEST(Types, AreNetcdfs) {
-    EXPECT_EQ(TW_BYTE, NC_BYTE);
-    EXPECT_EQ(TW_CHAR, NC_CHAR);
-    EXPECT_EQ(TW_SHORT, NC_SHORT);
-    EXPECT_EQ(TW_INT, NC_INT);
-    EXPECT_EQ(TW_FLOAT, NC_FLOAT);
-    EXPECT_EQ(TW_DOUBLE, NC_DOUBLE);
-    EXPECT_EQ(TW_UBYTE, NC_UBYTE);
-    EXPECT_EQ(TW_USHORT, NC_USHORT);
-    EXPECT_EQ(TW_UINT, NC_UINT);
-    EXPECT_EQ(TW_INT64, NC_INT64);
-    EXPECT_EQ(TW_UINT64, NC_UINT64);
 }
 
 TEST(Types, SizesAndNames) {
@@ -55,23 +39,6 @@ TEST(Types, DefaultFillValues) {
     EXPECT_EQ(fill_of<unsigned>(TW_UINT), NC_FILL_UINT);
     EXPECT_EQ(fill_of<long long>(TW_INT64), NC_FILL_INT64);
     EXPECT_EQ(fill_of<unsigned long long>(TW_UINT64), NC_FILL_UINT64);
-}
-
-TEST(Types, BigEndian) {
-    unsigned char bytes[8];
-    const std::uint32_t word = 0x01020304;
-    std::memcpy(bytes, &word, 4);
-    to_big_endian(TW_UINT, bytes);
-    for (int i = 0; i < 4; ++i) EXPECT_EQ(bytes[i], i + 1);
-    const std::uint64_t wide = 0x0102030405060708;
-    std::memcpy(bytes, &wide, 8);
-    to_big_endian(TW_DOUBLE, bytes);
-    for (int i = 0; i < 8; ++i) EXPECT_EQ(bytes[i], i + 1);
-    bytes[0] = 7;
-    bytes[1] = 9;
-    to_big_endian(TW_CHAR, bytes);
-    EXPECT_EQ(bytes[0], 7);
-    EXPECT_EQ(bytes[1], 9);
 }
 
 }  // namespace
