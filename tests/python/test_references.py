@@ -13,7 +13,7 @@ from helpers import WORLD, field, rows
 
 sys.path.append(str(Path(__file__).parent.parent / "zarr"))
 
-from opened import compare, open_group, open_references
+from opened import compare, open_references
 
 # Sizes that are not copied into the references.
 NZ, NY, NX = 5, 60, 70
@@ -87,62 +87,12 @@ def test_formats(io, folder, form, service):
     on_root(lambda: check(path))
 
 
-@pytest.mark.parametrize(
-    "packing",
-    [
-        {"deflate": 1},
-        {"deflate": 5, "shuffle": False},
-        {"zstd": 3},
-        {"zstd": 1, "quantize": "bitround:4", "chunks": "z=2,y=50,x=33"},
-        {"chunks": "z=1,y=7"},
-    ],
-)
-def test_filters(io, folder, packing):
-    path = folder / "netcdf4.nc"
-    write(io, path, format="netcdf4", **packing)
-    on_root(lambda: check(path))
-
-
-@pytest.mark.parametrize(
-    "settings", [{"method": "serial"}, {"method": "tiles"}, {"method": "slabs"}, {"records": 0}]
-)
-def test_methods_and_no_records(io, folder, settings):
-    path = folder / "m.nc"
-    write(io, path, **settings)
-    on_root(lambda: check(path))
-
-
 @pytest.mark.parametrize("form", ["cdf2", "netcdf4"])
 @pytest.mark.parametrize("service", ["inline", "background"])
 def test_while_a_file_is_written(io, folder, form, service):
     path = folder / "live.nc"
     write(io, path, publish="live", format=form, service=service, sync=True)
     on_root(lambda: check(path))
-
-
-def test_appending(io, folder):
-    path = folder / "a.nc"
-    j, nj = rows(NY)
-    cells = io.decompose(z=NZ, y=NY, x=NX, start=(0, j, 0), count=(NZ, nj, NX))
-
-    def put(f, steps):
-        f.define("T", "f4", "time z y x", cells)
-        for k in steps:
-            f["T"] = field(NZ, NY, NX, seed=k, dtype="f4")[:, j : j + nj]
-            f.end_step()
-
-    with io.create(path) as f:
-        put(f, [0, 1])
-    on_root(lambda: check(path))
-    f = io.open(path, "a")
-    put(f, [2])
-    f.close()
-    on_root(lambda: check(path))
-
-    def three():
-        assert open_group(f"{path}.json")["T"].shape[0] == 3
-
-    on_root(three)
 
 
 def test_a_file_that_is_replaced(io, folder):

@@ -115,27 +115,6 @@ def test_memory(io, folder, deferred):
         assert np.array_equal(values, T), form
 
 
-def test_halo_and_order(io, folder):
-    """Tests a declared halo, and a memory order that differs from the file's."""
-    T = field(NY, NX, NZ)
-    j0, nj = rows(NY)
-    cells = io.decompose(
-        [("lev", NZ), ("lon", NX), ("lat", NY)],
-        start=(0, 0, j0),
-        count=(NZ, NX, nj),
-        halo={"lon": 1, "lat": (2, 1)},
-    )
-    assert cells.array_shape() == (NZ, NX + 2, nj + 3)
-    inner = np.ascontiguousarray(T[j0 : j0 + nj].transpose(2, 1, 0))
-    whole = np.pad(inner, [(0, 0), (1, 1), (2, 1)])
-    with io.create(folder / "h.nc") as f:
-        f.define("T", "f8", "time lat lon lev", cells)
-        for values in (inner, whole):
-            f["T"] = values
-            f.end_step()
-    assert np.array_equal(as_netcdf4(folder / "h.nc", "T"), [T, T])
-
-
 def test_boxes_and_padding(io, folder):
     T = field(8, 4)
     boxes = [((j, 0), (min(2, 8 - j), 4)) for j in range(0, 8, 2)][WORLD.rank :: WORLD.size]
@@ -150,20 +129,6 @@ def test_boxes_and_padding(io, folder):
     assert np.array_equal(as_netcdf4(folder / "b.nc", "T"), T)
     with io.open(folder / "b.nc") as f:
         assert np.array_equal(f.get("T", cells)[: len(boxes)], values[: len(boxes)])
-
-
-def test_list(io, folder):
-    T = field(NZ, 20)
-    mine = np.arange(20)[::-1][WORLD.rank :: WORLD.size]
-    owned = io.decompose_list(lev=NZ, cell=20, listed="cell", indices=np.append(mine, -1))
-    assert owned.array_shape() == (NZ, len(mine) + 1)
-    values = np.append(T[:, mine], np.full((NZ, 1), 9.0), axis=1)
-    with io.create(folder / "l.nc") as f:
-        f.define("T", "f8", "cell lev", owned)
-        f["T"] = values
-    assert np.array_equal(as_netcdf4(folder / "l.nc", "T"), T.T)
-    with io.open(folder / "l.nc") as f:
-        assert np.array_equal(f.get("T", owned)[:, :-1], T[:, mine])
 
 
 def test_records_and_boxes(io, folder):
@@ -407,41 +372,6 @@ def test_arrays_freed_before_they_are_written(io, folder):
         assert watched() is None
     assert (as_netcdf4(folder / "k.nc", "a") == 1).all()
     assert (as_netcdf4(folder / "k.nc", "b") == 2).all()
-
-
-def test_appending(io, folder):
-    T = field(4, NY, dtype="f4")
-    cells = io.split(lat=NY)
-    (j0,), (nj,) = cells.boxes[0]
-    path = folder / "p.nc"
-    with io.create(path) as f:
-        f.define("T", "f4", "time lat", cells)
-        for record in (0, 3, 3):
-            f["T"] = T[record, j0 : j0 + nj]
-            f.end_step()
-    with io.open(path, "a") as f:
-        assert f.records == 3
-        f.define("T", "f4", "time lat", cells)
-        f.attrs["history"] = "continued"
-        f.set_record(1, drop_later=True)
-        for record in (1, 2, 3):
-            f["T"] = T[record, j0 : j0 + nj]
-            f.end_step()
-    assert np.array_equal(as_netcdf4(path, "T"), T)
-    with io.open(path) as f:
-        assert f.attrs["history"] == "continued"
-
-
-def test_netcdf4_filters(io, folder):
-    T = field(2, NY, NX, dtype="f4")
-    cells = io.split(lat=NY, lon=NX)
-    (j0, i0), (nj, ni) = cells.boxes[0]
-    with io.create(folder / "z.nc", format="netcdf4", deflate=1) as f:
-        f.define("T", "f4", "time lat lon", cells, deflate=4, chunks={"lat": 3})
-        for values in T:
-            f["T"] = values[j0 : j0 + nj, i0 : i0 + ni]
-            f.end_step()
-    assert np.array_equal(as_netcdf4(folder / "z.nc", "T"), T)
 
 
 LISTS = """

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests data sets: Thalweg and xarray's own engines read each other's files."""
 
-import cftime
 import netCDF4
 import numpy as np
 import pandas as pd
@@ -213,15 +212,6 @@ def test_compression(io, folder, part):
         found = theirs["T"].encoding
         assert (found["zlib"], found["complevel"], found["chunksizes"]) == (True, 2, (1, NY, NX))
         assert found["_FillValue"] == -1
-
-
-def test_times_of_other_calendars(io, folder):
-    times = xr.date_range("2000-02-28", periods=3, calendar="360_day", use_cftime=True)
-    ds = xr.Dataset({"x": ("time", np.arange(3.0))}, coords={"time": times})
-    ds.thalweg.write(folder / "c.nc", io)
-    with xr.open_dataset(folder / "c.nc", engine="thalweg", session=io) as ours:
-        same(ours.load(), ds)
-        assert isinstance(ours["time"].values[0], cftime.Datetime360Day)
 
 
 def test_times_that_start_elsewhere_on_each_rank(io, folder):
