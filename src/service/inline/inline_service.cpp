@@ -29,7 +29,7 @@ bool can_write_box(const FileContext& file, const Target& target, const Part& pa
 constexpr std::int64_t records_as_before = -1;
 
 Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
-    Status status = catch_errors([&] { return storage.set_records(records, durable); });
+    Status status = storage.set_records(records, durable);
     if (status.ok()) status = storage.catch_up();
     return status.ok() && closes ? storage.close_early() : status;
 }

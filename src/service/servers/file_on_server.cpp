@@ -31,7 +31,8 @@ Status FileOnServer::create() {
     return status.ok() ? place_.all_do([&] { return set_up(); }) : status;
 }
 
-/// Creates the storage.
+/// Creates the storage. If there is no memory for it on one server, the job ends, because the
+/// others wait.
 /// @note Collective over the servers
 Status FileOnServer::create_storage() {
     StorageOptions options = plan_.options;
@@ -39,13 +40,11 @@ Status FileOnServer::create_storage() {
     const int its_node = server_roles.node_of(server_roles.servers().front());
     options.beside_header_writer = its_node == place_.node;
     options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
-    Status status = catch_errors([&] {
-        return options.existing.is ? storage_->open(place_.peers, plan_.path, definitions_, options,
-                                                    true, plan_.map)
-                                   : storage_->create(place_.peers, plan_.data_path, definitions_,
-                                                      options, true, plan_.map);
-    });
-    return place_.named(std::move(status));
+    return place_.named(
+        options.existing.is
+            ? storage_->open(place_.peers, plan_.path, definitions_, options, true, plan_.map)
+            : storage_->create(place_.peers, plan_.data_path, definitions_, options, true,
+                               plan_.map));
 }
 
 /// Makes the queue that takes the units of the ranks.

@@ -103,7 +103,7 @@ public:
         if (!lone_) return true;
         if (unit_queue_->published() == before)
             tell_failure();
-        else if (Status status = catch_errors([&] { return send(unit_part); }); !status.ok())
+        else if (!catch_errors([&] { send(unit_part); }).ok())
             fail(failure(TW_ENOMEM, "{}: out of memory for the messages to the servers (rank {})",
                          OfFile{plan_.path}, OfRank{team_.rank()}));
         return true;
@@ -176,7 +176,7 @@ private:
     void tell_failure() { tell(MessageKind::failed, message_of(unit_queue_->region().failure())); }
 
     /// Sends a unit to all servers.
-    Status send(const UnitPart& unit_part) {
+    void send(const UnitPart& unit_part) {
         const auto& variables = plan_.definitions->variables;
         const std::vector<int>& servers = port_.server_roles().servers();
         const UnitPart packed =
@@ -187,7 +187,6 @@ private:
             port_.transport().send(servers[w], MessageKind::unit_parts, plan_.serial,
                                    std::move(message));
         }
-        return {};
     }
 
     /// Returns the number of units whose messages all servers have used. After an error, the rank
