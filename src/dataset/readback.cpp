@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "service/bits.hpp"
+#include "base/bits.hpp"
 
 namespace thalweg::detail {
 

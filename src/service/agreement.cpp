@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
 #include "service/batch.hpp"
-#include "service/bits.hpp"
+#include "base/bits.hpp"
 
 namespace thalweg::detail {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/packed_values.hpp"
+#include "exchange/part.hpp"
 #include "exchange/progress.hpp"
 #include "layout/layout.hpp"
 #include "storage/file_sections.hpp"

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/bits.hpp"
 #include "base/words.hpp"
 #include "comm/node_exchange.hpp"
 #include "exchange/held_words.hpp"
@@ -55,7 +56,7 @@ std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
 }
 
 Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                       std::span<const FileSection> spaces, WriterSet& met) {
+                       std::span<const FileSection> spaces, std::span<std::int64_t> met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
     Status mine = catch_errors([&] {
@@ -67,7 +68,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
                 places[s][view_of_[spaces[s].places[p].variable]].push_back(p);
         for (int v = 0; v < std::ssize(views_); ++v) {
             for (const auto& [w, boxes] : find_near(layout, spaces, places, v)) {
-                met.add(w);
+                set_bit(met, w);
                 const int rank = writers[w];
                 if (topology.node_of[rank] != topology.node) append_boxes(words[rank], v, boxes);
             }
@@ -89,7 +90,7 @@ Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>&
                     });
             return {};
         });
-    team.reduce_on_node(met.words(), Reduce::bit_or);
+    team.reduce_on_node(met, Reduce::bit_or);
     return mine;
 }
 

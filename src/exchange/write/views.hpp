@@ -12,18 +12,6 @@
 
 namespace thalweg::detail {
 
-/// A set of writers, with a bit for each.
-class WriterSet {
-public:
-    explicit WriterSet(std::size_t writers = 0) : words_((writers + 63) / 64, 0) {}
-    void add(std::size_t w) { words_[w / 64] |= std::uint64_t(1) << (w % 64); }
-    bool has(std::size_t w) const { return !words_.empty() && words_[w / 64] >> (w % 64) & 1; }
-    std::span<std::int64_t> words() { return words_; }
-
-private:
-    std::vector<std::int64_t> words_;
-};
-
 /// The elements that the ranks hold of all variables with one decomposition and one order of
 /// dimensions.
 struct View {
@@ -47,7 +35,7 @@ public:
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                    std::span<const FileSection> spaces, WriterSet& met);
+                    std::span<const FileSection> spaces, std::span<std::int64_t> met);
 
     const View& of(int variable) const { return views_[view_of_[variable]]; }
     const Variable& variable(int at) const { return definitions_.variables[at]; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/bits.hpp"
 #include "exchange/write/pieces.hpp"
 #include "exchange/write/stream_pass.hpp"
 
@@ -18,14 +19,13 @@ std::unique_ptr<WritePipeline> WritePipeline::make(Team& team, Packers& packers,
                                                    const StreamOptions& options, Status& status) {
     // Writers in whose share ranks of this node hold elements. The node's own writers get a lane in
     // any case, so the set stays empty if no other node's writers get data.
-    WriterSet met(writers.size());
+    std::vector<std::int64_t> met;
     std::unique_ptr<WritePipeline> stream(
         new WritePipeline(team, packers, layout, definitions, holdings, order));
     if (!options.fill_only && team.topology().nodes > 1) {
+        met.resize((writers.size() + 63) / 64);
         Status own = stream->views_.exchange(team, layout, writers, spaces, met);
         if (status.ok()) status = std::move(own);
-    } else {
-        met = WriterSet();
     }
     stream->add_lanes(writers, met);
     status = stream->place_lanes(arena, spaces, options, std::move(status));
@@ -34,11 +34,11 @@ std::unique_ptr<WritePipeline> WritePipeline::make(Team& team, Packers& packers,
 
 /// Adds a lane for each writer on this node, and for each writer elsewhere in whose share the
 /// node's ranks have elements.
-void WritePipeline::add_lanes(const std::vector<int>& writers, const WriterSet& met) {
+void WritePipeline::add_lanes(const std::vector<int>& writers, std::span<const std::int64_t> met) {
     lanes_.all.clear();
     for (std::size_t w = 0; w < writers.size(); ++w) {
         WriteLane lane(team_, w, writers[w], counts_);
-        if (lane.local || met.has(w)) lanes_.all.push_back(std::move(lane));
+        if (lane.local || has_bit(met, w)) lanes_.all.push_back(std::move(lane));
     }
     for (WriteLane& lane : lanes_.all)
         if (lane.local && lane.mine) lanes_.own = &lane;

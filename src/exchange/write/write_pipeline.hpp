@@ -65,7 +65,7 @@ private:
     WritePipeline(Team& team, Packers& packers, const Layout& layout,
                   const Definitions& definitions, const Holdings& holdings, Order order)
         : team_(team), packers_(packers), layout_(layout), views_(definitions, holdings, order) {}
-    void add_lanes(const std::vector<int>& writers, const WriterSet& met);
+    void add_lanes(const std::vector<int>& writers, std::span<const std::int64_t> met);
     Status place_lanes(Memory& arena, std::span<const FileSection> spaces,
                        const StreamOptions& options, Status mine);
     void touch_slots(Memory& arena, std::span<const FileSection> spaces) const;

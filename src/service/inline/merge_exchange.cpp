@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/bits.hpp"
 #include "exchange/pack/dense.hpp"
-#include "service/bits.hpp"
 
 namespace thalweg::detail {
 

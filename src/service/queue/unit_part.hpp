@@ -14,7 +14,7 @@
 #include "decomposition/decomposition.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/held_words.hpp"
-#include "exchange/packed_values.hpp"
+#include "exchange/part.hpp"
 #include "layout/layout.hpp"
 #include "service/queue/packed_boxes.hpp"
 #include "storage/file_sections.hpp"

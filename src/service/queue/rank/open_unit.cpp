@@ -8,7 +8,7 @@
 #include "exchange/pack/dense.hpp"
 #include "exchange/pack/pack.hpp"
 #include "exchange/parts.hpp"
-#include "service/bits.hpp"
+#include "base/bits.hpp"
 #include "service/queue/rank/queue_plan.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 
 #include "definitions/fill.hpp"
 #include "exchange/pack/dense.hpp"
-#include "service/bits.hpp"
+#include "base/bits.hpp"
 #include "service/classify.hpp"
 
 namespace thalweg::detail {

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
 #include "base/trace.hpp"
-#include "service/bits.hpp"
+#include "base/bits.hpp"
 
 namespace thalweg::detail {
 

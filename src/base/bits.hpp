@@ -1,4 +1,4 @@
-// Bits of variables in words, as ranks combine them.
+// Bits in words, as ranks combine them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
