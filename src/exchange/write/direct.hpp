@@ -16,7 +16,7 @@ namespace thalweg::detail {
 
 class Direct {
 public:
-    /// @param budget  bytes of the buffer; spaces that need more are written in rounds
+    /// @param budget  bytes of the buffer; sections that need more are written in rounds
     Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
            std::int64_t budget)
         : team_(team),

@@ -18,7 +18,7 @@
 namespace thalweg::detail {
 
 /// The arguments of a pass that writes a space; see Stream::run.
-struct SpacePass {
+struct SectionPass {
     const FileSection& space;
     std::int64_t base;
     std::int64_t record;
@@ -29,10 +29,10 @@ struct SpacePass {
 
 class PiecePacker {
 public:
-    PiecePacker(const Views& views, Packers& packers, const SpacePass& pass)
+    PiecePacker(const Views& views, Packers& packers, const SectionPass& pass)
         : views_(views), packers_(packers), pass_(pass) {}
 
-    const SpacePass& pass() const { return pass_; }
+    const SectionPass& pass() const { return pass_; }
     /// Returns the record; -1 if the space is that of the fixed-size variables.
     std::int64_t record() const;
     /// Returns the number of bytes that this rank has of a piece.
@@ -67,7 +67,7 @@ private:
 
     const Views& views_;
     Packers& packers_;
-    const SpacePass& pass_;
+    const SectionPass& pass_;
 };
 
 }  // namespace thalweg::detail

@@ -88,11 +88,11 @@ private:
 
 }  // namespace
 
-ShareWriter::ShareWriter(const Definitions& definitions, const FileSections& spaces,
+ShareWriter::ShareWriter(const Definitions& definitions, const FileSections& sections,
                          const Layout& layout, int writer, Storage& storage, Progress& progress,
                          std::int64_t piece, BetweenPieces* pause)
     : definitions_(definitions),
-      spaces_(spaces),
+      sections_(sections),
       layout_(layout),
       writer_(writer),
       storage_(storage),
@@ -116,7 +116,7 @@ Status ShareWriter::merge(const VariableRecord& of, std::span<const PackedValues
         covered &= b->held.list == nullptr && !b->within;
     }
     stretches = joined(std::move(stretches));
-    Work fresh{spaces_.of(v.record).place_of(variable), {}, boxes};
+    Work fresh{sections_.of(v.record).place_of(variable), {}, boxes};
     Work known = fresh;
     known.covered = covered;
     if (progress_.is_complete(of)) {
@@ -143,8 +143,8 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
                           bool fresh) {
     if (std::all_of(work.begin(), work.end(), [](const Work& w) { return w.ranges.empty(); }))
         return {};
-    const FileSection& space = spaces_.of(records);
-    const std::int64_t base = spaces_.base(records, record);
+    const FileSection& space = sections_.of(records);
+    const std::int64_t base = sections_.base(records, record);
     const Share share = layout_.share(writer_, space, base);
     std::vector<char> covered(space.places.size(), 0);
     std::map<std::size_t, OverlapScan> scans;

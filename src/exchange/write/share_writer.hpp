@@ -33,7 +33,7 @@ public:
 
     /// @param progress  what was written of the file
     /// @param pause     called between pieces; may be null
-    ShareWriter(const Definitions& definitions, const FileSections& spaces, const Layout& layout,
+    ShareWriter(const Definitions& definitions, const FileSections& sections, const Layout& layout,
                 int writer, Storage& storage, Progress& progress, std::int64_t piece,
                 BetweenPieces* pause);
     ShareWriter(const ShareWriter&) = delete;
@@ -53,7 +53,7 @@ private:
               const PackedValues& box);
 
     const Definitions& definitions_;
-    const FileSections& spaces_;
+    const FileSections& sections_;
     const Layout& layout_;
     int writer_;
     Storage& storage_;

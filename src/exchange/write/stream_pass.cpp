@@ -126,7 +126,7 @@ void StreamPass::receive_pieces(WriteLane& lane, std::int64_t k) {
 }
 
 Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
-    const SpacePass& pass = packer_.pass();
+    const SectionPass& pass = packer_.pass();
     std::vector<Chunk> chunks;
     lanes_.boxes.clear();
     if (lane.piece(k).size() > 0)

@@ -31,14 +31,14 @@ Views::Views(const Definitions& definitions, const Holdings& holdings, Order ord
 /// writer must know. Of lists, only the runs in the writer's share are included. A writer whose
 /// share has no element of a list is left out.
 std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
-                                                     std::span<const FileSection> spaces,
+                                                     std::span<const FileSection> sections,
                                                      std::span<const Places> places,
                                                      int view) const {
     const std::vector<HeldBox>& own = views_[view].holding->held;
     std::set<int> met;
-    for (std::size_t s = 0; s < spaces.size(); ++s)
+    for (std::size_t s = 0; s < sections.size(); ++s)
         for (const std::size_t place : places[s][view])
-            for (const HeldBox& held : own) layout.add_writers(spaces[s], place, held.box, met);
+            for (const HeldBox& held : own) layout.add_writers(sections[s], place, held.box, met);
     std::map<int, std::vector<HeldBox>> near;
     for (const int w : met) {
         if (!own.front().list) {
@@ -46,8 +46,8 @@ std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
             continue;
         }
         std::vector<Box> frames;
-        for (std::size_t s = 0; s < spaces.size(); ++s) {
-            const Share share = layout.reach(w, spaces[s]);
+        for (std::size_t s = 0; s < sections.size(); ++s) {
+            const Share share = layout.reach(w, sections[s]);
             for (const std::size_t p : places[s][view]) add_frames(share, p, own.front(), frames);
         }
         if (!frames.empty()) near[w] = {held_near(own.front(), frames)};
@@ -56,18 +56,18 @@ std::map<int, std::vector<HeldBox>> Views::find_near(const Layout& layout,
 }
 
 Status Views::exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                       std::span<const FileSection> spaces, std::span<std::int64_t> met) {
+                       std::span<const FileSection> sections, std::span<std::int64_t> met) {
     const Topology& topology = team.topology();
     std::vector<Packet> packets;
     Status mine = catch_errors([&] {
         // message to each writer, by the writer's rank
         std::map<int, std::vector<std::int64_t>> words;
-        std::vector<Places> places(spaces.size(), Places(views_.size()));
-        for (std::size_t s = 0; s < spaces.size(); ++s)
-            for (std::size_t p = 0; p < spaces[s].places.size(); ++p)
-                places[s][view_of_[spaces[s].places[p].variable]].push_back(p);
+        std::vector<Places> places(sections.size(), Places(views_.size()));
+        for (std::size_t s = 0; s < sections.size(); ++s)
+            for (std::size_t p = 0; p < sections[s].places.size(); ++p)
+                places[s][view_of_[sections[s].places[p].variable]].push_back(p);
         for (int v = 0; v < std::ssize(views_); ++v) {
-            for (const auto& [w, boxes] : find_near(layout, spaces, places, v)) {
+            for (const auto& [w, boxes] : find_near(layout, sections, places, v)) {
                 set_bit(met, w);
                 const int rank = writers[w];
                 if (topology.node_of[rank] != topology.node) append_boxes(words[rank], v, boxes);

@@ -35,7 +35,7 @@ public:
      * @note Collective
      */
     Status exchange(Team& team, const Layout& layout, const std::vector<int>& writers,
-                    std::span<const FileSection> spaces, std::span<std::int64_t> met);
+                    std::span<const FileSection> sections, std::span<std::int64_t> met);
 
     const View& of(int variable) const { return views_[view_of_[variable]]; }
     const Variable& variable(int at) const { return definitions_.variables[at]; }
@@ -48,7 +48,7 @@ private:
     using Places = std::vector<std::vector<std::size_t>>;
 
     std::map<int, std::vector<HeldBox>> find_near(const Layout& layout,
-                                                  std::span<const FileSection> spaces,
+                                                  std::span<const FileSection> sections,
                                                   std::span<const Places> places, int view) const;
 
     const Definitions& definitions_;

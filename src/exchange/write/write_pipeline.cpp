@@ -10,13 +10,11 @@
 
 namespace thalweg::detail {
 
-std::unique_ptr<WritePipeline> WritePipeline::make(Team& team, Packers& packers, Memory& arena,
-                                                   const Layout& layout,
-                                                   const std::vector<int>& writers,
-                                                   const Definitions& definitions,
-                                                   const Holdings& holdings,
-                                                   std::span<const FileSection> spaces, Order order,
-                                                   const StreamOptions& options, Status& status) {
+std::unique_ptr<WritePipeline> WritePipeline::make(
+    Team& team, Packers& packers, Memory& arena, const Layout& layout,
+    const std::vector<int>& writers, const Definitions& definitions, const Holdings& holdings,
+    std::span<const FileSection> sections, Order order, const StreamOptions& options,
+    Status& status) {
     // Writers in whose share ranks of this node hold elements. The node's own writers get a lane in
     // any case, so the set stays empty if no other node's writers get data.
     std::vector<std::int64_t> met;
@@ -24,11 +22,11 @@ std::unique_ptr<WritePipeline> WritePipeline::make(Team& team, Packers& packers,
         new WritePipeline(team, packers, layout, definitions, holdings, order));
     if (!options.fill_only && team.topology().nodes > 1) {
         met.resize((writers.size() + 63) / 64);
-        Status own = stream->views_.exchange(team, layout, writers, spaces, met);
+        Status own = stream->views_.exchange(team, layout, writers, sections, met);
         if (status.ok()) status = std::move(own);
     }
     stream->add_lanes(writers, met);
-    status = stream->place_lanes(arena, spaces, options, std::move(status));
+    status = stream->place_lanes(arena, sections, options, std::move(status));
     return status.ok() ? std::move(stream) : nullptr;
 }
 
@@ -48,7 +46,7 @@ void WritePipeline::add_lanes(const std::vector<int>& writers, std::span<const s
 /// @param mine  this rank's own failure so far
 /// @return the same on every rank
 /// @note Collective
-Status WritePipeline::place_lanes(Memory& arena, std::span<const FileSection> spaces,
+Status WritePipeline::place_lanes(Memory& arena, std::span<const FileSection> sections,
                                   const StreamOptions& options, Status mine) {
     const Topology& topology = team_.topology();
     const std::int64_t lanes = lanes_.all.size(), members = std::ssize(topology.members);
@@ -83,21 +81,21 @@ Status WritePipeline::place_lanes(Memory& arena, std::span<const FileSection> sp
         words += control;
         slots.memory += slots.count * slots.capacity;
     }
-    touch_slots(arena, spaces);
+    touch_slots(arena, sections);
     return {};
 }
 
 /// Touches the pages that the node's writers will use, before the first pass: touching them one by
 /// one costs several times the copy into them. Each rank touches a part. A writer touches all pages
 /// of its own slots, because it will read all of them.
-void WritePipeline::touch_slots(Memory& arena, std::span<const FileSection> spaces) const {
+void WritePipeline::touch_slots(Memory& arena, std::span<const FileSection> sections) const {
     constexpr std::size_t most_mapped = std::size_t(9) << 20;
     const std::size_t members = team_.topology().members.size();
     const std::size_t place = team_.topology().node_rank;
     for (const WriteLane& lane : lanes_.all) {
         if (!lane.local) continue;
         std::int64_t most = 0;  // bytes of a pass
-        for (const FileSection& space : spaces) {
+        for (const FileSection& space : sections) {
             std::int64_t bytes = 0;
             const Share share = layout_.share(lane.writer, space, 0);
             for (const Extent& e : share.extents()) bytes += e.size();
@@ -126,7 +124,7 @@ void WritePipeline::prepare() {
 Status WritePipeline::run(const FileSection& space, std::int64_t base, std::int64_t record,
                           std::span<const Action> actions, std::span<const Part* const> parts,
                           Storage& storage, std::span<std::int64_t> misfits) {
-    const SpacePass pass{space, base, record, actions, parts, misfits};
+    const SectionPass pass{space, base, record, actions, parts, misfits};
     const PiecePacker packer(views_, packers_, pass);
     std::vector<char> wanted;
     for (const Action action : actions) wanted.push_back(action != Action::skip);

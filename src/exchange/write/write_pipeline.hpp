@@ -28,7 +28,7 @@ public:
     /**
      * Plans the exchange of all variables of a file.
      * @param writers  world rank of each of the layout's writers
-     * @param spaces   the file's spaces
+     * @param sections   the file's sections
      * @param arena    memory of the node, `options.budget` bytes or more
      * @param status   this rank's own failure so far; becomes that of all ranks
      * @note Collective
@@ -38,7 +38,7 @@ public:
                                                const std::vector<int>& writers,
                                                const Definitions& definitions,
                                                const Holdings& holdings,
-                                               std::span<const FileSection> spaces, Order order,
+                                               std::span<const FileSection> sections, Order order,
                                                const StreamOptions& options, Status& status);
 
     /// Prepares a pass. Between this call and the pass, all ranks must have waited for each other,
@@ -66,9 +66,9 @@ private:
                   const Definitions& definitions, const Holdings& holdings, Order order)
         : team_(team), packers_(packers), layout_(layout), views_(definitions, holdings, order) {}
     void add_lanes(const std::vector<int>& writers, std::span<const std::int64_t> met);
-    Status place_lanes(Memory& arena, std::span<const FileSection> spaces,
+    Status place_lanes(Memory& arena, std::span<const FileSection> sections,
                        const StreamOptions& options, Status mine);
-    void touch_slots(Memory& arena, std::span<const FileSection> spaces) const;
+    void touch_slots(Memory& arena, std::span<const FileSection> sections) const;
 
     Team& team_;
     Packers& packers_;
