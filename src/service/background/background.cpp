@@ -80,7 +80,7 @@ public:
           background_(background),
           writer_ranks_(writers),
           storage_(storage) {
-        spaces_ = make_spaces(*plan.definitions, map);
+        sections_ = make_spaces(*plan.definitions, map);
     }
 
     ~BackgroundFile() override {
@@ -183,7 +183,7 @@ private:
         plan_.rank = team_.rank();
         plan_.local_writer = own - local.begin();
         plan_.node_writers = local.size();
-        unit_writer_ = std::make_shared<UnitWriter>(plan_, spaces_, *own, storage_, *this);
+        unit_writer_ = std::make_shared<UnitWriter>(plan_, sections_, *own, storage_, *this);
         for (const SegmentName& name : names)
             if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
         if (team_.topology().nodes > 1) {
@@ -301,7 +301,7 @@ private:
             Packet packet;
             packet.rank = rank;
             // With boxes, every rank may know of more records.
-            if (append_clipped(packed, *layout_, w, spaces_, variables, packet.bytes) || boxed_)
+            if (append_clipped(packed, *layout_, w, sections_, variables, packet.bytes) || boxed_)
                 packets.push_back(std::move(packet));
         }
     }

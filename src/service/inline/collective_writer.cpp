@@ -136,7 +136,7 @@ std::int64_t CollectiveWriter::records_after(const Agreed& agreed, Ends ends, bo
         if (batch_.is_record(p.variable)) records = std::max(records, p.record + 1);
     // Each step is a record in a file that only tw_put writes.
     const bool ends_record = ends == Ends::step && (batch_.step_is_open(agreed) || !boxed);
-    if (ends_record && !writer_.spaces().record.places.empty())
+    if (ends_record && !writer_.sections().record.places.empty())
         records = std::max(records, batch_.record + 1);
     return records;
 }
@@ -183,7 +183,7 @@ bool CollectiveWriter::keep_writable() {
 }
 
 Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
-    Status status = write_space(false, 0, fill_fixed);
+    Status status = write_section(false, 0, fill_fixed);
     const auto next = [&](std::int64_t after) {  // Returns the next record that has a put.
         const std::int64_t fresh = std::max(after, progress_.records());
         std::int64_t first = fresh < records ? fresh : INT64_MAX;
@@ -193,7 +193,7 @@ Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
         return first;
     };
     for (std::int64_t r = next(0); r != INT64_MAX; r = next(r + 1)) {
-        Status own = write_space(true, r, r >= progress_.records() && r < records);
+        Status own = write_section(true, r, r >= progress_.records() && r < records);
         if (status.ok()) status = std::move(own);
     }
     for (const WholePut& p : puts_) progress_.add_all({p.variable, p.record});
@@ -203,7 +203,7 @@ Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
 
 /// Writes one space.
 /// @param fill  write fill values to places that were not put now and not written before
-Status CollectiveWriter::write_space(bool records, std::int64_t record, bool fill) {
+Status CollectiveWriter::write_section(bool records, std::int64_t record, bool fill) {
     writer_.begin_pass(records);
     const std::span<const VariableSlot> places = writer_.places();
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -215,7 +215,7 @@ Status CollectiveWriter::write_space(bool records, std::int64_t record, bool fil
     for (const WholePut& p : puts_) {
         if (p.record != record || batch_.is_record(p.variable) != records) continue;
         const bool has = p.part != nullptr && p.part->has_any();
-        writer_.set(writer_.spaces().of(records).place_of(p.variable), Action::data,
+        writer_.set(writer_.sections().of(records).place_of(p.variable), Action::data,
                     has ? p.part : nullptr);
     }
     return writer_.write(record, batch_.misfits);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exchange/progress.hpp"
-#include "service/inline/space_writer.hpp"
+#include "service/inline/section_writer.hpp"
 
 namespace thalweg::detail {
 
@@ -20,7 +20,7 @@ inline bool ends_put(const Batch& batch, const Agreed& agreed, Ends ends, std::s
 
 class CollectiveWriter {
 public:
-    CollectiveWriter(FileContext& file, Batch& batch, SpaceWriter& writer, Progress& progress)
+    CollectiveWriter(FileContext& file, Batch& batch, SectionWriter& writer, Progress& progress)
         : file_(file), batch_(batch), writer_(writer), progress_(progress) {}
 
     /**
@@ -52,11 +52,11 @@ private:
     void add_puts(const Agreed& agreed, Ends ends);
     bool merges(const WholePut& put) const;
     bool keep_writable();
-    Status write_space(bool records, std::int64_t record, bool fill);
+    Status write_section(bool records, std::int64_t record, bool fill);
 
     FileContext& file_;
     Batch& batch_;
-    SpaceWriter& writer_;
+    SectionWriter& writer_;
     Progress& progress_;
     std::vector<WholePut> puts_;  ///< sorted by variable and record
 };

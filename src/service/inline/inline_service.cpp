@@ -205,7 +205,7 @@ Status InlineService::fill(std::span<const int> variables) {
     } else {
         writer_.begin_pass(false);
         for (const int v : variables)
-            writer_.set(writer_.spaces().of(false).place_of(v),
+            writer_.set(writer_.sections().of(false).place_of(v),
                         classify({.has_values = progress_.has_values({v, 0}),
                                   .ends = true,
                                   .hole = writer_.fills(v)}));
@@ -249,7 +249,7 @@ bool InlineService::is_complete(const Agreed& agreed) const {
 Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     const bool rest = collective_.find(agreed, ends, boxed_);
     const bool merges = rest || (merge_ && ends == Ends::file);
-    if (merges && !merge_) merge_.emplace(file_, target_, writer_.spaces(), progress_);
+    if (merges && !merge_) merge_.emplace(file_, target_, writer_.sections(), progress_);
     std::int64_t records = collective_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records() : records;
@@ -294,7 +294,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     progress_.note_counted(records);
     batch_.note_records(records);
     if (ends == Ends::step) {
-        if (!writer_.spaces().record.places.empty()) ++batch_.record;
+        if (!writer_.sections().record.places.empty()) ++batch_.record;
         ++file_.figures.steps;
     }
     return status;

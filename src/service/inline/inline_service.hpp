@@ -46,7 +46,7 @@ private:
     Batch& batch_;
     Progress progress_;  ///< on all ranks, but only writers know incomplete variables
     StagedParts staged_;
-    SpaceWriter writer_;
+    SectionWriter writer_;
     CollectiveWriter collective_;
     /// Writes parts that are not written together. Created on all ranks when the first such part is
     /// put.

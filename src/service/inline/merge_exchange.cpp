@@ -59,26 +59,29 @@ std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValue
     return rounds;
 }
 
-MergeExchange::MergeExchange(FileContext& file, Target& target, const FileSections& spaces,
+MergeExchange::MergeExchange(FileContext& file, Target& target, const FileSections& sections,
                              Progress& progress)
-    : file_(file), target_(target), spaces_(spaces), layout_(make_layout(layout_of(file, target))) {
+    : file_(file),
+      target_(target),
+      sections_(sections),
+      layout_(make_layout(layout_of(file, target))) {
     const std::vector<int>& writers = target.writers;
     const auto mine = std::find(writers.begin(), writers.end(), file.team.rank());
     if (mine == writers.end()) return;
     constexpr std::int64_t usual_piece = 2 << 20;
-    composer_.emplace(file.definitions, are_whole(file.holdings), spaces, *layout_,
-                      static_cast<int>(mine - writers.begin()), *target.storage, progress,
-                      file.options.piece > 0 ? file.options.piece : usual_piece, nullptr);
+    record_writer_.emplace(file.definitions, are_whole(file.holdings), sections, *layout_,
+                           static_cast<int>(mine - writers.begin()), *target.storage, progress,
+                           file.options.piece > 0 ? file.options.piece : usual_piece, nullptr);
 }
 
 Status MergeExchange::fill(std::span<const int> variables) {
-    if (!composer_) return {};
+    if (!record_writer_) return {};
     UnitPart unit;
     unit.head.kind = UnitKind::fill;
     unit.head.boxed = true;
     unit.put.assign((file_.definitions.variables.size() + 63) / 64, 0);
     for (const int v : variables) set_bit(unit.put, v);
-    return composer_->write({&unit, 1});
+    return record_writer_->write({&unit, 1});
 }
 
 /// Returns the boxes of packed parts.
@@ -95,13 +98,13 @@ std::vector<PackedValues> MergeExchange::boxes_of(std::span<const Part> parts) c
 }
 
 /// Writes this rank's own boxes, without a message.
-Status MergeExchange::compose(std::vector<PackedValues> boxes) {
+Status MergeExchange::write_own(std::vector<PackedValues> boxes) {
     UnitPart unit;
     unit.head.kind = UnitKind::boxes;
     unit.head.rank = file_.team.rank();
     unit.entries = std::move(boxes);
     for (PackedValues& box : unit.entries) box.within.reset();
-    return composer_->write({&unit, 1});
+    return record_writer_->write({&unit, 1});
 }
 
 /// Makes a message to each writer whose share has some of the boxes.
@@ -113,7 +116,7 @@ std::vector<Packet> MergeExchange::cut(std::vector<PackedValues> boxes) const {
     std::vector<Packet> packets;
     for (std::size_t w = 0; w < target_.writers.size() && !unit_part.entries.empty(); ++w) {
         Packet packet{target_.writers[w], {}};
-        if (append_clipped(unit_part, *layout_, w, spaces_, file_.definitions.variables,
+        if (append_clipped(unit_part, *layout_, w, sections_, file_.definitions.variables,
                            packet.bytes))
             packets.push_back(std::move(packet));
     }
@@ -124,9 +127,9 @@ Status MergeExchange::write(std::span<const Part> parts, std::int64_t records, b
     const std::vector<Variable>& variables = file_.definitions.variables;
     std::vector<PackedValues> boxes = boxes_of(parts);
     Status mine;
-    if (file_.team.size() == 1) {  // the composer reads the parts themselves
-        if (composer_) mine = compose(std::move(boxes));
-        return mine.ok() && composer_ ? end(records, last) : mine;
+    if (file_.team.size() == 1) {  // the writer reads the parts themselves
+        if (record_writer_) mine = write_own(std::move(boxes));
+        return mine.ok() && record_writer_ ? end(records, last) : mine;
     }
     std::int64_t bytes = 0;
     for (const PackedValues& box : boxes) bytes += message_bytes(box, variables);
@@ -153,9 +156,9 @@ Status MergeExchange::write(std::span<const Part> parts, std::int64_t records, b
         received = exchange_by_nodes(file_.team, sent, have);
         const Status moved = file_.team.agree(have ? Status{} : out_of_memory());
         if (!moved.ok()) return moved;
-        if (status.ok() && composer_) status = catch_errors([&] { return merge(received); });
+        if (status.ok() && record_writer_) status = catch_errors([&] { return merge(received); });
     }
-    return status.ok() && composer_ ? end(records, last) : status;
+    return status.ok() && record_writer_ ? end(records, last) : status;
 }
 
 /// Writes this writer's share of the parts received from all ranks.
@@ -168,7 +171,7 @@ Status MergeExchange::merge(const std::vector<Packet>& received) {
     std::stable_sort(
         unit_parts.begin(), unit_parts.end(),
         [](const UnitPart& a, const UnitPart& b) { return a.head.rank < b.head.rank; });
-    return composer_->write(unit_parts);
+    return record_writer_->write(unit_parts);
 }
 
 /// Completes records, and with `last` the file.
@@ -177,7 +180,7 @@ Status MergeExchange::end(std::int64_t records, bool last) {
     unit.head.kind = last ? UnitKind::last : UnitKind::fixed;
     unit.head.boxed = true;
     unit.head.records = records;
-    return composer_->write({&unit, 1});
+    return record_writer_->write({&unit, 1});
 }
 
 }  // namespace thalweg::detail

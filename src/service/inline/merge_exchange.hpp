@@ -12,7 +12,7 @@
 
 #include "comm/node_exchange.hpp"
 #include "exchange/part.hpp"
-#include "service/queue/writer/composer.hpp"
+#include "service/queue/writer/record_writer.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
@@ -29,9 +29,9 @@ std::vector<std::vector<PackedValues>> cut_to_rounds(std::span<const PackedValue
 class MergeExchange {
 public:
     /// Local.
-    /// @param spaces    the file's spaces
+    /// @param sections    the file's sections
     /// @param progress  what was written of the file
-    MergeExchange(FileContext& file, Target& target, const FileSections& spaces,
+    MergeExchange(FileContext& file, Target& target, const FileSections& sections,
                   Progress& progress);
 
     /// Fills elements of fixed-size variables that were never put, in this writer's share. Local.
@@ -50,15 +50,15 @@ public:
 private:
     std::vector<PackedValues> boxes_of(std::span<const Part> parts) const;
     std::vector<Packet> cut(std::vector<PackedValues> boxes) const;
-    Status compose(std::vector<PackedValues> boxes);
+    Status write_own(std::vector<PackedValues> boxes);
     Status merge(const std::vector<Packet>& received);
     Status end(std::int64_t records, bool last);
 
     FileContext& file_;
     Target& target_;
-    const FileSections& spaces_;
+    const FileSections& sections_;
     std::unique_ptr<Layout> layout_;
-    std::optional<Composer> composer_;  ///< set on writers
+    std::optional<RecordWriter> record_writer_;  ///< set on writers
 };
 
 }  // namespace thalweg::detail

@@ -5,9 +5,9 @@
 // (QueueMemory), and UnitQueue publishes the unit when the step ends, in tw_sync and tw_close (a
 // mark), and in the middle of a step if boxes fill the queue. Folder `writer` runs on a thread of a
 // rank (background) or on a server: UnitWriter takes units of all ranks (UnitWriterSources) in the
-// order in which they were published, Composer writes this writer's share of them, and FileRounds
-// counts the records that all writers have written. Both sides use only the memory of this header;
-// unit parts of ranks on other nodes reach a writer as messages.
+// order in which they were published, RecordWriter writes this writer's share of them, and
+// FileRounds counts the records that all writers have written. Both sides use only the memory of
+// this header; unit parts of ranks on other nodes reach a writer as messages.
 //
 // A rank waits in UnitQueue for writers only: for room, until all writers of its node are done with
 // its oldest unit; while max_units units are published; and in tw_sync and tw_close. A writer

@@ -108,7 +108,7 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
 }
 
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
-                    const FileSections& spaces, std::span<const Variable> variables,
+                    const FileSections& sections, std::span<const Variable> variables,
                     std::vector<char>& message) {
     UnitPart clipped;
     clipped.head = unit_part.head;
@@ -125,8 +125,8 @@ bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
     Clips clips;
     for (const PackedValues& e : unit_part.entries) {
         const Variable& v = variables[e.variable];
-        const FileSection& space = spaces.of(v.record);
-        const std::int64_t base = spaces.base(v.record, e.record);
+        const FileSection& space = sections.of(v.record);
+        const std::int64_t base = sections.base(v.record, e.record);
         const std::size_t place = space.place_of(e.variable);
         const Share share = layout.share(writer, space, base);
         const VariableSlot& p = share.space().places[place];

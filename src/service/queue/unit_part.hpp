@@ -87,7 +87,7 @@ UnitHead head_of(const char* descriptor);
 /// contain several such parts.
 /// @return true if there are any elements
 bool append_clipped(const UnitPart& unit_part, const Layout& layout, int writer,
-                    const FileSections& spaces, std::span<const Variable> variables,
+                    const FileSections& sections, std::span<const Variable> variables,
                     std::vector<char>& message);
 /// Returns the head of the first unit part of a message.
 inline UnitHead head_of(std::span<const char> message) { return head_of(message.data() + 8); }

@@ -18,9 +18,9 @@ Status FileOnServer::describe(const std::vector<char>& body) {
     storage_ = make_storage(plan_.storage);
     if (grid.own_files)
         storage_ = make_tile_storage(std::move(storage_), grid,
-                                     place_.writer < grid.parts() ? place_.writer : -1, plan_.path);
-    const bool inspects = place_.server_roles.nodes() > 1 &&
-                          place_.server_roles.servers_of(place_.node).front() == place_.writer;
+                                     node_.writer < grid.parts() ? node_.writer : -1, plan_.path);
+    const bool inspects = node_.server_roles.nodes() > 1 &&
+                          node_.server_roles.servers_of(node_.node).front() == node_.writer;
     return inspects ? check_identity(plan_.data_path, plan_.options.claimed) : Status{};
 }
 
@@ -28,7 +28,7 @@ Status FileOnServer::create() {
     const TraceFile file(path());
     const Span span("open");
     Status status = create_storage();
-    return status.ok() ? place_.all_do([&] { return set_up(); }) : status;
+    return status.ok() ? node_.all_do([&] { return set_up(); }) : status;
 }
 
 /// Creates the storage. If there is no memory for it on one server, the job ends, because the
@@ -36,39 +36,39 @@ Status FileOnServer::create() {
 /// @note Collective over the servers
 Status FileOnServer::create_storage() {
     StorageOptions options = plan_.options;
-    const ServerRoles& server_roles = place_.server_roles;
+    const ServerRoles& server_roles = node_.server_roles;
     const int its_node = server_roles.node_of(server_roles.servers().front());
-    options.beside_header_writer = its_node == place_.node;
+    options.beside_header_writer = its_node == node_.node;
     options.all_beside = static_cast<int>(server_roles.servers_of(its_node).size()) - 1;
-    return place_.named(
+    return node_.named(
         options.existing.is
-            ? storage_->open(place_.peers, plan_.path, definitions_, options, true, plan_.map)
-            : storage_->create(place_.peers, plan_.data_path, definitions_, options, true,
+            ? storage_->open(node_.peers, plan_.path, definitions_, options, true, plan_.map)
+            : storage_->create(node_.peers, plan_.data_path, definitions_, options, true,
                                plan_.map));
 }
 
 /// Makes the queue that takes the units of the ranks.
 Status FileOnServer::set_up() {
-    const ServerRoles& server_roles = place_.server_roles;
-    spaces_ = make_spaces(definitions_, plan_.map);
-    const auto local = server_roles.servers_of(place_.node);
-    plan_.rank = place_.transport.address();
-    plan_.local_writer = std::ranges::find(local, place_.writer) - local.begin();
+    const ServerRoles& server_roles = node_.server_roles;
+    sections_ = make_spaces(definitions_, plan_.map);
+    const auto local = server_roles.servers_of(node_.node);
+    plan_.rank = node_.transport.address();
+    plan_.local_writer = std::ranges::find(local, node_.writer) - local.begin();
     plan_.node_writers = 0;  // servers report to the first one by messages
-    unit_writer_ = std::make_unique<UnitWriter>(plan_, spaces_, place_.writer, *storage_, *this);
+    unit_writer_ = std::make_unique<UnitWriter>(plan_, sections_, node_.writer, *storage_, *this);
     if (Status status = add_regions(); !status.ok()) return status;
-    for (const int sender : server_roles.senders(place_.writer))
+    for (const int sender : server_roles.senders(node_.writer))
         unit_writer_->sources().add_sender(sender);
-    if (place_.is_first() && place_.below.size() > 0) unit_writer_->rounds().others_have(0);
+    if (node_.is_first() && node_.below.size() > 0) unit_writer_->rounds().others_have(0);
     return {};
 }
 
 /// Adds the regions of this node's ranks.
 Status FileOnServer::add_regions() {
-    const ServerRoles& server_roles = place_.server_roles;
-    for (const int address : server_roles.models_of(place_.node)) {
+    const ServerRoles& server_roles = node_.server_roles;
+    for (const int address : server_roles.models_of(node_.node)) {
         SegmentName name;
-        if (!place_.node_table.read(server_roles.place_of(address), serial_, name))
+        if (!node_.node_table.read(server_roles.place_of(address), serial_, name))
             return failure(TW_EINTERNAL, "{}: the queue of rank {} is not known", path(),
                            OfRank{server_roles.number_of(address)});
         if (Status s = unit_writer_->add_region(name); !s.ok()) return s;
@@ -79,11 +79,11 @@ Status FileOnServer::add_regions() {
 // ---- commands -----------------------------------------------------------------------------------
 
 void FileOnServer::reply(const Status& status) {
-    Answer own = place_.answer(status);
+    Answer own = node_.answer(status);
     if (unit_writer_) own.counts = unit_writer_->state().counts();
     if (unit_writer_) own.records = unit_writer_->progress().counted();
-    if (place_.is_first()) own.map = plan_.map;
-    place_.join(serial_, std::move(own));
+    if (node_.is_first()) own.map = plan_.map;
+    node_.join(serial_, std::move(own));
 }
 
 void FileOnServer::handle(Message& message) {
@@ -131,7 +131,7 @@ void FileOnServer::finish() {
     if (status.ok() && unit_writer_->rounds().marks() < finish_->marks) return;
     if (status.ok() && finish_->durable) {
         const auto held = unit_writer_->hold();
-        status = place_.named(storage_->sync());
+        status = node_.named(storage_->sync());
     }
     finish_.reset();
     if (!status.ok()) {
@@ -146,7 +146,7 @@ void FileOnServer::finish() {
 void FileOnServer::count() {
     if (!count_durable_) return;
     if (unit_writer_->state().failure().ok() && !unit_writer_->rounds().all_have()) return;
-    const Status status = place_.named(unit_writer_->commit_all(*count_durable_));
+    const Status status = node_.named(unit_writer_->commit_all(*count_durable_));
     count_durable_.reset();
     if (!status.ok()) unit_writer_->state().fail(status);
     reply(status);
@@ -162,7 +162,7 @@ void FileOnServer::close(const std::vector<char>& body) {
     if (!good) (void)unit_writer_->count_written();
     unit_writer_->retire();
     const Progress& progress = unit_writer_->progress();
-    reply(place_.named(storage_->close(good ? progress.records() : progress.counted(), late)));
+    reply(node_.named(storage_->close(good ? progress.records() : progress.counted(), late)));
 }
 
 // ---- between the servers ------------------------------------------------------------------------
@@ -170,24 +170,25 @@ void FileOnServer::close(const std::vector<char>& body) {
 /// Limits the data that wait on slower servers to two units: the one being written there, and the
 /// next.
 bool FileOnServer::may_forward() {
-    return under_way_ < 2 * std::ssize(place_.server_roles.servers());
+    return under_way_ < 2 * std::ssize(node_.server_roles.servers());
 }
 
 void FileOnServer::forward(std::span<const UnitPart> unit_parts) {
-    for (const int w : place_.fed) {
+    for (const int w : node_.fed) {
         std::vector<char> message;
         for (const UnitPart& p : unit_parts)
-            append_clipped(p, unit_writer_->layout(), w, spaces_, definitions_.variables, message);
+            append_clipped(p, unit_writer_->layout(), w, sections_, definitions_.variables,
+                           message);
         Span span("send");
         span.bytes(message.size());
-        place_.transport.send(place_.server_roles.servers()[w], MessageKind::unit_parts, serial_,
-                              std::move(message));
+        node_.transport.send(node_.server_roles.servers()[w], MessageKind::unit_parts, serial_,
+                             std::move(message));
         ++under_way_;
     }
 }
 
 void FileOnServer::accepted(int sender) {
-    place_.transport.send(sender, MessageKind::accepted, serial_, {});
+    node_.transport.send(sender, MessageKind::accepted, serial_, {});
 }
 
 void FileOnServer::between_pieces() {
@@ -205,13 +206,13 @@ void FileOnServer::report() {
 /// others.
 void FileOnServer::give_room(const Message& message) {
     const auto word = WireReader(message.body).get<std::int64_t>();
-    if (!place_.is_first()) {
+    if (!node_.is_first()) {
         storage_->placement()->give_room(word);
         room_asked_ = false;
         return;
     }
-    place_.transport.send(message.from, MessageKind::room, serial_,
-                          message_of(storage_->placement()->take_room(word)));
+    node_.transport.send(message.from, MessageKind::room, serial_,
+                         message_of(storage_->placement()->take_room(word)));
 }
 
 /// Requests room in the file for packed chunks, which are written once there is room. For servers
@@ -222,15 +223,15 @@ void FileOnServer::ask_for_room() {
     const std::int64_t bytes = placement->room_wanted();
     if (bytes == 0) return;
     room_asked_ = true;
-    place_.transport.send(place_.server_roles.servers().front(), MessageKind::room, serial_,
-                          message_of(bytes));
+    node_.transport.send(node_.server_roles.servers().front(), MessageKind::room, serial_,
+                         message_of(bytes));
 }
 
 /// Informs all servers of the first error, and also the ranks that share memory with no server.
 /// @param from  address of the sender; -1: the error occurred here
 void FileOnServer::spread_failure(const Status& status, int from) {
     if (std::exchange(failed_, true)) return;
-    place_.spread(MessageKind::failed, serial_, message_of(status), from);
+    node_.spread(MessageKind::failed, serial_, message_of(status), from);
 }
 
 }  // namespace thalweg::detail

@@ -16,8 +16,8 @@ namespace thalweg::detail {
 
 class FileOnServer final : public UnitWriterEvents {
 public:
-    FileOnServer(ServerNode& place, BetweenPieces& pause, std::int64_t serial)
-        : place_(place), pause_(pause), serial_(serial), news_(place, serial) {}
+    FileOnServer(ServerNode& node, BetweenPieces& pause, std::int64_t serial)
+        : node_(node), pause_(pause), serial_(serial), news_(node, serial) {}
 
     /// Reads the file's description, before create().
     Status describe(const std::vector<char>& body);
@@ -44,7 +44,7 @@ public:
     /// Closes the file, and answers.
     void close(const std::vector<char>& body);
 
-    bool forwards() const override { return !place_.fed.empty(); }
+    bool forwards() const override { return !node_.fed.empty(); }
     bool may_forward() override;
     /// Sends data of this node's ranks to the writers of other nodes. The servers of a node share
     /// these writers among them.
@@ -71,13 +71,13 @@ private:
         bool durable;
     };
 
-    ServerNode& place_;
+    ServerNode& node_;
     BetweenPieces& pause_;
     std::int64_t serial_;
     Definitions definitions_;
     ServicePlan plan_;
     std::unique_ptr<Storage> storage_;
-    FileSections spaces_;
+    FileSections sections_;
     std::unique_ptr<UnitWriter> unit_writer_;
     std::optional<Finish> finish_;  ///< a finish_file that is not yet answered
     /// A count_file that waits for reports of the other servers: sync the count to the disk?

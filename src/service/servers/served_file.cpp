@@ -92,7 +92,7 @@ public:
         Status status = ask(MessageKind::open_file, std::move(description), answer);
         if (!status.ok()) return status;
         broadcast(team_.world(), answer.map, 0);
-        spaces_ = make_spaces(*plan_.definitions, answer.map);
+        sections_ = make_spaces(*plan_.definitions, answer.map);
         return {};
     }
 
@@ -183,7 +183,7 @@ private:
             with_data(unit_part, unit_queue_->memory().base(), variables, *plan_.boxes);
         for (std::size_t w = 0; w < servers.size(); ++w) {
             std::vector<char> message;
-            append_clipped(packed, *layout_, w, spaces_, variables, message);
+            append_clipped(packed, *layout_, w, sections_, variables, message);
             port_.transport().send(servers[w], MessageKind::unit_parts, plan_.serial,
                                    std::move(message));
         }

@@ -45,14 +45,14 @@ void Server::between_pieces() {
         while (take_message()) {
         }
     } catch (const std::exception&) {
-        end_serving(place_.peers, exception_status());
+        end_serving(node_.peers, exception_status());
     }
 }
 
 bool Server::take_message() {
     Message message;
     try {
-        if (!place_.transport.receive(message)) return false;
+        if (!node_.transport.receive(message)) return false;
     } catch (const std::bad_alloc&) {
         fail_files(exception_status());  // receive() will return the message again, later
         return false;
@@ -65,7 +65,7 @@ bool Server::take_message() {
 /// Stops all files with an error, as their messages may occupy the memory that is lacking.
 void Server::fail_files(const Status& why) {
     const Status status =
-        failure(why.code, "{} on a server (rank {})", why.text, OfRank{place_.transport.address()});
+        failure(why.code, "{} on a server (rank {})", why.text, OfRank{node_.transport.address()});
     for (auto& [serial, file] : files_) file.fail(status);
 }
 
@@ -73,19 +73,19 @@ void Server::fail_files(const Status& why) {
 /// servers may wait for them.
 void Server::pass_on(const Message& message) {
     if (message.kind == MessageKind::end_session)
-        return place_.send_below(message.kind, message.file, message.body);
+        return node_.send_below(message.kind, message.file, message.body);
     if (!is_command(message.kind)) return;
     const auto found = files_.find(message.file);
     const bool all = message.kind != MessageKind::count_file ||
                      (found != files_.end() && found->second.own_files());
-    place_.expect(message.file, all ? 1 + place_.below.size() : 1);
-    if (all) place_.send_below(message.kind, message.file, message.body);
+    node_.expect(message.file, all ? 1 + node_.below.size() : 1);
+    if (all) node_.send_below(message.kind, message.file, message.body);
 }
 
 void Server::handle(Message& message) {
     switch (message.kind) {
         case MessageKind::end_session: ended_ = true; return;
-        case MessageKind::reply: return place_.join(message.file, value_in<Answer>(message.body));
+        case MessageKind::reply: return node_.join(message.file, value_in<Answer>(message.body));
         case MessageKind::open_file:
             if (open_order_ == nullptr) return open(message);
             return opening_.push_back(std::move(message));
@@ -104,21 +104,21 @@ void Server::handle(Message& message) {
 
 /// Answers a command for a file that does not exist.
 void Server::refuse(std::int64_t file) {
-    place_.join(file, place_.answer(failure(TW_EINTERNAL, "no such file on the server")));
+    node_.join(file, node_.answer(failure(TW_EINTERNAL, "no such file on the server")));
 }
 
 /// Creates a file together with the other servers, and answers.
 void Server::open(const Message& message) {
     FileOnServer* file = nullptr;
-    Status status = place_.all_do([&]() -> Status {
+    Status status = node_.all_do([&]() -> Status {
         const std::int64_t serial = message.file;
-        file = &files_.try_emplace(serial, place_, *this, serial).first->second;
+        file = &files_.try_emplace(serial, node_, *this, serial).first->second;
         return file->describe(message.body);
     });
     if (status.ok()) status = file->create();
     if (status.ok()) return file->reply(status);
     files_.erase(message.file);
-    place_.join(message.file, place_.answer(status));
+    node_.join(message.file, node_.answer(status));
 }
 
 /// Opens the next file when its turn comes; for servers of several sessions.

@@ -63,7 +63,7 @@ public:
     /// @param node_table  memory of this node
     Server(const ServerRoles& server_roles, int writer, Transport& transport, Comm& peers,
            const NodeTable& node_table)
-        : place_(server_roles, writer, transport, peers, node_table) {}
+        : node_(server_roles, writer, transport, peers, node_table) {}
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
@@ -77,7 +77,7 @@ public:
     /// @return true if there was something to do
     bool work();
     /// Tests if the session has ended and nothing is left to do.
-    bool ended() const { return ended_ && place_.transport.idle(); }
+    bool ended() const { return ended_ && node_.transport.idle(); }
 
     /// Receives messages while a step is written.
     void between_pieces() override;
@@ -92,7 +92,7 @@ private:
     bool open_in_turn();
     void close(const Message& message);
 
-    ServerNode place_;
+    ServerNode node_;
     std::map<std::int64_t, FileOnServer> files_;
     std::int64_t working_ = -1;       ///< number of the file that work() is writing; -1: none
     std::vector<Message> postponed_;  ///< postponed closes of that file

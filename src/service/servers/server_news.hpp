@@ -15,8 +15,8 @@ namespace thalweg::detail {
 class ServerNews {
 public:
     /// @param file  serial number of the file
-    ServerNews(const ServerNode& place, std::int64_t file)
-        : place_(place), file_(file), rounds_(place.below.size(), 0) {}
+    ServerNews(const ServerNode& node, std::int64_t file)
+        : node_(node), file_(file), rounds_(node.below.size(), 0) {}
 
     /// Takes the report of a server below this one: the number of rounds written, and the places of
     /// their chunks.
@@ -33,7 +33,7 @@ public:
     void spread_calls(const UnitWriterSources& sources);
 
 private:
-    const ServerNode& place_;
+    const ServerNode& node_;
     std::int64_t file_;
     /// For each server below this one, the smallest number of rounds of that server and of the
     /// servers below it.

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bits.hpp"
 #include "base/trace.hpp"
 #include "exchange/pack/dense.hpp"
 #include "exchange/pack/pack.hpp"
 #include "exchange/parts.hpp"
-#include "base/bits.hpp"
 #include "service/queue/rank/queue_plan.hpp"
 
 namespace thalweg::detail {

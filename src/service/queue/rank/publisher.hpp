@@ -74,7 +74,7 @@ protected:
     ServicePlan plan_;
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<UnitQueue> unit_queue_;
-    FileSections spaces_;
+    FileSections sections_;
     bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
 
 private:

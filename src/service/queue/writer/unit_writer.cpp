@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bits.hpp"
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
 #include "base/trace.hpp"
-#include "base/bits.hpp"
 
 namespace thalweg::detail {
 
@@ -72,7 +72,7 @@ Status check_units(std::span<const UnitPart> unit_parts, const ServicePlan& plan
 
 }  // namespace
 
-UnitWriter::UnitWriter(ServicePlan plan, const FileSections& spaces, int writer, Storage& storage,
+UnitWriter::UnitWriter(ServicePlan plan, const FileSections& sections, int writer, Storage& storage,
                        UnitWriterEvents& events)
     : plan_(std::move(plan)),
       layout_(make_layout(plan_.layout)),
@@ -80,8 +80,8 @@ UnitWriter::UnitWriter(ServicePlan plan, const FileSections& spaces, int writer,
       events_(events),
       sources_(*plan_.definitions, plan_.local_writer),
       progress_(*plan_.definitions, plan_.options.existing),
-      composer_(*plan_.definitions, plan_.whole, spaces, *layout_, writer, storage, progress_,
-                plan_.piece, &events),
+      record_writer_(*plan_.definitions, plan_.whole, sections, *layout_, writer, storage,
+                     progress_, plan_.piece, &events),
       rounds_(storage, plan_, sources_, events, writer == 0 || plan_.layout.grid.own_files,
               progress_),
       state_(plan_.rank, sources_, events) {}
@@ -172,7 +172,7 @@ bool UnitWriter::take_boxes() {
     const std::size_t own = unit_parts.size();
     open(false);
     if (taken.empty()) return false;
-    finish_write(composer_.write(unit_parts));
+    finish_write(record_writer_.write(unit_parts));
     if (events_.forwards() && own > 0) events_.forward({unit_parts.data(), own});
     for (UnitSource* s : taken) take(*s);
     return true;
@@ -207,8 +207,8 @@ bool UnitWriter::work_units() {
 void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return;
     if (Status status = check_units(unit_parts, plan_); !status.ok()) return state_.fail(status);
-    Status status = composer_.write(unit_parts);
-    const bool mark = composer_.boxed() && is_mark(unit_parts.front().head.kind);
+    Status status = record_writer_.write(unit_parts);
+    const bool mark = record_writer_.boxed() && is_mark(unit_parts.front().head.kind);
     if (status.ok()) status = storage_.end_unit(progress_.records(), mark);
     finish_write(std::move(status));
 }

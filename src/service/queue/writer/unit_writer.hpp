@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "base/system/thread.hpp"
-#include "service/queue/writer/composer.hpp"
 #include "service/queue/writer/file_rounds.hpp"
+#include "service/queue/writer/record_writer.hpp"
 #include "service/queue/writer/writer_state.hpp"
 
 namespace thalweg::detail {
@@ -16,7 +16,7 @@ namespace thalweg::detail {
 class UnitWriter {
 public:
     /// @param writer  number of this writer among the layout's writers
-    UnitWriter(ServicePlan plan, const FileSections& spaces, int writer, Storage& storage,
+    UnitWriter(ServicePlan plan, const FileSections& sections, int writer, Storage& storage,
                UnitWriterEvents& events);
 
     /// Adds a rank of this node by the name of its queue's memory, before the first work().
@@ -67,7 +67,7 @@ private:
     UnitWriterEvents& events_;
     UnitWriterSources sources_;
     Progress progress_;
-    Composer composer_;
+    RecordWriter record_writer_;
     FileRounds rounds_;
     WriterState state_;
     WaitingLock working_;  ///< held by the thread that works

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "service/queue/writer/composer.hpp"
+#include "service/queue/writer/record_writer.hpp"
 
 namespace thalweg::detail {
 

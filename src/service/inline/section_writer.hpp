@@ -27,9 +27,9 @@ struct WholePut {
     const WaitingPart* part = nullptr;  ///< this rank's part; null if it has none
 };
 
-class SpaceWriter {
+class SectionWriter {
 public:
-    SpaceWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
+    SectionWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
 
     /// Makes a plan for the decompositions with which the variables were defined, if any has one.
     /// @param mine  this rank's own failure so far
@@ -54,7 +54,7 @@ public:
     /// Tests if the storage fills a variable.
     bool fills(int variable) const { return target_.storage->fills(variable); }
     /// Returns the places of the next pass.
-    std::span<const VariableSlot> places() const { return spaces_.of(records_).places; }
+    std::span<const VariableSlot> places() const { return sections_.of(records_).places; }
     /**
      * Writes the space, unless every place is skipped.
      * @param record   number in the file; 0 for fixed-size variables
@@ -66,7 +66,7 @@ public:
     /// Writes a part of a fixed-size variable, without the other ranks. Not within a pass.
     Status write_alone(const Part& part, std::span<std::int64_t> misfits);
 
-    const FileSections& spaces() const { return spaces_; }
+    const FileSections& sections() const { return sections_; }
     void add_figures(FileFigures& figures) const;
 
 private:
@@ -82,7 +82,7 @@ private:
 
     FileContext& file_;
     Target& target_;
-    FileSections spaces_;
+    FileSections sections_;
     /// Method direct: the layout of the writers that fill gaps.
     std::unique_ptr<Layout> layout_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first

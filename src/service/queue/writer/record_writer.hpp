@@ -15,16 +15,16 @@
 
 namespace thalweg::detail {
 
-class Composer {
+class RecordWriter {
 public:
     /// @param whole        for each variable: the ranks together hold every element
     /// @param progress     what was written of the file
     /// @param pause        called between pieces; may be null
-    Composer(const Definitions& definitions, std::vector<char> whole, const FileSections& spaces,
-             const Layout& layout, int writer, Storage& storage, Progress& progress,
-             std::int64_t piece, BetweenPieces* pause);
-    Composer(const Composer&) = delete;
-    Composer& operator=(const Composer&) = delete;
+    RecordWriter(const Definitions& definitions, std::vector<char> whole,
+                 const FileSections& sections, const Layout& layout, int writer, Storage& storage,
+                 Progress& progress, std::int64_t piece, BetweenPieces* pause);
+    RecordWriter(const RecordWriter&) = delete;
+    RecordWriter& operator=(const RecordWriter&) = delete;
 
     /// Writes this writer's share of a unit, given the unit parts of all ranks; with kind `boxes`,
     /// of some. A unit that ends a step advances the record. Later boxes overwrite earlier ones.
@@ -39,12 +39,12 @@ private:
     Groups group(std::span<const UnitPart> unit_parts) const;
     std::vector<Action> actions(std::span<const UnitPart> unit_parts) const;
     std::int64_t records_after(std::span<const UnitPart> unit_parts) const;
-    Status write_space(bool records, std::span<const Action> actions, const Groups& groups);
+    Status write_section(bool records, std::span<const Action> actions, const Groups& groups);
     Status end_records(std::int64_t records, std::span<const Action> actions, const Groups& groups);
 
     const Definitions& definitions_;
     std::vector<char> whole_;
-    const FileSections& spaces_;
+    const FileSections& sections_;
     Storage& storage_;
     Progress& progress_;
     ShareWriter writer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/writer/composer.hpp"
+#include "service/queue/writer/record_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@ namespace {
 
 /// Ends a step of a file that is written by boxes.
 /// @param records  number of records that the file then has
-Status end_step(Composer& composer, std::int64_t records) {
+Status end_step(RecordWriter& writer, std::int64_t records) {
     UnitPart step;
     step.head.boxed = step.head.given = true;
     step.head.records = records;
-    return composer.write({&step, 1});
+    return writer.write({&step, 1});
 }
 
 /// Every second row of a variable. Each is a separate box.
@@ -42,19 +42,19 @@ struct Stripes {
     }
     double write() {
         Progress progress(plan.definitions, {});
-        Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress,
-                          1 << 20, nullptr);
+        RecordWriter writer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress,
+                            1 << 20, nullptr);
         const auto unit_parts = unit_parts_of(sent);
         const double begin = now();
-        EXPECT_TRUE(composer.write(unit_parts).ok());
-        EXPECT_TRUE(end_step(composer, 1).ok());
+        EXPECT_TRUE(writer.write(unit_parts).ok());
+        EXPECT_TRUE(end_step(writer, 1).ok());
         return now() - begin;
     }
 };
 
 }  // namespace
 
-TEST(Composer, ManySmallBoxesAreFewWrites) {
+TEST(RecordWriter, ManySmallBoxesAreFewWrites) {
     Stripes stripes(1000);
     stripes.write();
     const std::int64_t bytes = 2 * 1000 * Stripes::width * 2;
@@ -64,7 +64,7 @@ TEST(Composer, ManySmallBoxesAreFewWrites) {
 
 // Sixteen times as many boxes take about sixteen times as long, not 256 times. On a busy machine
 // with small caches, permit three times more.
-TEST(Composer, ManySmallBoxesTakeLinearTime) {
+TEST(RecordWriter, ManySmallBoxesTakeLinearTime) {
     Stripes few(10000), many(160000);
     double short_time = few.write(), long_time = many.write();
     for (int i = 0; i < 4; ++i) {
@@ -74,7 +74,7 @@ TEST(Composer, ManySmallBoxesTakeLinearTime) {
     EXPECT_LT(long_time, 80 * short_time);
 }
 
-TEST(Composer, TellsOfFailures) {
+TEST(RecordWriter, TellsOfFailures) {
     Random random(1);
     Plan plan;
     plan.add("v", TW_INT, {100}, true);
@@ -83,9 +83,9 @@ TEST(Composer, TellsOfFailures) {
     MemoryStorage file;
     file.failure = failure(TW_EIO, "no space");
     Progress progress(plan.definitions, {});
-    Composer composer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress, 16,
-                      nullptr);
+    RecordWriter writer(plan.definitions, plan.whole, plan.spaces, *layout, 0, file, progress, 16,
+                        nullptr);
     const std::vector<Sent> sent{empty_unit_part(plan, UnitKind::step, 0)};
-    EXPECT_EQ(composer.write(unit_parts_of(sent)).code, TW_EIO);
+    EXPECT_EQ(writer.write(unit_parts_of(sent)).code, TW_EIO);
     EXPECT_EQ(file.counts().calls, 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/space_writer.hpp"
+#include "service/inline/section_writer.hpp"
 
 #include <algorithm>
 
@@ -16,11 +16,11 @@ constexpr std::int64_t cached = 1 << 20;
 
 }  // namespace
 
-Status SpaceWriter::begin(Status mine) {
+Status SectionWriter::begin(Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     // A rank that has failed still takes part, with a map of its own.
-    spaces_ =
+    sections_ =
         make_spaces(file_.definitions, mine.ok() ? target_.map : plain_map(file_.definitions));
     layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                          : make_layout(target_.layout);
@@ -35,7 +35,7 @@ Status SpaceWriter::begin(Status mine) {
 /// Makes a plan, and puts it at the front of the list.
 /// @param mine  this rank's own failure so far
 /// @note Collective; the status is the same on every rank
-Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
+Status SectionWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     const FileOptions& options = file_.options;
     Team& team = file_.team;
     const bool direct = options.method == "direct";
@@ -45,7 +45,7 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     Memory nothing;  // a rank without memory takes part in the plan until all ranks know
     if (arena == nullptr) arena = &nothing;
     std::unique_ptr<Plan> plan = change(puts);
-    const std::vector<FileSection> both{spaces_.fixed, spaces_.record};
+    const std::vector<FileSection> both{sections_.fixed, sections_.record};
     if (direct) {
         // Bytes that are packed before they are written. If writes are not collective: few enough
         // to be still in cache. If each variable is written by a collective call of its own
@@ -72,7 +72,7 @@ Status SpaceWriter::make_plan(std::span<const WholePut> puts, Status mine) {
 }
 
 /// Adds the counts of a plan to those of others.
-void SpaceWriter::count(const Plan& plan, StreamCounts& all) {
+void SectionWriter::count(const Plan& plan, StreamCounts& all) {
     const StreamCounts& own = plan.stream->counts();
     all.pack += own.pack + (plan.direct ? plan.direct->pack_seconds() : 0);
     all.move += own.move;
@@ -81,14 +81,14 @@ void SpaceWriter::count(const Plan& plan, StreamCounts& all) {
     all.message_bytes += own.message_bytes;
 }
 
-void SpaceWriter::prepare() {
+void SectionWriter::prepare() {
     if (!plans_.empty()) plans_.front()->stream->prepare();
     used_ = false;
 }
 
 /// Makes a plan for the holdings of some puts. Other variables keep their holdings of the current
 /// plan, or of the definitions.
-std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const WholePut> puts) const {
+std::unique_ptr<SectionWriter::Plan> SectionWriter::change(std::span<const WholePut> puts) const {
     auto plan = std::make_unique<Plan>();
     plan->holdings = plans_.empty() ? file_.holdings : plans_.front()->holdings;
     for (const WholePut& p : puts) {
@@ -107,7 +107,7 @@ std::unique_ptr<SpaceWriter::Plan> SpaceWriter::change(std::span<const WholePut>
     return plan;
 }
 
-Status SpaceWriter::choose(std::span<const WholePut> puts) {
+Status SectionWriter::choose(std::span<const WholePut> puts) {
     const auto fits = [&](const std::unique_ptr<Plan>& plan) {
         return std::all_of(puts.begin(), puts.end(), [&](const WholePut& p) {
             return plan->holdings[p.variable]->key == p.key;
@@ -125,13 +125,13 @@ Status SpaceWriter::choose(std::span<const WholePut> puts) {
     return {};
 }
 
-void SpaceWriter::begin_pass(bool records) {
+void SectionWriter::begin_pass(bool records) {
     records_ = records;
     actions_.assign(places().size(), Action::skip);
     parts_.assign(places().size(), nullptr);
 }
 
-Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) {
+Status SectionWriter::write(std::int64_t record, std::span<std::int64_t> misfits) {
     if (std::all_of(actions_.begin(), actions_.end(), [](Action a) { return a == Action::skip; }))
         return {};
     if (plans_.empty())
@@ -142,8 +142,8 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
         file_.team.barrier_on_node();
     }
     used_ = true;
-    const FileSection& space = spaces_.of(records_);
-    const std::int64_t base = spaces_.base(records_, record);
+    const FileSection& space = sections_.of(records_);
+    const std::int64_t base = sections_.base(records_, record);
     Storage& storage = *target_.storage;
     if (storage.collective())
         if (Status s = file_.team.agree(storage.reserve(base, space.bytes)); !s.ok()) return s;
@@ -152,9 +152,9 @@ Status SpaceWriter::write(std::int64_t record, std::span<std::int64_t> misfits) 
 }
 
 /// Writes by the method direct, after filling the elements that no rank holds.
-Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
-    const FileSection& space = spaces_.of(records_);
-    const std::int64_t base = spaces_.base(records_, record);
+Status SectionWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits) {
+    const FileSection& space = sections_.of(records_);
+    const std::int64_t base = sections_.base(records_, record);
     std::vector<Action> fills(actions_.size(), Action::skip);
     const std::vector<const Part*> none(parts_.size(), nullptr);
     for (std::size_t i = 0; i < actions_.size(); ++i) {
@@ -173,16 +173,16 @@ Status SpaceWriter::run_direct(Plan& plan, std::int64_t record, std::span<std::i
     return plan.direct->write_padding(space, base, record, actions_, *target_.storage);
 }
 
-Status SpaceWriter::write_alone(const Part& part, std::span<std::int64_t> misfits) {
+Status SectionWriter::write_alone(const Part& part, std::span<std::int64_t> misfits) {
     if (!alone_)
         alone_.emplace(file_.team, file_.packers, file_.definitions, target_.order, cached);
     begin_pass(false);
-    set(spaces_.fixed.place_of(part.variable), Action::data, &part);
-    return alone_->run(spaces_.fixed, spaces_.base(false, 0), 0, actions_, parts_, *target_.storage,
-                       misfits);
+    set(sections_.fixed.place_of(part.variable), Action::data, &part);
+    return alone_->run(sections_.fixed, sections_.base(false, 0), 0, actions_, parts_,
+                       *target_.storage, misfits);
 }
 
-void SpaceWriter::add_figures(FileFigures& f) const {
+void SectionWriter::add_figures(FileFigures& f) const {
     StreamCounts all = earlier_;
     for (const auto& plan : plans_) count(*plan, all);
     f.remap += all.pack + all.move;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/queue/writer/composer.hpp"
+#include "service/queue/writer/record_writer.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/bits.hpp"
 #include "definitions/fill.hpp"
 #include "exchange/pack/dense.hpp"
-#include "base/bits.hpp"
 #include "service/classify.hpp"
 
 namespace thalweg::detail {
 
-Composer::Composer(const Definitions& definitions, std::vector<char> whole,
-                   const FileSections& spaces, const Layout& layout, int writer, Storage& storage,
-                   Progress& progress, std::int64_t piece, BetweenPieces* pause)
+RecordWriter::RecordWriter(const Definitions& definitions, std::vector<char> whole,
+                           const FileSections& sections, const Layout& layout, int writer,
+                           Storage& storage, Progress& progress, std::int64_t piece,
+                           BetweenPieces* pause)
     : definitions_(definitions),
       whole_(std::move(whole)),
-      spaces_(spaces),
+      sections_(sections),
       storage_(storage),
       progress_(progress),
-      writer_(definitions, spaces, layout, writer, storage, progress, piece, pause) {}
+      writer_(definitions, sections, layout, writer, storage, progress, piece, pause) {}
 
 // ---- progress -----------------------------------------------------------------------------------
 
 /// Writes by boxes from now on. Counts all records that the file keeps, as boxes may change any of
 /// them: steps begin at the record set by tw_set_record, which may be an earlier one.
-void Composer::begin_boxes() {
+void RecordWriter::begin_boxes() {
     if (std::exchange(boxed_, true)) return;
     storage_.begin_boxes();
     progress_.keep_records();
@@ -33,7 +34,7 @@ void Composer::begin_boxes() {
 
 // ---- units --------------------------------------------------------------------------------------
 
-Status Composer::write(std::span<const UnitPart> unit_parts) {
+Status RecordWriter::write(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return {};
     const UnitHead& head = unit_parts.front().head;
     if (std::any_of(unit_parts.begin(), unit_parts.end(), [](const UnitPart& p) {
@@ -46,12 +47,12 @@ Status Composer::write(std::span<const UnitPart> unit_parts) {
             if (Status s = writer_.merge(group, boxes); !s.ok()) return s;
     if (head.kind == UnitKind::boxes) return {};
     const std::vector<Action> actions = this->actions(unit_parts);
-    Status status = write_space(false, actions, groups);
+    Status status = write_section(false, actions, groups);
     return status.ok() ? end_records(records_after(unit_parts), actions, groups) : status;
 }
 
 /// Collects the boxes by variable and record, in the order in which they were put.
-Composer::Groups Composer::group(std::span<const UnitPart> unit_parts) const {
+RecordWriter::Groups RecordWriter::group(std::span<const UnitPart> unit_parts) const {
     Groups groups;
     for (const UnitPart& p : unit_parts)
         for (const PackedValues& e : p.entries) {
@@ -65,7 +66,7 @@ Composer::Groups Composer::group(std::span<const UnitPart> unit_parts) const {
 
 /// Returns what the end of a unit does with each variable: replaces those that were put, if the
 /// file is not written by boxes, and fills what was never written of others.
-std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) const {
+std::vector<Action> RecordWriter::actions(std::span<const UnitPart> unit_parts) const {
     const UnitKind kind = unit_parts.front().head.kind;
     const std::vector<std::int64_t> put = combined(unit_parts, &UnitPart::put);
     std::vector<Action> actions;
@@ -81,9 +82,9 @@ std::vector<Action> Composer::actions(std::span<const UnitPart> unit_parts) cons
 }
 
 /// Returns the number of records after a unit.
-std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const {
+std::int64_t RecordWriter::records_after(std::span<const UnitPart> unit_parts) const {
     const UnitHead& first = unit_parts.front().head;
-    const bool step = first.kind == UnitKind::step && !spaces_.record.places.empty();
+    const bool step = first.kind == UnitKind::step && !sections_.record.places.empty();
     if (!boxed_) return progress_.records() + (step ? 1 : 0);
     std::int64_t records = 0;
     bool given = false;
@@ -96,9 +97,10 @@ std::int64_t Composer::records_after(std::span<const UnitPart> unit_parts) const
 }
 
 /// Writes the fixed-size variables, or the open record.
-Status Composer::write_space(bool records, std::span<const Action> actions, const Groups& groups) {
+Status RecordWriter::write_section(bool records, std::span<const Action> actions,
+                                   const Groups& groups) {
     const std::int64_t record = records ? progress_.records() : 0;
-    const std::span<const VariableSlot> places = spaces_.of(records).places;
+    const std::span<const VariableSlot> places = sections_.of(records).places;
     std::vector<ShareWriter::Work> work;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int variable = places[i].variable;
@@ -114,10 +116,10 @@ Status Composer::write_space(bool records, std::span<const Action> actions, cons
     return writer_.write(records, record, work, true);
 }
 
-Status Composer::end_records(std::int64_t records, std::span<const Action> actions,
-                             const Groups& groups) {
+Status RecordWriter::end_records(std::int64_t records, std::span<const Action> actions,
+                                 const Groups& groups) {
     for (; progress_.records() < records; progress_.note_records(progress_.records() + 1))
-        if (Status s = write_space(true, actions, groups); !s.ok()) return s;
+        if (Status s = write_section(true, actions, groups); !s.ok()) return s;
     return {};
 }
 
