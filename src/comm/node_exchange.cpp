@@ -18,9 +18,6 @@ struct Label {
     std::int64_t bytes = 0;
 };
 
-/// Packets that are sent together, by destination.
-using Bundles = std::map<int, std::vector<char>>;
-
 void append(std::vector<char>& bundle, const Label& label, const char* bytes) {
     const std::size_t at = bundle.size(), n = label.bytes;
     bundle.resize(at + sizeof label + n);
@@ -42,41 +39,33 @@ void for_packets(const std::vector<Packet>& bundles, Visit&& visit) {
     }
 }
 
-/// One exchange of packets. A rank without memory takes part in its messages.
+/// Packets on their way. A rank without memory takes part in the messages.
 class Passage {
 public:
-    explicit Passage(Team& team) : team_(team), topology_(team.topology()) {}
-
-    /// Sends each packet to the rank of this node that forwards to the packet's node. Packets for
-    /// this node go to their own rank.
-    void leave(const std::vector<Packet>& packets) {
+    Passage(Team& team, const std::vector<Packet>& packets) {
         guarded([&] {
-            for (const Packet& p : packets) {
-                const int node = node_of(p.rank);
-                const int place = node == topology_.node
-                                      ? place_of(p.rank)
-                                      : node % static_cast<int>(topology_.members.size());
-                append(bundles_[place], {team_.rank(), p.rank, std::ssize(p.bytes)},
-                       p.bytes.data());
-            }
+            std::vector<char> own;
+            for (const Packet& p : packets)
+                append(own, {team.rank(), p.rank, std::ssize(p.bytes)}, p.bytes.data());
+            passed_.push_back({team.rank(), std::move(own)});
         });
-        pass(team_.node());
     }
 
-    /// Sends packets to the rank of the other node that receives from this node.
-    void cross() {
-        regroup([&](const Label& label) {
-            const int node = node_of(static_cast<int>(label.to));
-            if (node == topology_.node) return team_.rank();  // it has already reached its rank
-            return topology_.rank_of(node, topology_.node % topology_.sizes[node]);
+    /// Sends each packet on. @param where  returns the rank of `comm` that gets the packet to `to`
+    template <class Where>
+    void pass(Comm& comm, Where&& where) {
+        std::vector<Packet> out;
+        guarded([&] {
+            std::map<int, std::vector<char>> bundles;
+            for_packets(passed_, [&](const Label& label, const char* bytes) {
+                append(bundles[where(static_cast<int>(label.to))], label, bytes);
+            });
+            for (auto& [to, bytes] : bundles) out.push_back({to, std::move(bytes)});
         });
-        pass(team_.world());
-    }
-
-    /// Sends packets to their final rank.
-    void arrive() {
-        regroup([&](const Label& label) { return place_of(label.to); });
-        pass(team_.node());
+        if (!have_) out.clear();
+        bool have = true;
+        passed_ = comm.exchange(out, have);
+        have_ = have_ && have;
     }
 
     std::vector<Packet> end(bool& have) {
@@ -93,44 +82,12 @@ public:
     }
 
 private:
-    int node_of(int rank) const { return topology_.node_of[rank]; }
-    int place_of(int rank) const {
-        const auto& members = topology_.members;
-        return std::find(members.begin(), members.end(), rank) - members.begin();
-    }
-
     template <class Work>
     void guarded(Work&& work) {
         have_ = have_ && catch_errors(work).ok();
     }
 
-    template <class Where>
-    void regroup(Where&& where) {
-        guarded([&] {
-            for_packets(passed_, [&](const Label& label, const char* bytes) {
-                append(bundles_[where(label)], label, bytes);
-            });
-        });
-        passed_.clear();
-    }
-
-    void pass(Comm& comm) {
-        std::vector<Packet> out;
-        guarded([&] {
-            out.reserve(bundles_.size());
-            for (auto& [to, bytes] : bundles_) out.push_back({to, std::move(bytes)});
-        });
-        bundles_.clear();
-        if (!have_) out.clear();
-        bool have = true;
-        passed_ = comm.exchange(out, have);
-        have_ = have_ && have;
-    }
-
-    Team& team_;
-    const Topology& topology_;
-    Bundles bundles_;
-    std::vector<Packet> passed_;
+    std::vector<Packet> passed_;  ///< bundles of packets
     bool have_ = true;
 };
 
@@ -138,18 +95,33 @@ private:
 
 std::vector<Packet> exchange_by_nodes(Team& team, const std::vector<Packet>& packets, bool& have,
                                       const CombineLimits& limits) {
-    const int nodes = team.topology().nodes;
-    if (nodes == 1 || nodes == team.size() || limits.most < limits.packets)
+    const Topology& topology = team.topology();
+    if (topology.nodes == 1 || topology.nodes == team.size() || limits.most < limits.packets)
         return team.world().exchange(packets, have);
     std::int64_t sums[] = {0, std::ssize(packets)};
     for (const Packet& p : packets) sums[0] += p.bytes.size();
     team.all_reduce(sums, Reduce::sum);
     if (sums[1] < limits.packets * team.size() || sums[0] >= limits.bytes * sums[1])
         return team.world().exchange(packets, have);
-    Passage passage(team);
-    passage.leave(packets);
-    passage.cross();
-    passage.arrive();
+    const auto node_of = [&](int rank) { return topology.node_of[rank]; };
+    const auto place_of = [&](int rank) -> int {
+        const auto& members = topology.members;
+        return std::find(members.begin(), members.end(), rank) - members.begin();
+    };
+    Passage passage(team, packets);
+    // To the rank of this node that forwards to the packet's node, or to its own rank in this node.
+    passage.pass(team.node(), [&](int to) {
+        return node_of(to) == topology.node
+                   ? place_of(to)
+                   : node_of(to) % static_cast<int>(topology.members.size());
+    });
+    // To the rank of the other node that receives from this node.
+    passage.pass(team.world(), [&](int to) {
+        const int node = node_of(to);
+        if (node == topology.node) return team.rank();  // it has already reached its rank
+        return topology.rank_of(node, topology.node % topology.sizes[node]);
+    });
+    passage.pass(team.node(), place_of);
     return passage.end(have);
 }
 
