@@ -107,13 +107,6 @@ void for_parts(std::span<const std::int64_t> shape, ElementRange range, const Li
                [&](const auto& h, const Box& common) { for_runs(h, common, visit); });
 }
 
-template <class Visit>
-void for_parts(const Share& share, std::size_t place, ElementRange range,
-               std::span<const HeldBox> held, Visit&& visit) {
-    for_frames(share, place, range, held,
-               [&](const HeldBox& h, const Box& common) { for_runs(h, common, visit); });
-}
-
 /// Tests if a held box has elements in a smaller box.
 inline bool has_any(const HeldBox& held, const Box& common) {
     return !held.list || held.list->meets(common);

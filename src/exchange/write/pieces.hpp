@@ -45,11 +45,6 @@ void prefill_piece(const FileSection& space, Extent piece, char* to,
     }
 }
 
-/// Returns the extents of a share's space that belong to the places for which wanted[i] is set.
-inline std::vector<Extent> wanted_of(const Share& share, const std::vector<char>& wanted) {
-    return intersect(share.extents(), extents_of(share.space(), wanted));
-}
-
 /// Adds the extents of a share's space that hold the elements of a place in the given ascending
 /// ranges. With the last element, the padding after it is included. Adjacent extents are joined.
 inline void add_wanted(const Share& share, std::size_t place, std::span<const ElementRange> ranges,

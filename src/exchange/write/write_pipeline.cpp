@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "base/bits.hpp"
-#include "exchange/write/pieces.hpp"
 #include "exchange/write/stream_pass.hpp"
 
 namespace thalweg::detail {
@@ -131,7 +130,7 @@ Status WritePipeline::run(const FileSection& space, std::int64_t base, std::int6
     if (extents_of(space, wanted).empty()) return {};
     for (WriteLane& lane : lanes_.all) {
         Share share = layout_.share(lane.writer, space, base);
-        std::vector<Extent> extents = wanted_of(share, wanted);
+        std::vector<Extent> extents = intersect(share.extents(), extents_of(share.space(), wanted));
         lane.begin_pass(std::move(share), std::move(extents), packer);
     }
     for (WriteLane& lane : lanes_.all) lane.join();
