@@ -19,11 +19,6 @@ void carry(Wire& wire, Carried<Wire, UnitHead> head) {
 }
 
 template <class Wire>
-void carry(Wire& wire, Carried<Wire, UnitPart::Whole> whole) {
-    wire(whole.variable, whole.at);
-}
-
-template <class Wire>
 void carry(Wire& wire, Carried<Wire, PackedValues> entry) {
     auto& box = entry.held.box;
     wire(entry.variable, entry.record, entry.at, box.nd);
@@ -94,11 +89,12 @@ UnitPart parse_unit_part(const char* descriptor, const char* base,
 
 UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> variables,
                    const PackedBoxes& holdings) {
-    for (const UnitPart::Whole& whole : p.whole) {
-        const Variable& v = variables[whole.variable];
-        std::int64_t at = whole.at;
-        for (const HeldBox& held : holdings.of(whole.variable)) {
-            p.entries.push_back({whole.variable, v.record ? p.head.record : 0, held, at});
+    for (int i = 0; i < std::ssize(p.whole); ++i) {
+        std::int64_t at = p.whole[i];
+        if (at < 0) continue;
+        const Variable& v = variables[i];
+        for (const HeldBox& held : holdings.of(i)) {
+            p.entries.push_back({i, v.record ? p.head.record : 0, held, at});
             at += elements_of(held) * v.element();
         }
     }

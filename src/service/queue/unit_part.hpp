@@ -50,17 +50,14 @@ struct UnitHead {
 };
 
 struct UnitPart {
-    /// A variable put as a whole: all elements that the rank holds, in the order of the holding.
-    struct Whole {
-        int variable = 0;
-        std::int64_t at = 0;  ///< offset of the data, in bytes from the base
-    };
     UnitHead head;
     using Mask = std::vector<std::int64_t>;
     /// Bit masks of variables: put; held but not put; put from an array without a halo; put from an
     /// array with one.
     Mask put, lacking, bare, with_halo;
-    std::vector<Whole> whole;
+    /// For each variable that was put as a whole (all elements that the rank holds, in the order of
+    /// the holding), the offset of its data, in bytes from the base; -1 for others.
+    std::vector<std::int64_t> whole;
     std::vector<PackedValues> entries;  ///< their data are set when the descriptor is parsed
 };
 

@@ -162,6 +162,7 @@ UnitPart OpenUnit::unit_part(UnitKind kind) const {
     UnitPart unit;
     for (auto* mask : {&unit.put, &unit.lacking, &unit.bare, &unit.with_halo})
         mask->assign((queued_.size() + 63) / 64, 0);
+    unit.whole.assign(queued_.size(), -1);
     unit.head.kind = kind;
     unit.head.rank = file_.team.rank();
     unit.head.record = batch_.record;
@@ -183,8 +184,7 @@ void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
             set_bit(unit_part.lacking, i);
         if (part.put && part.form == Form::without_halo) set_bit(unit_part.bare, i);
         if (part.put && part.form == Form::with_halo) set_bit(unit_part.with_halo, i);
-        if (part.put && queued_[i].at != nullptr)
-            unit_part.whole.push_back({static_cast<int>(i), position(queued_[i].at)});
+        if (part.put && queued_[i].at != nullptr) unit_part.whole[i] = position(queued_[i].at);
     }
 }
 
@@ -231,10 +231,8 @@ Status OpenUnit::make_room() {
     UnitPart unit = unit_part(UnitKind::boxes);
     // Data queued by tw_put are published with the boxes, as they would otherwise occupy room that
     // later boxes need.
-    for (std::size_t i = 0; i < queued_.size(); ++i) {
-        if (queued_[i].at == nullptr) continue;
-        unit.whole.push_back({static_cast<int>(i), position(queued_[i].at)});
-    }
+    for (std::size_t i = 0; i < queued_.size(); ++i)
+        if (queued_[i].at != nullptr) unit.whole[i] = position(queued_[i].at);
     // Otherwise the caller finds that this rank waits in vain.
     if (publish_boxes(unit, -1)) std::fill(queued_.begin(), queued_.end(), Queued{});
     return {};
