@@ -10,6 +10,7 @@
 #include "choose/room.hpp"
 #include "service/file_options.hpp"
 #include "storage/posix/file_system.hpp"
+#include "telemetry/telemetry.hpp"
 
 namespace thalweg::detail {
 
@@ -53,5 +54,23 @@ struct Choice {
 /// @param format  format of the file; choose_format() must have completed `definitions`
 Choice choose(const FileOptions& options, const Definitions& definitions, Format format,
               const Surroundings& surroundings);
+
+struct ServerChoice {
+    int number = 0;   ///< number of servers, less than the number of ranks; 0: none
+    std::string why;  ///< reason, as a sentence without its full stop
+};
+
+/// Chooses the number of servers: one per node, or more if several writers on a node are faster on
+/// the file system. At most one rank in 16 becomes a server, but at least one.
+/// @param ranks, nodes  number of ranks and nodes of the session, including servers
+ServerChoice choose_servers(const FileSystem& system, int ranks, int nodes);
+
+/// Returns the settings on which choose() has decided, with their values and reasons. `writers` is
+/// included only if the user could choose it.
+/// @param asked     settings as the user has set them
+/// @param appended  the file existed before
+/// @param choice    result of choose()
+std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Format format,
+                                   const Surroundings& around, const Choice& choice);
 
 }  // namespace thalweg::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choose/choose_all.hpp"
 
-#include "choose/explain.hpp"
+#include "choose/choose.hpp"
 
 namespace thalweg::detail {
 

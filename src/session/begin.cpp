@@ -2,7 +2,7 @@
 #include "session/begin.hpp"
 
 #include "base/log.hpp"
-#include "choose/choose_servers.hpp"
+#include "choose/choose.hpp"
 #include "choose/room.hpp"
 #include "session/outputs.hpp"
 #include "storage/pnetcdf/mpi_io.hpp"

@@ -1,6 +1,6 @@
 // Tests servers=auto with different file systems, ranks and nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "choose/choose_servers.hpp"
+#include "choose/choose.hpp"
 
 #include <gtest/gtest.h>
 

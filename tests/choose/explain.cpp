@@ -1,6 +1,6 @@
 // Tests the explanations of settings in the summary.
 // SPDX-License-Identifier: Apache-2.0
-#include "choose/explain.hpp"
+#include "choose/choose.hpp"
 
 #include <gtest/gtest.h>
 
