@@ -1,7 +1,7 @@
 // Sessions of the components of a coupled model, which share their servers.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_SERIAL
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 #include "session/begin.hpp"
 
 using namespace thalweg::detail;

@@ -4,7 +4,7 @@
 
 #include "api/system_error.h"
 #include "base/log.hpp"
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 #include "session/begin.hpp"
 #include "session/outputs.hpp"
 

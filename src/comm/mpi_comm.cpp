@@ -11,7 +11,7 @@
 #include "base/waiting.hpp"
 #include "base/work.hpp"
 #include "comm/barrier.hpp"
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 #include "comm/launcher.hpp"
 #include "comm/segment.hpp"
 

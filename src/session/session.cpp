@@ -14,7 +14,7 @@
 #include "base/system/free_memory.hpp"
 #include "base/system/system_words.hpp"
 #include "base/text/size.hpp"
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 #include "storage/posix/paths.hpp"
 
 using namespace thalweg::detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/staging_memory.hpp"
+#include "service/inline/staged_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // Replaces mpi_comm.cpp in builds without MPI: every communicator is the serial one.
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/comm.hpp"
-#include "comm/communicator.hpp"
 
 namespace thalweg::detail {
 

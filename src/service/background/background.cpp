@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/words.hpp"
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 #include "comm/node_exchange.hpp"
 
 namespace thalweg::detail {

@@ -43,4 +43,9 @@ struct ServicePlan {
     int node_writers = 1;  ///< number of writers on this node
 };
 
+/// Describes a file for a server.
+std::vector<char> describe_file(const ServicePlan& plan);
+/// Reads a description. @param plan  does not receive its pointer to the definitions
+void read_file(const std::vector<char>& bytes, ServicePlan& plan, Definitions& definitions);
+
 }  // namespace thalweg::detail

@@ -8,7 +8,6 @@
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
 #include "exchange/parts.hpp"
-#include "service/queue/clips.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,6 @@
 
 #include "base/clock.hpp"
 #include "base/waiting.hpp"
-#include "service/servers/file_description.hpp"
 #include "storage/classic/header.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 
 namespace thalweg::detail {
 

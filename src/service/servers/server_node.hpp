@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "service/servers/answer.hpp"
 #include "service/servers/node_table.hpp"
 #include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"

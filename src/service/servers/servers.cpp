@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "comm/communicator.hpp"
+#include "comm/comm.hpp"
 
 namespace thalweg::detail {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "service/batch.hpp"
-#include "service/queue/clips.hpp"
 #include "service/queue/rank/publisher.hpp"
+#include "service/queue/unit_part.hpp"
 
 namespace thalweg::detail {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "service/file_context.hpp"
-#include "service/queue/rank/queue_memory.hpp"
+#include "service/queue/rank/unit_queue.hpp"
 #include "service/queue/service_plan.hpp"
 
 namespace thalweg::detail {

@@ -10,7 +10,6 @@
 #include "exchange/progress.hpp"
 #include "service/queue/service_plan.hpp"
 #include "service/queue/writer/unit_sources.hpp"
-#include "service/queue/writer/unit_writer_events.hpp"
 
 namespace thalweg::detail {
 

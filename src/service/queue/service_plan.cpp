@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/servers/file_description.hpp"
+#include "service/queue/service_plan.hpp"
+
+#include "definitions/wire.hpp"
 
 namespace thalweg::detail {
 
