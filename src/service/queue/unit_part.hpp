@@ -2,9 +2,10 @@
 // elements of lists in boxes, dense, in the byte order of the file. A unit part lies in its rank's
 // region, or comes as a message; either way, it is a descriptor and the data that this points to.
 //
-// A file is written "by boxes" once a rank has put a section, a record that it named by number, or
-// a variable of a step that exceeds its queue (UnitKind::boxes): then the units of a rank no longer
-// correspond to those of the others. SPDX-License-Identifier: Apache-2.0
+// A file is written "by boxes" (UnitKind::boxes) once a rank has put a section, a record that it
+// named by number, or a variable of a step that exceeds its queue. Then the units of a rank no
+// longer correspond to those of the others.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
+#include "definitions/wire.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

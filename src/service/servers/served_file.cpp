@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/waiting.hpp"
+#include "definitions/wire.hpp"
 #include "storage/classic/header.hpp"
 
 namespace thalweg::detail {
