@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "choose/file_system_options.hpp"
+#include "choose/choose.hpp"
 
 using namespace thalweg::detail;
 

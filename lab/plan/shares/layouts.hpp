@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "choose/file_system_options.hpp"
+#include "choose/choose.hpp"
 #include "layout/grid.hpp"
 #include "layout/writers.hpp"
 #include "plan/shares/holders.hpp"
