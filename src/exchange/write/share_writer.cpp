@@ -9,7 +9,6 @@
 #include "base/trace.hpp"
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/read/delivery.hpp"
 #include "exchange/write/pieces.hpp"
 #include "index/runs.hpp"
 
