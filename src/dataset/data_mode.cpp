@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "dataset/open_target.hpp"
-#include "service/make_service.hpp"
+#include "service/service.hpp"
 #include "storage/classic/header_reader.hpp"
 
 namespace thalweg::detail {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bits.hpp"
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
-#include "service/batch.hpp"
-#include "base/bits.hpp"
+#include "base/trace.hpp"
+#include "service/service.hpp"
 
 namespace thalweg::detail {
 
@@ -177,6 +178,19 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
         if (has_bit(words.bare, i) && has_bit(words.with_halo, i))
             return mixed_forms(file, batch, i, call == Call::put || batch.puts[i].put);
     return {};
+}
+
+Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,
+                     Status& misfit) {
+    if (!batch.step_is_open(agreed)) return {};
+    Stopwatch watch(file.figures.step);
+    Span span("step");
+    span.record(batch.record);
+    misfit = service.end_step();
+    // The first step also contains the fixed-size variables, so they are complete after it.
+    agreed.put.assign(agreed.put.size(), 0);
+    // One rank may learn of an error before the others, so agree that all stop.
+    return file.keep(file.team.agree(misfit.code == TW_ERANGE ? Status{} : misfit));
 }
 
 }  // namespace thalweg::detail

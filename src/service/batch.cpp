@@ -44,7 +44,7 @@ Status Batch::check_deferred(bool records) const {
     return status;
 }
 
-Status Batch::take_misfits(bool records) {
+Status Batch::keep_misfits(bool records) {
     Status status;
     for (std::size_t i = 0; i < misfits.size(); ++i) {
         const Variable& v = file_.definitions.variables[i];
@@ -57,11 +57,6 @@ Status Batch::take_misfits(bool records) {
                              OfRank{file_.team.rank()});
         misfits[i] = 0;
     }
-    return status;
-}
-
-Status Batch::keep_misfits(bool records) {
-    Status status = take_misfits(records);
     if (misfit_.ok()) misfit_ = status;
     return status;
 }

@@ -84,11 +84,9 @@ public:
     /// fixed-size ones.
     Status check_deferred(bool records) const;
     /// Returns the error for values that did not fit since the last call: in all variables, or only
-    /// in fixed-size ones.
-    Status take_misfits(bool records);
-    /// Does the same, and keeps the first error until all ranks know it.
+    /// in fixed-size ones. Keeps the first error until all ranks know it.
     Status keep_misfits(bool records);
-    /// Returns the error that was kept, which is then forgotten, or that of take_misfits().
+    /// Returns the error that was kept, which is then forgotten, or that of keep_misfits().
     Status first_misfit(bool records);
     /// Tests if the ranks have put data into a step that has not ended.
     bool step_is_open(const Agreed& agreed) const;

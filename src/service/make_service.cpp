@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/make_service.hpp"
+#include "service/service.hpp"
 
 #include <utility>
 

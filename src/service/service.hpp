@@ -62,4 +62,10 @@ public:
 Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,
                      Status& misfit);
 
+/// Makes the service that a file's options name; inline where the system cannot support it.
+/// @param status  this rank's own failure so far, with service=inline; becomes that of all ranks
+/// @note Collective
+std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
+                                      Status& status);
+
 }  // namespace thalweg::detail

@@ -8,9 +8,9 @@
 
 #include "base/clock.hpp"
 #include "service/local_transport.hpp"
-#include "service/make_service.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server.hpp"
+#include "service/service.hpp"
 #include "support/decompose.hpp"
 #include "support/given.hpp"
 #include "support/threads.hpp"

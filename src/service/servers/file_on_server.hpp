@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "service/queue/writer/file_rounds.hpp"
 #include "service/queue/writer/unit_writer.hpp"
 #include "service/servers/server_node.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "service/queue/rank/publisher.hpp"
 #include "service/queue/writer/unit_sources.hpp"
-#include "service/servers/node_table.hpp"
+#include "service/servers/server_node.hpp"
 #include "service/servers/server_roles.hpp"
 #include "service/servers/transport.hpp"
 

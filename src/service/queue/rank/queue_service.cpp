@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "service/queue/rank/queue_plan.hpp"
+#include "service/queue/rank/open_unit.hpp"
 
 namespace thalweg::detail {
 

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "service/queue/rank/open_unit.hpp"
-#include "service/queue/rank/queue_plan.hpp"
 #include "service/service.hpp"
 
 namespace thalweg::detail {
