@@ -105,25 +105,6 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     });
 }
 
-/// Returns the latest decomposition with the same contents that this rank has declared before, or
-/// null. Because freeing is local, a rank may still have a decomposition that other ranks no longer
-/// have.
-/// @param same  function that tests if a known decomposition equals the one being declared
-template <class Same>
-std::shared_ptr<const Decomposition> find_known(tw_session session, std::uint64_t hash,
-                                                Same&& same) {
-    std::shared_ptr<const Decomposition> found;
-    if (session->known.size() > session->most_known) {
-        std::erase_if(session->known, [](const auto& k) { return k.second.expired(); });
-        session->most_known = std::max<std::size_t>(64, 2 * session->known.size());
-    }
-    const auto [first, last] = session->known.equal_range(hash);
-    for (auto k = first; k != last; ++k)
-        if (auto alive = k->second.lock(); alive && (!found || alive->serial > found->serial))
-            if (same(*alive)) found = alive;
-    return found;
-}
-
 /// Copies the decomposition of a handle, so that the copy can be changed.
 /// @param made  receives the copy
 Status copy_of(const tw_decomposition_impl& handle, const char* call,
@@ -201,7 +182,7 @@ void set_shape(const std::int64_t* shape, Draft& draft) {
 /// @param check, take  see check_list(), take_list()
 template <class Same, class Check, class Take>
 Status complete_draft(tw_session session, Same&& same, Check&& check, Take&& take, Draft& draft) {
-    draft.known = find_known(session, draft.hash, same);
+    draft.known = session->decompositions.find(draft.hash, same);
     if (draft.known) {
         *draft.made = *draft.known;
     } else {
@@ -235,18 +216,18 @@ Status declare(tw_session session, Call call, const char* dims, Describe&& descr
         words = {any, draft.told->most, draft.told->sum_words()};
     }
     if (Status s = enter(session, call, text_or_empty(dims), mine, 0, words); !s.ok()) return s;
-    draft.made->serial = ++session->declared;
+    draft.made->serial = session->decompositions.next_serial();
     std::copy_n(any.begin(), 2, draft.told->alike.begin());
     std::shared_ptr<const Decomposition> found = draft.known;
     if (serial == 0 || !are_alike(std::span(any).last(2))) {
         if (Status s = judge(*session->team, *draft.told, draft.own, *draft.made); !s.ok())
             return s;
         found = draft.made;
-        session->known.emplace(draft.hash, found);
+        session->decompositions.add(draft.hash, found);
     }
     auto declared = std::make_shared<Declared>(Declared{found});
-    session->decompositions.push_back({session, std::move(declared)});
-    *decomposition = &session->decompositions.back();
+    std::deque<tw_decomposition_impl>& handles = session->decompositions.handles;
+    *decomposition = &handles.emplace_back(tw_decomposition_impl{session, std::move(declared)});
     return {};
 }
 
@@ -350,7 +331,7 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
         // Plans for reads depend on the decomposition, so give it a new number.
-        d->serial = ++session->declared;
+        d->serial = session->decompositions.next_serial();
         decomposition->declared->decomposition = std::move(d);
         return {};
     });
@@ -372,7 +353,7 @@ tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t 
         status = enter(session, Call::pad, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_padding_alike(*session->team, *d); !status.ok()) return status;
-        d->serial = ++session->declared;
+        d->serial = session->decompositions.next_serial();
         decomposition->declared->decomposition = std::move(d);
         return {};
     });

@@ -54,7 +54,7 @@ Status prepare(tw_session session, Request& request, NewHandle& handle) {
 /// being closed. The same on every rank that makes the same call.
 bool may_claim_early(tw_session session, const Request& request) {
     return request.call == Call::create && request.own.text("mode") == "read" &&
-           session->closing.empty() && session->late.empty();
+           session->files.closing.empty() && session->files.late.empty();
 }
 
 /// Checks that all ranks make the same call with the same path, before the file begins.
@@ -110,7 +110,7 @@ tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION(
         if (status.ok() || status.code == TW_ERANGE) file->readback->note_put();
         return status;
     };
-    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+    return guarded(file, checked, call);
 }
 
 Status put_record(tw_file_impl& file, DataMode& mode, const char* var,
@@ -129,7 +129,7 @@ extern "C" {
 tw_status tw_create(tw_session session, const char* path, const char* settings, tw_file* file) {
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
-    return guarded(session, path, [&]() -> Status {
+    return guarded(session, CallObject{path}, [&]() -> Status {
         NewHandle handle(session);
         Request request{Call::create, path, settings};
         if (Status s = agree_on(session, file, request, handle); !s.ok()) return s;
@@ -238,8 +238,7 @@ tw_status tw_end_step(tw_file file) {
 }
 
 tw_status tw_sync(tw_file file, int durable) {
-    if (file != nullptr && file->reader)
-        return guarded(file->session, file->path().c_str(), [&] { return file->reader->sync(); });
+    if (file != nullptr && file->reader) return guarded(file, [&] { return file->reader->sync(); });
     return with_file(file, [&](File& f) {
         Status status = f.sync(durable != 0);
         if (!status.ok() && status.code != TW_ERANGE) return status;
@@ -251,7 +250,7 @@ tw_status tw_sync(tw_file file, int durable) {
 tw_status tw_close(tw_file* file) {
     if (file == nullptr || *file == nullptr) return no_handle();
     tw_file f = *file;
-    const tw_status code = guarded(f->session, f->path().c_str(), [&]() -> Status {
+    const tw_status code = guarded(f, [&]() -> Status {
         if (f->about && !f->about->left.ok() && f->about->was_read) return {};
         Status open = check_open(*f);
         return open.ok() ? close_file(*f) : open;
@@ -263,7 +262,7 @@ tw_status tw_close(tw_file* file) {
 tw_status tw_open(tw_session session, const char* path, const char* settings, tw_file* file) {
     tell(file, tw_file{});
     if (!is_model(session)) return no_model(session);
-    return guarded(session, path, [&]() -> Status {
+    return guarded(session, CallObject{path}, [&]() -> Status {
         NewHandle handle(session);
         Request request{Call::open, path, settings};
         if (Status s = agree_on(session, file, request, handle); !s.ok()) return s;

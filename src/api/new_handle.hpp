@@ -20,24 +20,25 @@ public:
     /// Makes a handle with a File, or with a Reader. Local.
     Status make(const std::string& path, const Settings& own, FileOptions options, bool writes) {
         drop();
-        session_->files.reserve(session_->files.size() + 1);
+        session_->files.open.reserve(session_->files.open.size() + 1);
         tw_file_impl made{.session = session_};
         made.about = std::make_shared<FileAbout>();
         made.about->path = path;
         if (session_->rank == 0) made.about->resolved = canonical(path);
         made.about->later = own.text("close") == "later";
         made.about->staging = own.number("staging");
-        const int serial = session_->created + 1;
+        const int serial = session_->files.created + 1;
         if (writes) {
-            made.file = std::make_unique<File>(*session_->team, *session_, path, serial,
+            made.file = std::make_unique<File>(*session_->team, session_->resources, path, serial,
                                                std::move(options));
-            made.readback = std::make_unique<Readback>(*session_->team, *session_, *made.file);
+            made.readback =
+                std::make_unique<Readback>(*session_->team, session_->resources, *made.file);
         } else {
-            made.reader = std::make_unique<Reader>(*session_->team, *session_, path, serial,
-                                                   std::move(options));
+            made.reader = std::make_unique<Reader>(*session_->team, session_->resources, path,
+                                                   serial, std::move(options));
         }
-        session_->file_handles.push_back(std::move(made));
-        made_ = &session_->file_handles.back();
+        session_->files.handles.push_back(std::move(made));
+        made_ = &session_->files.handles.back();
         return {};
     }
     /// Returns the file that is written; null if there is none.
@@ -47,16 +48,16 @@ public:
     /// @note Collective
     template <class Begin>
     Status begin(Begin&& begin, tw_file* file) {
-        ++session_->created;
+        ++session_->files.created;
         if (Status status = begin(*made_); !status.ok()) return status;
-        session_->files.push_back(made_);
+        session_->files.open.push_back(made_);
         *file = std::exchange(made_, nullptr);
         return {};
     }
 
 private:
     void drop() {
-        if (made_ != nullptr) session_->file_handles.pop_back();
+        if (made_ != nullptr) session_->files.handles.pop_back();
         made_ = nullptr;
     }
 

@@ -78,10 +78,11 @@ tw_status tw_restart_new(tw_session session, const char* settings, tw_restart* r
         if (status = own.compare(world); !status.ok()) return status;
         auto about = std::make_shared<FileAbout>();
         about->path = "restart";
-        session->file_handles.push_back({.session = session, .about = std::move(about)});
-        tw_file file = &session->file_handles.back();
+        session->files.handles.push_back({.session = session, .about = std::move(about)});
+        tw_file file = &session->files.handles.back();
         session->restarts.push_back(std::unique_ptr<tw_restart_impl>(new tw_restart_impl{
-            session, std::move(own), Restart(*session->team, *session, session->wording), file}));
+            session, std::move(own), Restart(*session->team, session->resources, session->wording),
+            file}));
         *restart = file->restart = session->restarts.back().get();
         return {};
     });
@@ -121,16 +122,17 @@ tw_status tw_restart_add_array(tw_restart restart, const char* name, const char*
 tw_status tw_restart_write(tw_restart restart, const char* path) {
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
-    return guarded(session, path, [&]() -> Status {
+    return guarded(session, CallObject{path}, [&]() -> Status {
         std::string absolute;
         Status status = begin(session, Call::restart_write, path, 0, absolute);
         if (!status.ok()) return status;
         status = session->team->agree(check_unused(session, absolute));
         if (!status.ok()) return status;
-        File file(*session->team, *session, absolute, ++session->created, options_of(*restart));
+        File file(*session->team, session->resources, absolute, ++session->files.created,
+                  options_of(*restart));
         status =
             restart->restart.write(file, absolute, restart->settings.text("attributes") == "first");
-        session->finished.add(file.figures());
+        session->telemetry.finished.add(file.figures());
         return status;
     });
 }
@@ -140,7 +142,7 @@ tw_status tw_restart_read(tw_restart restart, const char* path, tw_file* file) {
     tell(file, tw_file{});
     if (restart == nullptr) return no_handle();
     tw_session session = restart->session;
-    return guarded(session, path, [&]() -> Status {
+    return guarded(session, CallObject{path}, [&]() -> Status {
         std::string absolute;
         Status status = begin(session, Call::restart_read, path, keep ? 1 : 0, absolute);
         if (!status.ok()) return status;

@@ -15,7 +15,7 @@ namespace {
 /// Returns the last error of this thread, if its call was not admitted to the session; otherwise
 /// that of the session.
 const Status& last_error(tw_session session) {
-    return loose_error().ok() && session != nullptr ? session->error : loose_error();
+    return loose_error().ok() && session != nullptr ? session->calls.error : loose_error();
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ tw_status tw_init(MPI_Comm comm, const char* settings, tw_session* session) {
             },
             settings, *session);
     });
-    if (session != nullptr && *session != nullptr && (*session)->role == TW_SERVER) {
+    if (session != nullptr && *session != nullptr && (*session)->is_server()) {
         const OwnArithmetic arithmetic;
         Servers* const its = (*session)->servers.get();
         Servers::serve({&its, 1}, nullptr);
@@ -69,8 +69,8 @@ tw_status tw_finalize(tw_session* session) {
     std::optional<SessionLock> inside(std::in_place, *s, "tw_finalize");
     if (!inside->entered()) return refuse(s, "tw_finalize");
     // Keep the watchdog until the function returns, although it is moved out of the session.
-    const std::unique_ptr<Watchdog> watchdog = std::move(s->watchdog);
-    const bool told = !s->over.ok();
+    const std::unique_ptr<Watchdog> watchdog = std::move(s->telemetry.watchdog);
+    const bool told = !s->calls.over.ok();
     const WatchedCall standing(watchdog.get(), "tw_finalize");
     tw_status code = TW_OK;
     if (is_model(s)) {
@@ -79,8 +79,8 @@ tw_status tw_finalize(tw_session* session) {
             if (s->agreement->gave_up()) return first;
             complete_files(s, 0);
             if (first.ok()) first = tell_late(s);
-            for (std::size_t i = 0; i < s->files.size();) {
-                tw_file_impl& f = *s->files[i];
+            for (std::size_t i = 0; i < s->files.open.size();) {
+                tw_file_impl& f = *s->files.open[i];
                 if (!f.closed) {
                     if (s->team->rank() == 0)
                         log::warn("{}: still open at tw_finalize: closing it", f.path());
@@ -91,17 +91,17 @@ tw_status tw_finalize(tw_session* session) {
                 }
                 // retire() may have removed the file from the list; the next one is then at index
                 // i.
-                if (i < s->files.size() && s->files[i] == &f) ++i;
+                if (i < s->files.open.size() && s->files.open[i] == &f) ++i;
             }
             Status written = write_outputs(*s);
             if (first.ok()) first = std::move(written);
             return first;
         };
-        code = guarded_inside(s, nullptr, finish, 0, "tw_finalize");
+        code = guarded_inside(s, {}, finish, "tw_finalize");
         // Log the error here, as no later call can return its text.
-        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->error.text);
+        if (code != TW_OK && s->rank == 0 && !told) log::error("{}", s->calls.error.text);
     }
-    if (code != TW_OK) keep_loose(s->error);
+    if (code != TW_OK) keep_loose(s->calls.error);
     s->end();
     inside.reset();
     delete s;
@@ -128,7 +128,7 @@ tw_status tw_cancel(tw_session* session, const char* why) {
         tw_session_impl& s = **session;
         const SessionLock inside(s, "tw_cancel");
         if (!inside.entered()) return refuse(*session, "tw_cancel");
-        const WatchedCall standing(s.watchdog.get(), "tw_cancel", nullptr, 0);
+        const WatchedCall standing(s.telemetry.watchdog.get(), "tw_cancel", nullptr, 0);
         s.cancel("cancelled", text_or_empty(why));
     }
     delete *session;
@@ -140,7 +140,7 @@ tw_status tw_inq_role(tw_session session, tw_role* role) {
     if (session == nullptr) return no_handle();
     if (role == nullptr)
         return report(session, failure(TW_EARG, "the pointer for the role is null"));
-    *role = session->role;
+    *role = session->is_server() ? TW_SERVER : TW_MODEL;
     return TW_OK;
 }
 
@@ -179,10 +179,10 @@ tw_status tw_summary(tw_session session, tw_summary_form form, const char** text
         Status status = enter(session, Call::summary, "", mine, form);
         if (!status.ok()) return status;
         if (form == TW_SUMMARY_SETTINGS)
-            session->summary = session->settings.table();
+            session->telemetry.summary = session->settings.table();
         else if (session->summarize(); form == TW_SUMMARY_TABLE)
-            session->summary = summary_table(session->summary);
-        *text = session->summary.c_str();
+            session->telemetry.summary = summary_table(session->telemetry.summary);
+        *text = session->telemetry.summary.c_str();
         return {};
     });
 }

@@ -32,7 +32,7 @@ public:
     int number() const override { return number_; }
     Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
                  std::int64_t* most) override {
-        const Stopwatch watch(session_->history_calls);
+        const Stopwatch watch(session_->telemetry.history_calls);
         std::int64_t largest = detail;
         const Status agreed = status(guarded(
             session_,
@@ -44,7 +44,7 @@ public:
         return agreed;
     }
     Status least(std::span<std::int64_t> words) override {
-        const Stopwatch watch(session_->history_calls);
+        const Stopwatch watch(session_->telemetry.history_calls);
         return status(guarded(
             session_,
             [&]() -> Status {
@@ -90,9 +90,11 @@ namespace {
 template <class F>
 tw_status outside(tw_session session, F&& body) {
     const OwnArithmetic arithmetic;
-    const double begin = now(), others = session->in_calls + session->history_work;
+    const double begin = now(),
+                 others = session->telemetry.in_calls + session->telemetry.history_work;
     const tw_status code = report(session, catch_errors(std::forward<F>(body)));
-    session->history_work += now() - begin - (session->in_calls + session->history_work - others);
+    session->telemetry.history_work +=
+        now() - begin - (session->telemetry.in_calls + session->telemetry.history_work - others);
     return code;
 }
 
@@ -117,7 +119,7 @@ tw_status with_ranks(tw_history handle, Call call, F&& body) {
             return body(h);
         } catch (const std::exception&) {
             Status status = exception_status();
-            if (others_wait(*session, before, name_of(call)))
+            if (is_interrupted(*session, before, name_of(call)))
                 end_job(*session, name_of(call), "", status);
             return status;
         }

@@ -35,7 +35,7 @@ Status begin_world(int rank, const MakeWorld& make_world, const char* settings, 
 
 /// Starts the watchdog and the log of this rank.
 Status use_settings(tw_session session, int rank) {
-    session->watchdog = watchdog_of(session->settings, rank);
+    session->telemetry.watchdog = watchdog_of(session->settings, rank);
     log::set_level(session->settings.text("log"));
     if (rank != 0) return {};
     for (const std::string& name : session->settings.ignored())
@@ -69,7 +69,7 @@ Status number_of_servers(Comm& world, tw_session_impl& session, int& number) {
     ServerChoice choice = choose_servers(file_system_of(asked[0], asked[1]), world.size(), nodes);
     if (world.rank() == 0) log::info("servers={}: {}", choice.number, choice.why);
     number = choice.number;
-    session.servers_reason = std::move(choice.why);
+    session.telemetry.finished.servers_reason = std::move(choice.why);
     return {};
 }
 
@@ -92,10 +92,7 @@ Status set_servers_aside(int servers, int node_size, tw_session session,
     session->servers = Servers::make(std::move(world), node_size, number, last, status);
     if (!status.ok()) return status;
     session->start_trace(session->servers->all());
-    if (session->servers->is_server())
-        session->role = TW_SERVER;
-    else
-        world = session->servers->take_model();
+    if (!session->is_server()) world = session->servers->take_model();
     return {};
 }
 
@@ -106,7 +103,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     Status status = begin_world(rank, make_world, settings, session, world);
     if (!status.ok()) return status;
     Status mine = use_settings(session, world->rank());
-    const WatchedCall standing(session->watchdog.get(), "tw_init");
+    const WatchedCall standing(session->telemetry.watchdog.get(), "tw_init");
     const int node_size = session->settings.number("node_size");
     if (servers >= 0 || session->settings.number("servers") != 0) {
         if (status = agree(*world, mine); !status.ok()) return status;
@@ -119,7 +116,7 @@ Status make_session(int rank, const MakeWorld& make_world, const char* settings,
     session->rank = session->team->rank();
     if (!session->servers) session->start_trace(*session->team);
     session->model = session->team->duplicate();
-    session->processors = find_processors(*session->team);
+    session->resources.processors = find_processors(*session->team);
     // Change the environment only where this is necessary, as programs may read it on other
     // threads.
     if (session->settings.text("storage").starts_with("pnetcdf")) prepare_mpi_io();
@@ -137,7 +134,6 @@ Status start(int rank, const MakeWorld& make_world, const char* settings, tw_ses
     if (session->servers) status = agree(session->servers->all().world(), status);
     if (status.ok()) return status;
     if (session->servers) session->servers->give_up_serving();
-    session->role = TW_MODEL;
     session->end();
     return status;
 }

@@ -33,9 +33,9 @@ tw_status begin_session(tw_session* session, Begin&& begin,
     *session = nullptr;
     *session = new tw_session_impl;
     const tw_status code = guarded(*session, begin, call);
-    (*session)->begun = now();
-    (*session)->run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
-    (*session)->in_calls = 0;
+    (*session)->telemetry.begun = now();
+    (*session)->telemetry.run = fmt::format("{}-{}-{}", host_name(), getpid(), time(nullptr));
+    (*session)->telemetry.in_calls = 0;
     return code;
 } catch (const std::exception&) {  // there is no session
     end_job(MPI_COMM_WORLD, -1, call, "", exception_status());

@@ -33,7 +33,7 @@ tw_status no_handle(const char* call) {
 }
 
 tw_status no_model(tw_session session, const char* call) {
-    if (session == nullptr || session->role != TW_SERVER) return no_handle(call);
+    if (session == nullptr || !session->is_server()) return no_handle(call);
     return keep_loose(failure(TW_EHANDLE,
                               "{}: this rank is a server (setting servers), and is to call only "
                               "tw_finalize: see tw_is_server, in C tw_inq_role",
@@ -41,12 +41,12 @@ tw_status no_model(tw_session session, const char* call) {
 }
 
 tw_status refuse(tw_session session, const char* call) {
-    if (session->process != getpid())
+    if (session->calls.process != getpid())
         return keep_loose(
             failure(TW_ESTATE,
                     "{} was called in process {}, a child of process {}, which made the "
                     "session: only that one can use it (rank {})",
-                    call, getpid(), session->process, OfRank{session->rank}));
+                    call, getpid(), session->calls.process, OfRank{session->rank}));
     if (process_fails())
         return keep_loose(failure(TW_ESTATE, "{}: the process ends with a failure (rank {})", call,
                                   OfRank{session->rank}));
@@ -54,7 +54,7 @@ tw_status refuse(tw_session session, const char* call) {
     return keep_loose(thread_failure(call, session->rank));
 }
 
-bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call) {
+bool is_interrupted(const tw_session_impl& session, std::int64_t before, const char* call) {
     if (!session.team) return mpi_is_running() && std::string_view(call) != "tw_init_serial";
     if (session.team->size() == 1) return false;
     return is_collective(call) || !session.agreement || session.agreement->count() != before;
@@ -83,7 +83,7 @@ std::string canonical(const std::string& path) {
 Status check_unused(tw_session session, const std::string& path) {
     if (session->rank != 0) return {};
     const std::string mine = canonical(path);
-    for (const tw_file_impl* f : session->files)
+    for (const tw_file_impl* f : session->files.open)
         if (!f->closed && f->about->resolved == mine)
             return failure(TW_EINUSE, "{}: the file is already open in this session", path);
     return {};

@@ -32,9 +32,9 @@ inline tw_status report(tw_session session, Status status, const char* path = nu
     const tw_status code = status.code;
     if (!status.ok() && session != nullptr) {
         if (*text_or_empty(path) != '\0') status.place.file = path;
-        session->error = std::move(status);
+        session->calls.error = std::move(status);
         // Log it only for debugging: the caller decides how serious the error is.
-        log::debug("{} ({})", session->error.text, tw_strerror(code));
+        log::debug("{} ({})", session->calls.error.text, tw_strerror(code));
     }
     return code;
 }
@@ -45,11 +45,11 @@ class SessionLock {
 public:
     SessionLock(tw_session_impl& session, const char* call) : session_(session) {
         const char* nobody = nullptr;
-        entered_ = session.process == getpid() && !process_fails() &&
-                   session.inside.compare_exchange_strong(nobody, call);
+        entered_ = session.calls.process == getpid() && !process_fails() &&
+                   session.calls.inside.compare_exchange_strong(nobody, call);
     }
     ~SessionLock() {
-        if (entered_) session_.inside = nullptr;
+        if (entered_) session_.calls.inside = nullptr;
     }
     SessionLock(const SessionLock&) = delete;
     SessionLock& operator=(const SessionLock&) = delete;
@@ -86,12 +86,13 @@ inline bool was_refused(tw_status code) { return code == TW_ESTATE && !loose_err
 /// Tests if a handle belongs to a session of the model, which can make calls or explain why it
 /// cannot.
 inline bool is_model(tw_session session) {
-    return session != nullptr && (session->team || !session->over.ok());
+    return session != nullptr && (session->team || !session->calls.over.ok());
 }
 
-/// Tests if other ranks may wait in a collective call for this rank, which cannot continue.
+/// Tests if an exception has interrupted work that the ranks do together: other ranks may wait for
+/// this one, and of a file some data may be written and others not.
 /// @param before  number of collective calls that the ranks had made before this one
-bool others_wait(const tw_session_impl& session, std::int64_t before, const char* call);
+bool is_interrupted(const tw_session_impl& session, std::int64_t before, const char* call);
 
 [[noreturn]] inline void end_job(const tw_session_impl& session, const char* call, const char* path,
                                  const Status& why) {
@@ -99,60 +100,69 @@ bool others_wait(const tw_session_impl& session, std::int64_t before, const char
             path, why);
 }
 
-/// Does the work of guarded() for a thread that Inside has admitted.
+/// What a call is about.
+struct CallObject {
+    const char* path = nullptr;  ///< path of a file, if the call is about one
+    tw_file file = nullptr;      ///< its handle, if there is one
+    std::int64_t step = 0;       ///< number of its current step, for a watchdog; otherwise 0
+};
+
+/// Runs the body of a C function that the session's lock has admitted. After an exception in work
+/// that the ranks do together, the job ends; with a single rank, only the file fails.
 template <class F>
-tw_status guarded_inside(tw_session session, const char* path, F&& body, std::int64_t step,
-                         const char* call) {
+tw_status guarded_inside(tw_session session, const CallObject& of, F&& body, const char* call) {
     forget_loose_error();
-    session->entered = now();
-    const Stopwatch watch(session->in_calls);
-    const WatchedCall standing(session->watchdog.get(), call, path, step);
-    const TraceInto into(session->trace ? &session->trace->own() : nullptr);
-    const TraceFile file(text_or_empty(path));
+    SessionTelemetry& telemetry = session->telemetry;
+    telemetry.entered = now();
+    const Stopwatch watch(telemetry.in_calls);
+    const WatchedCall standing(telemetry.watchdog.get(), call, of.path, of.step);
+    const TraceInto into(telemetry.trace ? &telemetry.trace->own() : nullptr);
+    const TraceFile traced(text_or_empty(of.path));
     const Span span(call);
     const std::int64_t before = session->agreement ? session->agreement->count() : 0;
-    const auto guard = [&](auto&& act) -> Status {
-        try {
-            return act();
-        } catch (const std::exception&) {
-            Status status = exception_status();
-            if (others_wait(*session, before, call))
-                end_job(*session, call, text_or_empty(path), status);
-            return status;
-        }
-    };
-    Status status = session->over.ok() ? guard(body) : session->over;
-    if (status.code == TW_ENOMEM && path != nullptr && status.place.file.empty())
-        reword(status, "{}: {}", OfFile{path}, status.text);
-    if (session->agreement && session->agreement->gave_up()) {
-        const Status given_up = guard([&]() -> Status {
-            session->leave_given_up(status);
-            return {};
-        });
-        if (!given_up.ok()) status = given_up;
+    Status status = session->calls.over;
+    bool fails = false;
+    try {
+        if (status.ok()) status = body();
+    } catch (const std::exception&) {
+        status = exception_status();
+        fails = is_interrupted(*session, before, call);
+        if (fails && (!session->team || session->team->size() > 1))
+            end_job(*session, call, text_or_empty(of.path), status);
     }
-    return report(session, std::move(status), path);
+    if (status.code == TW_ENOMEM && of.path != nullptr && status.place.file.empty())
+        reword(status, "{}: {}", OfFile{of.path}, status.text);
+    try {
+        if (fails && of.file != nullptr && !of.file->closed)
+            session->give_up_file(*of.file, status);
+        if (session->agreement && session->agreement->gave_up()) session->leave_given_up(status);
+    } catch (const std::exception&) {
+        end_job(*session, call, text_or_empty(of.path), exception_status());
+    }
+    return report(session, std::move(status), of.path);
 }
 
 /// Runs the body of a C function. Catches all exceptions, and lets a watchdog watch the call.
 /// @param call  name of the C function; by default the calling function
 template <class F>
-tw_status guarded(tw_session session, const char* path, F&& body, std::int64_t step = 0,
+tw_status guarded(tw_session session, const CallObject& of, F&& body,
                   const char* call = __builtin_FUNCTION()) {
     const SessionLock inside(*session, call);
     if (!inside.entered()) return refuse(session, call);
-    return guarded_inside(session, path, std::forward<F>(body), step, call);
+    return guarded_inside(session, of, std::forward<F>(body), call);
 }
 
 template <class F>
 tw_status guarded(tw_session session, F&& body, const char* call = __builtin_FUNCTION()) {
-    return guarded(session, nullptr, std::forward<F>(body), 0, call);
+    return guarded(session, CallObject{}, std::forward<F>(body), call);
 }
 
-/// Returns the number of a file's current step, counted from 1, if there is a watchdog; otherwise
-/// 0.
-inline std::int64_t step_of(const tw_file_impl& file) {
-    return file.session->watchdog && file.file ? file.file->about().figures.steps + 1 : 0;
+/// Runs the body of a C function of a file.
+template <class F>
+tw_status guarded(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
+    const bool steps = file->session->telemetry.watchdog && file->file;
+    const std::int64_t step = steps ? file->file->about().figures.steps + 1 : 0;
+    return guarded(file->session, {file->path().c_str(), file, step}, std::forward<F>(body), call);
 }
 
 inline Status check_open(const tw_file_impl& file) {
@@ -181,7 +191,7 @@ tw_status with_open(tw_file file, F&& body, const char* call) {
         Status open = check_open(*file);
         return open.ok() ? body() : open;
     };
-    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+    return guarded(file, checked, call);
 }
 
 /// Calls body(file) if the handle belongs to a file that is being written.
@@ -192,7 +202,7 @@ tw_status with_file(tw_file file, F&& body, const char* call = __builtin_FUNCTIO
         Status written = check_written(*file);
         return written.ok() ? body(*file->file) : written;
     };
-    return guarded(file->session, file->path().c_str(), checked, step_of(*file), call);
+    return guarded(file, checked, call);
 }
 
 /// Calls body(definitions) if the handle belongs to a file that is being written, or to a restart.

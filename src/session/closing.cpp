@@ -11,18 +11,18 @@ namespace {
 constexpr std::size_t most_closing = 16;
 
 void complete_oldest(tw_session session) {
-    tw_file_impl& file = *session->closing.front();
-    session->closing.erase(session->closing.begin());
+    tw_file_impl& file = *session->files.closing.front();
+    session->files.closing.erase(session->files.closing.begin());
     const std::shared_ptr<const FileAbout> about = file.about;
     Status status = file.file->complete();
     session->retire(file, {});
-    if (!status.ok()) session->late.push_back({about, std::move(status)});
+    if (!status.ok()) session->files.late.push_back({about, std::move(status)});
 }
 
 /// Completes the files that can be completed without waiting.
 void collect(tw_session session) {
-    while (!session->closing.empty()) {
-        std::int64_t written = session->closing.front()->file->written() ? 1 : 0;
+    while (!session->files.closing.empty()) {
+        std::int64_t written = session->files.closing.front()->file->written() ? 1 : 0;
         session->team->all_reduce({&written, 1}, Reduce::min);
         if (written == 0) return;
         complete_oldest(session);
@@ -32,7 +32,7 @@ void collect(tw_session session) {
 /// Tests if the closing files need more memory on any rank than the setting of the last one
 /// permits. A single file is always permitted.
 bool too_many(tw_session session) {
-    const auto& closing = session->closing;
+    const auto& closing = session->files.closing;
     if (closing.size() < 2) return false;
     std::int64_t bytes = 0;
     for (const tw_file_impl* f : closing) bytes += f->file->figures().staging_bytes;
@@ -57,7 +57,7 @@ Status close_file(tw_file_impl& file) {
     }
     // The service now has all data of all ranks.
     file.closed = true;
-    session->closing.push_back(&file);
+    session->files.closing.push_back(&file);
     collect(session);
     while (too_many(session)) complete_oldest(session);
     return status;
@@ -65,7 +65,7 @@ Status close_file(tw_file_impl& file) {
 
 void complete_files(tw_session session, std::int64_t most) {
     collect(session);
-    while (std::ssize(session->closing) > most) complete_oldest(session);
+    while (std::ssize(session->files.closing) > most) complete_oldest(session);
 }
 
 Status settle_path(tw_session session, const std::string& path) {
@@ -79,24 +79,24 @@ Status settle_path(tw_session session, const std::string& path) {
         session->team->all_reduce({&number, 1}, Reduce::max);
         return number;
     };
-    if (!session->closing.empty())
-        for (auto n = number_of(session->closing, [](const auto* f) { return f->about; }); n > 0;
-             --n)
+    if (!session->files.closing.empty())
+        for (auto n = number_of(session->files.closing, [](const auto* f) { return f->about; });
+             n > 0; --n)
             complete_oldest(session);
-    if (session->late.empty()) return {};
-    const auto n = number_of(session->late, [](const auto& late) { return late.file; });
+    if (session->files.late.empty()) return {};
+    const auto n = number_of(session->files.late, [](const auto& late) { return late.file; });
     if (n == 0) return {};
-    const auto at = session->late.begin() + (n - 1);
+    const auto at = session->files.late.begin() + (n - 1);
     Status status = std::move(at->status);
-    session->late.erase(at);
+    session->files.late.erase(at);
     return status;
 }
 
 Status tell_late(tw_session session) {
-    if (session->late.empty()) return {};
-    Status status =
-        about(std::move(session->late.front().status), OfFile{session->late.front().file->path});
-    session->late.clear();
+    if (session->files.late.empty()) return {};
+    Status status = about(std::move(session->files.late.front().status),
+                          OfFile{session->files.late.front().file->path});
+    session->files.late.clear();
     return status;
 }
 

@@ -31,20 +31,20 @@ Status write_text(const char* what, const std::string& path, const std::string& 
 }
 
 /// Returns the two paths of the outputs, each with the name of its setting.
-std::array<std::pair<const char*, std::string*>, 2> paths_of(OutputPaths& paths) {
-    return {{{"summary", &paths.summary}, {"trace", &paths.trace}}};
+std::array<std::pair<const char*, std::string*>, 2> paths_of(SessionTelemetry& t) {
+    return {{{"summary", &t.summary_path}, {"trace", &t.trace_path}}};
 }
 
 /// On rank 0, removes paths at which an output would overwrite data of the run.
 Status keep_data(tw_session_impl& session) {
     if (session.rank != 0) return {};
     Status first;
-    for (const auto& [name, path] : paths_of(session.outputs)) {
+    for (const auto& [name, path] : paths_of(session.telemetry)) {
         if (path->empty()) continue;
         const auto is_path = [own = canonical(*path)](const auto& f) {
             return canonical(f.path) == own;
         };
-        const AllFigures& all = session.finished;
+        const AllFigures& all = session.telemetry.finished;
         if (std::none_of(all.files.begin(), all.files.end(), is_path) &&
             std::none_of(all.inputs.begin(), all.inputs.end(), is_path))
             continue;
@@ -63,9 +63,10 @@ Status keep_data(tw_session_impl& session) {
 Status find_output_paths(tw_session_impl& session, int rank) {
     if (rank != 0) return {};
     std::map<std::string, const char*> taken;
-    for (const auto& [name, path] : paths_of(session.outputs)) {
+    for (const auto& [name, path] : paths_of(session.telemetry)) {
         const std::string& asked = session.settings.text(name);
-        if (asked.empty() || (path == &session.outputs.summary && asked == "table")) continue;
+        if (asked.empty() || (path == &session.telemetry.summary_path && asked == "table"))
+            continue;
         if (asked.ends_with(".html"))
             return failure(TW_ESETTING,
                            "setting {}: '{}' is a page: let it name a JSON file, of which thalweg "
@@ -90,9 +91,10 @@ namespace {
 /// @return the result of writing, on rank 0
 /// @note Collective
 Status write_trace(tw_session_impl& session) {
-    if (!session.trace) return {};
+    if (!session.telemetry.trace) return {};
     if (!session.servers)
-        return session.trace->write(session.team->world(), 0, session.outputs.trace);
+        return session.telemetry.trace->write(session.team->world(), 0,
+                                              session.telemetry.trace_path);
     session.servers->end();  // end the servers, which have nothing left to do
     return session.servers->trace_status();
 }
@@ -100,12 +102,12 @@ Status write_trace(tw_session_impl& session) {
 /// Writes the summary, on rank 0.
 Status write_summary(const tw_session_impl& session) {
     if (session.settings.text("summary") == "table") {
-        std::fputs(summary_table(session.summary).c_str(), stdout);
+        std::fputs(summary_table(session.telemetry.summary).c_str(), stdout);
         std::fflush(stdout);
     }
-    const std::string& path = session.outputs.summary;
+    const std::string& path = session.telemetry.summary_path;
     if (path.empty()) return {};
-    return write_text("summary", path, session.summary + "\n");
+    return write_text("summary", path, session.telemetry.summary + "\n");
 }
 
 }  // namespace

@@ -72,58 +72,70 @@ void thalweg::detail::end_job(MPI_Comm comm, int rank, const char* call, const c
 }
 
 /// Allocates as much memory as the setting asks for, but at most half of the system's free memory.
-Memory* tw_session_impl::arena(Status& status) {
-    if (memory) return memory.get();
+Memory* SharedResources::arena(Status& status) {
+    Team* const team = session_.team.get();
+    if (memory_) return memory_.get();
     const std::int64_t members = team->topology().members.size();
-    const std::int64_t wanted = settings.number("buffer") * members;
+    const std::int64_t wanted = session_.settings.number("buffer") * members;
     const std::int64_t least = std::min(wanted, least_buffer * members);
     std::int64_t bytes = wanted;
     if (team->topology().node_rank == 0)
         bytes = std::min(wanted, std::max(least, free_memory().bytes / 2));
-    memory = team->share_on_node(bytes);
-    while (!memory && bytes > 0) {
+    memory_ = team->share_on_node(bytes);
+    while (!memory_ && bytes > 0) {
         if (team->topology().node_rank != 0) bytes = 0;
         bytes = bytes / 2 >= least ? bytes / 2 : 0;
         team->reduce_on_node({&bytes, 1}, Reduce::bit_or);
-        if (bytes > 0) memory = team->share_on_node(bytes);
+        if (bytes > 0) memory_ = team->share_on_node(bytes);
     }
-    const std::int64_t got = memory ? memory->size() : 0;
-    if (!memory && status.ok())
+    const std::int64_t got = memory_ ? memory_->size() : 0;
+    if (!memory_ && status.ok())
         status = no_shared_memory(fmt::format(
             "not enough memory for exchange buffers: the {} ranks of a node need at least {} bytes "
             "of shared memory (setting 'buffer' asks for {})",
             members, least, wanted));
-    else if (memory && got < wanted && team->topology().node_rank == 0)
+    else if (memory_ && got < wanted && team->topology().node_rank == 0)
         log::warn(
             "little memory is free: the exchange buffers of the {} ranks of a node have {} bytes "
             "instead of {} (setting 'buffer'; rank {}){}",
             members, got, wanted, team->rank(), size_limit_words());
-    return memory.get();
+    return memory_.get();
 }
 
-Background* tw_session_impl::background(Status& status) {
-    if (!threads) threads = Background::make(*team, status, trace ? &trace->writer() : nullptr);
-    return threads.get();
+Background* SharedResources::background(Status& status) {
+    Trace* const trace = session_.telemetry.trace.get();
+    if (!threads_)
+        threads_ =
+            Background::make(*session_.team, status, trace != nullptr ? &trace->writer() : nullptr);
+    return threads_.get();
 }
 
-Packers& tw_session_impl::packers() {
-    if (!packer_threads) {
-        const auto asked = static_cast<int>(std::max<std::int64_t>(0, settings.number("threads")));
-        const auto sharers = static_cast<int>(team->topology().members.size());
+Packers& SharedResources::packers() {
+    if (!packers_) {
+        const Team& team = *session_.team;
+        const auto asked =
+            static_cast<int>(std::max<std::int64_t>(0, session_.settings.number("threads")));
+        const auto sharers = static_cast<int>(team.topology().members.size());
         const int allowed = allowed_threads(asked, sharers);
-        if (allowed < asked && team->rank() == 0)
+        if (allowed < asked && team.rank() == 0)
             log::info(
                 "setting threads is {}, but with {} ranks per node there are processors for "
                 "only {}",
                 asked, sharers, allowed);
-        packer_threads = std::make_unique<Packers>(allowed);
+        packers_ = std::make_unique<Packers>(allowed);
     }
-    return *packer_threads;
+    return *packers_;
 }
 
-Status tw_session_impl::find_length(const std::string& dim, std::int64_t& length) const {
+ServerConnection* SharedResources::port() {
+    return session_.servers ? &session_.servers->port() : nullptr;
+}
+
+CallAgreement& SharedResources::call_agreement() { return *session_.agreement; }
+
+Status SharedResources::find_length(const std::string& dim, std::int64_t& length) const {
     const Decomposition* first = nullptr;
-    for (const tw_decomposition_impl& handle : decompositions) {
+    for (const tw_decomposition_impl& handle : session_.decompositions.handles) {
         if (!handle.declared || handle.of_history) continue;
         const Decomposition& d = *handle.declared->decomposition;
         const auto at = std::ranges::find(d.dims, dim);
@@ -136,11 +148,16 @@ Status tw_session_impl::find_length(const std::string& dim, std::int64_t& length
             return failure(TW_ESHAPE,
                            "dimension '{}' has length {} in decomposition {} over ({}), but {} in "
                            "decomposition {} over ({}): define it with tw_def_dim",
-                           dim, length, first->serial, wording.names(first->dims), its, d.serial,
-                           wording.names(d.dims));
+                           dim, length, first->serial, session_.wording.names(first->dims), its,
+                           d.serial, session_.wording.names(d.dims));
         }
     }
     return {};
+}
+
+void SharedResources::free() {
+    threads_.reset();
+    memory_.reset();
 }
 
 namespace {
@@ -158,9 +175,10 @@ std::int64_t tested(const char* name, std::int64_t usual) {
 void tw_session_impl::start_trace(Team& ranks) {
     if (settings.text("trace").empty()) return;
     Status status;
+    std::unique_ptr<Trace>& trace = telemetry.trace;
     trace = Trace::make(ranks, tested("THALWEG_TEST_TRACE_MEMORY", 16 << 20), status);
     if (!trace && ranks.rank() == 0) log::warn("the run goes without a trace: {}", status.text);
-    if (trace && servers) servers->keep_trace(*trace, outputs.trace);
+    if (trace && servers) servers->keep_trace(*trace, telemetry.trace_path);
 }
 
 void tw_session_impl::leave_given_up(const Status& why) {
@@ -171,25 +189,29 @@ void tw_session_impl::leave_given_up(const Status& why) {
                                              serial) != given_up.files.end();
     };
     // Go through the files in order of creation, which is the same on every rank.
-    for (std::size_t i = 0; i < files.size();) {
-        tw_file_impl& f = *files[i];
+    for (std::size_t i = 0; i < files.open.size();) {
+        tw_file_impl& f = *files.open[i];
         if (f.closed || !is_left(f)) {
             ++i;
             continue;
         }
-        if (f.file) f.file->leave(why);
-        if (f.reader) f.reader->leave();
-        retire(f, why);
+        give_up_file(f, why);
     }
     if (!given_up.session) return;
     complete_files(this, 0);
-    over = why;
+    calls.over = why;
     end();
+}
+
+void tw_session_impl::give_up_file(tw_file_impl& f, const Status& why) {
+    if (f.file) f.file->leave(why);
+    if (f.reader) f.reader->leave();
+    retire(f, why);
 }
 
 void tw_session_impl::end_readback(tw_file_impl& f) {
     if (!f.readback) return;
-    if (auto figures = f.readback->figures()) finished.add(std::move(*figures));
+    if (auto figures = f.readback->figures()) telemetry.finished.add(std::move(*figures));
     f.readback.reset();
 }
 
@@ -198,15 +220,15 @@ void tw_session_impl::retire(tw_file_impl& f, Status why) {
     f.closed = true;
     f.about->was_read = f.reader != nullptr;
     f.about->left = std::move(why);
-    if (f.file) finished.add(f.file->figures());
-    if (f.reader) finished.add(f.reader->figures());
+    if (f.file) telemetry.finished.add(f.file->figures());
+    if (f.reader) telemetry.finished.add(f.reader->figures());
     f.file.reset();
     f.reader.reset();
-    std::erase(files, &f);
-    closed.push_back(&f);
-    if (closed.size() <= most_closed) return;
-    tw_file_impl& oldest = *closed.front();
-    closed.pop_front();
+    std::erase(files.open, &f);
+    files.closed.push_back(&f);
+    if (files.closed.size() <= most_closed) return;
+    tw_file_impl& oldest = *files.closed.front();
+    files.closed.pop_front();
     // Keep the information if it contains the reason why all ranks gave up the file.
     if (oldest.about->left.ok()) oldest.about.reset();
 }
@@ -219,17 +241,16 @@ void tw_session_impl::end() {
         if (found != 0) watch->session = nullptr;
         MPI_Comm_free_keyval(&key);
     }
-    closing.clear();
+    files.closing.clear();
     // A file that is still open after an exception uses the objects below, so free the file first.
-    for (tw_file_impl* f : files) {
+    for (tw_file_impl* f : files.open) {
         f->readback.reset();
         f->file.reset();
         f->reader.reset();
         f->closed = true;
     }
-    files.clear();
-    threads.reset();
-    memory.reset();
+    files.open.clear();
+    resources.free();
     model.reset();
     agreement.reset();
     team.reset();
@@ -239,7 +260,7 @@ void tw_session_impl::end() {
 bool tw_session_impl::abandon() {
     // A file that was closed later is complete if its service has written everything, so it can
     // still get its final name.
-    for (tw_file_impl* f : files)
+    for (tw_file_impl* f : files.open)
         if (f->file && !f->closed) f->file->release_names();
     if (mpi_key != MPI_KEYVAL_INVALID && agreement) {
         Abandoned& kept = abandoned_sessions();
@@ -332,7 +353,7 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     if (mpi_key == MPI_KEYVAL_INVALID) return;  // tw_finalize has already ended the session
     mpi_key = MPI_KEYVAL_INVALID;
     if (!agreement) return;
-    const WatchedCall standing(watchdog.get(), "MPI_Finalize", nullptr, 0);
+    const WatchedCall standing(telemetry.watchdog.get(), "MPI_Finalize", nullptr, 0);
     if (abandoned) return end_abandoned();
     const Status agreed = agreement->enter({Call::mpi_finalize, 0, 0, true, {}});
     if (!agreement->gave_up()) agreement->give_up_session();
@@ -342,8 +363,9 @@ void tw_session_impl::mpi_ends(bool abandoned) try {
     if (rank == 0) log::error("{}", why.text);
     leave_given_up(agreed.ok() ? why : agreed);
 } catch (const std::exception&) {
-    over = exception_status();
-    if (team && team->size() > 1) end_job(team->world().handle(), rank, "MPI_Finalize", "", over);
+    calls.over = exception_status();
+    if (team && team->size() > 1)
+        end_job(team->world().handle(), rank, "MPI_Finalize", "", calls.over);
 }
 
 FileOptions tw_session_impl::options_for(const Settings& s) const {
@@ -375,7 +397,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.durable = s.flag("durable");
     o.checksums = s.flag("checksums");
     if (!s.text("manifest").empty()) (void)make_absolute(s.text("manifest"), o.manifest);
-    o.run = run;
+    o.run = telemetry.run;
     o.service = s.text("service");
     o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
@@ -386,17 +408,17 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
 }
 
 const std::string& tw_session_impl::summarize() {
-    AllFigures all = finished;
-    all.servers_reason = servers_reason;
-    all.elapsed = now() - begun;
-    all.in_calls = in_calls + history_work + now() - entered;
-    all.histories = history_work + history_calls;
-    for (const tw_file_impl* f : files) {
+    const SessionTelemetry& t = telemetry;
+    AllFigures all = t.finished;
+    all.elapsed = now() - t.begun;
+    all.in_calls = t.in_calls + t.history_work + now() - t.entered;
+    all.histories = t.history_work + t.history_calls;
+    for (const tw_file_impl* f : files.open) {
         if (f->file) all.add(f->file->figures());
         if (f->reader) all.add(f->reader->figures());
         if (f->readback)
             if (auto read = f->readback->figures()) all.add(std::move(*read));
     }
-    summary = thalweg::detail::summarize(team->world(), all);
-    return summary;
+    telemetry.summary = thalweg::detail::summarize(team->world(), all);
+    return telemetry.summary;
 }

@@ -190,13 +190,13 @@ void run_rank(const Scenario& scenario, const std::string& path, std::unique_ptr
     const tw_status code = begin_session(
         &session, [&] { return start(rank, make_world, scenario.session.c_str(), session); });
     if (code != TW_OK) return complain(std::string("tw_init: ") + tw_error_message(session));
-    if (session->role == TW_SERVER) {
+    if (session->is_server()) {
         Servers* const its = session->servers.get();
         Servers::serve({&its, 1}, nullptr);
     } else {
         Model(scenario, path, session, results).go();
     }
-    const bool serves = session->role == TW_SERVER;
+    const bool serves = session->is_server();
     const tw_status ended = tw_finalize(&session);
     if (ended != TW_OK && (serves || disk.failed == 0))
         complain(std::string("tw_finalize: ") + tw_strerror(ended));
