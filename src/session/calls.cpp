@@ -56,7 +56,6 @@ tw_status refuse(tw_session session, const char* call) {
 
 bool is_interrupted(const tw_session_impl& session, std::int64_t before, const char* call) {
     if (!session.team) return mpi_is_running() && std::string_view(call) != "tw_init_serial";
-    if (session.team->size() == 1) return false;
     return is_collective(call) || !session.agreement || session.agreement->count() != before;
 }
 
