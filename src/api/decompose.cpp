@@ -326,7 +326,7 @@ tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
     tw_session session = decomposition->session;
     return guarded(session, [&]() -> Status {
         std::shared_ptr<Decomposition> d;
-        Status status = catch_errors([&] { return set_edges(*decomposition, edges, d); });
+        Status status = set_edges(*decomposition, edges, d);
         status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
         if (!status.ok()) return status;
         if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
@@ -344,7 +344,7 @@ tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t 
         std::shared_ptr<Decomposition> d;
         Status status = extent == nullptr
                             ? failure(TW_EARG, "tw_pad: extent is missing (null pointer)")
-                            : catch_errors([&] { return copy_of(*decomposition, "tw_pad", d); });
+                            : copy_of(*decomposition, "tw_pad", d);
         if (status.ok()) {
             d->padded.assign(extent, extent + d->nd());
             d->room = boxes;

@@ -190,10 +190,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     // as a whole.
     const bool whole =
         section.records == 1 && !section.held.list && section.held.box.volume() == v.elements();
-    const Status held = catch_errors([&] {
-        part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
-    });
-    if (!held.ok()) return file_.in_variable(held, at);
+    part.holding = whole ? find_whole(at, file_.team.rank()) : hold_section(section.held);
     part.array.dense = whole;
     puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
     puts.alone = put.alone;

@@ -45,7 +45,7 @@ struct Entry {
     int block;
 };
 
-Status compare(std::vector<Entry>& entries, const Decomposition& d) {
+Status compare(std::vector<Entry> entries, const Decomposition& d) {
     // Sweep along the dimension in which most blocks begin at different indices.
     int along = 0;
     std::size_t best = 0;
@@ -140,17 +140,9 @@ std::vector<Entry> entries_of(const std::vector<Packet>& packets, const Decompos
 }  // namespace
 
 Status find_overlap(Comm& comm, const Decomposition& d, std::span<const std::int64_t> blocks) {
-    std::vector<Packet> packets;
-    Status status = catch_errors([&] { packets = packets_of(d, blocks, comm.size()); });
-    // A rank without memory takes part in the exchange, but sends nothing.
     bool have = true;
-    packets = comm.exchange(packets, have);
-    if (!status.ok()) return status;
-    if (!have) return out_of_memory();
-    return catch_errors([&]() -> Status {
-        std::vector<Entry> entries = entries_of(packets, d);
-        return compare(entries, d);
-    });
+    const std::vector<Packet> packets = comm.exchange(packets_of(d, blocks, comm.size()), have);
+    return have ? compare(entries_of(packets, d), d) : out_of_memory();
 }
 
 }  // namespace thalweg::detail
