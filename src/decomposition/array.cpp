@@ -240,9 +240,9 @@ Strided locate(const Decomposition& d, std::span<const int> order, const HeldBox
             n *= d.padded.empty() ? box.count[m] + d.halo_low[m] + d.halo_high[m] : d.padded[m];
         }
         if (array.bare)
-            base += d.bare_offsets[block] * size;
+            base += d.starts[block].bare * size;
         else if (d.padded.empty())
-            base += d.offsets[block] * size;
+            base += d.starts[block].with_halo * size;
         else
             base += n * block;
     } else {

@@ -2,7 +2,6 @@
 #include "decomposition/decomposition.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -174,8 +173,7 @@ bool count_with_halo(const Decomposition& d, const Box& box, std::int64_t& n) {
 Status check_boxes(Decomposition& given) {
     if (Status status = check_own(given); !status.ok()) return status;
     for (const Box& box : given.blocks) {
-        given.offsets.push_back(given.stored);
-        given.bare_offsets.push_back(given.held);
+        given.starts.push_back({given.stored, given.held});
         std::int64_t n = 0;
         if (!count_with_halo(given, box, n) ||
             __builtin_add_overflow(given.stored, n, &given.stored))
@@ -345,8 +343,7 @@ std::shared_ptr<const Decomposition> replicate(int rank, std::vector<std::string
     d.stored = volume(d.shape);
     if (rank == 0) {
         d.blocks.push_back(whole_box(d.shape));
-        d.offsets.push_back(0);
-        d.bare_offsets.push_back(0);
+        d.starts.push_back({});
         d.held = d.stored;
     }
     return std::make_shared<const Decomposition>(std::move(d));

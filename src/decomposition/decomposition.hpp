@@ -26,6 +26,11 @@ enum class Edge : char { keep, clip, periodic };
 /// Name of each dimension in a decomposition whose dimensions are matched by position.
 inline constexpr const char* unnamed = "*";
 
+/// Start of a block in memory, in elements: in an array with halos, and in one without.
+struct BlockStart {
+    std::int64_t with_halo = 0, bare = 0;
+};
+
 /// The part of an index space that a rank holds: boxes, or a list of indices. Dimensions are in
 /// memory order, slowest first.
 struct Decomposition {
@@ -37,10 +42,8 @@ struct Decomposition {
     std::int64_t room = 0;  ///< number of boxes for which a padded array has space
     /// Treatment of the halo along each dimension; if empty, reads leave the halo unchanged.
     std::vector<Edge> edges;
-    std::vector<Box> blocks;            ///< boxes that this rank holds, including empty ones
-    std::vector<std::int64_t> offsets;  ///< start of each block in memory, in elements
-    /// Start of each block, in elements, in an array without halos.
-    std::vector<std::int64_t> bare_offsets;
+    std::vector<Box> blocks;               ///< boxes that this rank holds, including empty ones
+    std::vector<BlockStart> starts;        ///< start of each block in memory
     std::shared_ptr<const Listed> listed;  ///< list of indices; null if the rank holds boxes
     std::int64_t stored = 0;               ///< elements in this rank's memory, including halos
     std::int64_t held = 0;                 ///< number of elements that this rank holds

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomposition/describe.hpp"
 
-#include <algorithm>
-
 #include "base/text/text.hpp"
 
 namespace thalweg::detail {

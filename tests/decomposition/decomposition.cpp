@@ -39,8 +39,12 @@ TEST(Decomposition, CountsAndOffsets) {
     EXPECT_EQ(m->held, 6 + 8);
     // An empty box has no halo either.
     EXPECT_EQ(m->stored, 4 * 5 + 3 * 10);
-    EXPECT_EQ(m->offsets, (std::vector<std::int64_t>{0, 20, 20}));
-    EXPECT_EQ(m->bare_offsets, (std::vector<std::int64_t>{0, 6, 6}));
+    ASSERT_EQ(m->starts.size(), 3);
+    const std::int64_t with_halo[] = {0, 20, 20}, bare[] = {0, 6, 6};
+    for (int b = 0; b < 3; ++b) {
+        EXPECT_EQ(m->starts[b].with_halo, with_halo[b]);
+        EXPECT_EQ(m->starts[b].bare, bare[b]);
+    }
     EXPECT_FALSE(m->whole);
     EXPECT_FALSE(m->replicated);
 }
@@ -56,7 +60,7 @@ TEST(Decomposition, BeyondTwoToThe31) {
     const auto m =
         made(given({"y", "x"}, {n, 4}, {box_of({0, 0}, {n, 2}), box_of({0, 2}, {n, 2})}));
     EXPECT_EQ(m->held, 4 * n);
-    EXPECT_EQ(m->offsets[1], 2 * n);
+    EXPECT_EQ(m->starts[1].with_halo, 2 * n);
     EXPECT_TRUE(m->whole);
 }
 
