@@ -31,21 +31,30 @@ Status name_of_entry(const tw_file_impl& file, const NamedList<T>& list, int ind
     return status;
 }
 
-Status find_variable(const tw_file_impl& file, const Contents& contents, const char* name,
-                     const Variable*& found) {
-    const Definitions& d = contents.definitions();
-    const int at = d.find_variable(text_or_empty(name));
-    if (at < 0) return no_variable(d, file.path(), text_or_empty(name), file.session->team->rank());
-    found = &d.variables[at];
-    return {};
+/// Calls body(contents, variable); see with_contents().
+template <class F>
+tw_status with_variable(tw_file file, const char* name, F&& body, bool defined = false,
+                        const char* call = __builtin_FUNCTION()) {
+    const auto find = [&](const Contents& contents) -> Status {
+        const Definitions& d = contents.definitions;
+        const int at = d.find_variable(text_or_empty(name));
+        if (at < 0)
+            return no_variable(d, file->path(), text_or_empty(name), file->session->team->rank());
+        return body(contents, d.variables[at]);
+    };
+    return with_contents(file, find, defined, call);
 }
 
-std::optional<VariableStorage> stored(const Source& source, int variable) {
-    return source.storage(variable);
-}
-
-std::optional<VariableStorage> stored(const Readback& readback, int variable) {
-    return readback.stored(variable);
+/// Calls body(contents, attribute); see with_contents().
+template <class F>
+tw_status with_attribute(tw_file file, const char* variable, const char* name, F&& body,
+                         const char* call = __builtin_FUNCTION()) {
+    const auto find = [&](const Contents& contents) {
+        const Attribute* a = nullptr;
+        Status s = find_attribute(file->path(), contents.definitions, variable, name, a);
+        return s.ok() ? body(contents, *a) : s;
+    };
+    return with_contents(file, find, false, call);
 }
 
 tw_status get_array(tw_file file, const char* var, tw_decomposition decomposition,
@@ -80,17 +89,17 @@ tw_status tw_inq(tw_file file, tw_file_info* info) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         if (info == nullptr)
             return failure(TW_EARG, "{}: the pointer for the information is null", file->path());
-        const Definitions& d = contents.definitions();
+        const Definitions& d = contents.definitions;
         const int record = d.record_dim();
         const Source* source =
             file->reader ? &file->reader->contents() : file->file->definitions().contents();
-        info->format = contents.format();
+        info->format = contents.format;
         info->unlimited = record < 0 ? "" : d.dims[record].name.c_str();
         info->ndims = d.dims.size();
         info->nvars = d.variables.size();
         info->natts = d.attributes.size();
         info->ngroups = source != nullptr ? source->groups() : 0;
-        info->records = contents.records();
+        info->records = contents.records;
         return {};
     });
 }
@@ -99,7 +108,7 @@ tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
     return with_contents(file, [&](const Contents& contents) -> Status {
         if (length == nullptr)
             return failure(TW_EARG, "{}: the pointer for the length is null", file->path());
-        const Definitions& d = contents.definitions();
+        const Definitions& d = contents.definitions;
         const int at = d.find_dim(text_or_empty(name));
         if (at < 0)
             return failure(TW_ENOTFOUND, "{}: no dimension '{}'{}", file->path(),
@@ -112,7 +121,7 @@ tw_status tw_inq_dim(tw_file file, const char* name, int64_t* length) {
 
 tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, const char** name) {
     return with_contents(file, [&](const Contents& contents) -> Status {
-        const Definitions& d = contents.definitions();
+        const Definitions& d = contents.definitions;
         if (item == TW_DIMENSION) return name_of_entry(*file, d.dims, index, "dimension", name);
         if (item == TW_VARIABLE) return name_of_entry(*file, d.variables, index, "variable", name);
         if (item != TW_ATTRIBUTE)
@@ -124,31 +133,22 @@ tw_status tw_inq_name(tw_file file, tw_item item, const char* var, int index, co
 }
 
 tw_status tw_inq_var(tw_file file, const char* var, tw_type* type, int* ndims, int* natts) {
-    const auto describe = [&](const Contents& contents) {
-        const Variable* v = nullptr;
-        Status status = find_variable(*file, contents, var, v);
-        if (!status.ok()) return status;
-        tell(type, v->type);
-        tell(ndims, v->dims.size());
-        tell(natts, v->attributes.size());
-        return status;
+    const auto describe = [&](const Contents&, const Variable& v) -> Status {
+        tell(type, v.type);
+        tell(ndims, v.dims.size());
+        tell(natts, v.attributes.size());
+        return {};
     };
-    return with_contents(file, describe, [&](File& f) {
-        return describe(Contents(f.about().definitions, 0, "", false));
-    });
+    return with_variable(file, var, describe, true);
 }
 
 tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** name,
                          int64_t* length) {
-    return with_contents(file, [&](const Contents& contents) {
-        const Variable* v = nullptr;
-        Status status = find_variable(*file, contents, var, v);
-        if (!status.ok()) return status;
+    return with_variable(file, var, [&](const Contents& contents, const Variable& v) {
         const int* found = nullptr;
-        status = entry(*file, v->dims, index, "dimension of the variable", found);
+        Status status = entry(*file, v.dims, index, "dimension of the variable", found);
         if (!status.ok()) return status;
-        const Dimension& dim = contents.definitions().dims[*found];
-        tell(name, dim.name.c_str());
+        tell(name, contents.definitions.dims[*found].name.c_str());
         tell(length, contents.length(*found));
         return status;
     });
@@ -156,12 +156,16 @@ tw_status tw_inq_var_dim(tw_file file, const char* var, int index, const char** 
 
 tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int* nfilters,
                              int* filter, int* level) {
-    return with_stored(file, [&](const Contents& contents, const auto& teller) -> Status {
-        const Variable* v = nullptr;
-        if (Status status = find_variable(*file, contents, var, v); !status.ok()) return status;
-        const auto storage = stored(teller, v - &contents.definitions().variables[0]);
-        if (!storage) return not_stored_yet(*file);
-        for (std::size_t d = 0; chunk != nullptr && d < v->dims.size(); ++d)
+    const auto describe = [&](const Contents& contents, const Variable& v) -> Status {
+        const auto at = static_cast<int>(&v - &contents.definitions.variables[0]);
+        const std::optional<VariableStorage> storage =
+            file->reader ? file->reader->contents().storage(at) : file->readback->stored(at);
+        if (!storage)
+            return failure(TW_ESTATE,
+                           "{}: the file is being written: only of netCDF-4 files, and after "
+                           "tw_sync, is known how variables are stored",
+                           file->path());
+        for (std::size_t d = 0; chunk != nullptr && d < v.dims.size(); ++d)
             chunk[d] = storage->chunk.empty() ? 0 : storage->chunk[d];
         const std::size_t n = std::min<std::size_t>(storage->filters.size(), TW_MAX_FILTERS);
         tell(nfilters, n);
@@ -170,36 +174,29 @@ tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int*
             if (level != nullptr) level[i] = storage->filters[i].level;
         }
         return {};
-    });
+    };
+    return with_variable(file, var, describe, true);
 }
 
 tw_status tw_inq_att(tw_file file, const char* var, const char* name, tw_type* type, int64_t* n) {
-    return with_contents(file, [&](const Contents& contents) {
-        const Attribute* a = nullptr;
-        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
-        if (!status.ok()) return status;
-        tell(type, a->type);
-        tell(n, a->n);
-        return status;
+    return with_attribute(file, var, name, [&](const Contents&, const Attribute& a) -> Status {
+        tell(type, a.type);
+        tell(n, a.n);
+        return {};
     });
 }
 
 tw_status tw_get_att(tw_file file, const char* var, const char* name, tw_type type, int64_t n,
                      void* values) {
-    return with_contents(file, [&](const Contents& contents) {
-        const Attribute* a = nullptr;
-        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
-        if (!status.ok()) return status;
-        return get_attribute(file->path(), *a, contents.byte_of_any_sign(), type, n, values);
+    return with_attribute(file, var, name, [&](const Contents& contents, const Attribute& a) {
+        return get_attribute(file->path(), a, contents.byte_of_any_sign, type, n, values);
     });
 }
 
 tw_status tw_get_att_text(tw_file file, const char* var, const char* name, int64_t size,
                           char* text) {
-    return with_contents(file, [&](const Contents& contents) {
-        const Attribute* a = nullptr;
-        Status status = find_attribute(file->path(), contents.definitions(), var, name, a);
-        return status.ok() ? get_attribute_text(file->path(), *a, size, text) : status;
+    return with_attribute(file, var, name, [&](const Contents&, const Attribute& a) {
+        return get_attribute_text(file->path(), a, size, text);
     });
 }
 

@@ -7,34 +7,21 @@
 
 namespace thalweg::detail {
 
-/// The contents of a file, for inquiries. The objects passed to the constructor must outlive this
-/// one.
-class Contents {
-public:
-    explicit Contents(const Source& source)
-        : Contents(source.definitions(), source.records(), name_of(source.format()),
-                   !has_new_types(source.format())) {}
-    Contents(const Definitions& definitions, std::int64_t records, const char* format,
-             bool byte_of_any_sign)
-        : definitions_(&definitions),
-          records_(records),
-          format_(format),
-          byte_of_any_sign_(byte_of_any_sign) {}
+struct Contents {
+    const Definitions& definitions;
+    std::int64_t records = 0;
+    const char* format = "";
+    bool byte_of_any_sign = false;  ///< in this format, bytes are signed or unsigned
 
-    const Definitions& definitions() const { return *definitions_; }
-    std::int64_t records() const { return records_; }
-    const char* format() const { return format_; }
-    bool byte_of_any_sign() const { return byte_of_any_sign_; }
     /// Returns the length of a dimension. For the record dimension this is the number of records.
     std::int64_t length(int dim) const {
-        return definitions_->is_record_dim(dim) ? records_ : definitions_->dims[dim].length;
+        return definitions.is_record_dim(dim) ? records : definitions.dims[dim].length;
     }
-
-private:
-    const Definitions* definitions_;
-    std::int64_t records_;
-    const char* format_;
-    bool byte_of_any_sign_;
 };
+
+inline Contents contents_of(const Source& source) {
+    return {source.definitions(), source.records(), name_of(source.format()),
+            !has_new_types(source.format())};
+}
 
 }  // namespace thalweg::detail

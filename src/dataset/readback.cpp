@@ -35,7 +35,7 @@ Status Readback::synced() {
     // With servers, ranks do not know how variables are stored, so read that from the file.
     const bool asks = is_netcdf4(format) && !reader_ && about_.options.service == "servers";
     if (asks && supported().ok()) (void)look();
-    contents_.emplace(told_.back(), records, name_of(format), !has_new_types(format));
+    contents_.emplace(Contents{told_.back(), records, name_of(format), !has_new_types(format)});
     return {};
 }
 
@@ -44,7 +44,7 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
     if (auto known = file_.stored(variable)) return known;
     if (!reader_) return {};
     int number = -1;
-    const std::string& name = contents_->definitions().variables[variable].name;
+    const std::string& name = contents_->definitions.variables[variable].name;
     if (!reader_->find(name, number).ok()) return {};
     return reader_->contents().storage(number);
 }
@@ -99,7 +99,7 @@ Status Readback::ready(Call call, std::span<const std::string* const> names) {
     if (status.ok() && open_ > 0) status = fill(wanted);
     if (status.ok() && (!reader_ || stale_)) status = look();
     if (!status.ok() || !stale_) return status;
-    reader_->show(contents_->records());
+    reader_->show(contents_->records);
     stale_ = false;
     return {};
 }
@@ -153,15 +153,14 @@ Status Readback::get_box(const GetBoxArguments& arguments) {
 Status Readback::get_deferred(const GetArguments& arguments) {
     if (!contents_) return not_synced();
     if (!arguments.wrong.ok()) return arguments.wrong;
-    const Definitions& d = contents_->definitions();
+    const Definitions& d = contents_->definitions;
     const int at = d.find_variable(arguments.name);
     if (at < 0) return no_variable(d, about_.path, arguments.name, team_.rank());
-    if (d.variables[at].record &&
-        (arguments.record < 0 || arguments.record >= contents_->records()))
+    if (d.variables[at].record && (arguments.record < 0 || arguments.record >= contents_->records))
         return failure(TW_EBOUNDS, "{}: variable '{}': no record {}; the file has {} records",
                        about_.path, OfVariable{arguments.name},
                        OfRecord{about_.options.wording.index(arguments.record)},
-                       contents_->records());
+                       contents_->records);
     asked_.emplace_back(arguments);
     return {};
 }

@@ -216,48 +216,20 @@ tw_status with_definitions(tw_file file, F&& body, const char* call = __builtin_
 }
 
 /// Calls body(contents). If the file is being written, the contents are those at the last tw_sync.
-/// Before the first tw_sync, they are the contents that an existing file had when it was opened;
-/// for a new file, calls of_new(file).
-template <class F, class New>
-tw_status with_contents(tw_file file, F&& body, New&& of_new,
+/// Before the first tw_sync, they are the contents that an existing file had when it was opened. Of
+/// a new file they are its definitions so far, if `defined` is true; otherwise the call fails.
+template <class F>
+tw_status with_contents(tw_file file, F&& body, bool defined = false,
                         const char* call = __builtin_FUNCTION()) {
     const auto checked = [&]() -> Status {
         if (file->readback && file->readback->contents() != nullptr)
             return body(*file->readback->contents());
         const Source* source =
             file->reader ? &file->reader->contents() : file->file->definitions().contents();
-        if (source == nullptr) return of_new(*file->file);
-        return body(Contents(*source));
-    };
-    return with_open(file, checked, call);
-}
-
-/// The same, but TW_ESTATE for a new file before the first tw_sync.
-template <class F>
-tw_status with_contents(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    const auto refuse = [&](File&) {
+        if (source != nullptr) return body(contents_of(*source));
+        if (defined) return body(Contents{file->file->about().definitions});
         return failure(TW_ESTATE, "{}: the file is being written: call tw_sync first",
                        file->path());
-    };
-    return with_contents(file, std::forward<F>(body), refuse, call);
-}
-
-inline Status not_stored_yet(const tw_file_impl& file) {
-    return failure(TW_ESTATE,
-                   "{}: the file is being written: only of netCDF-4 files, and after tw_sync, is "
-                   "known how variables are stored",
-                   file.path());
-}
-
-/// Calls body(contents, source) for a file that was opened for reading. For a netCDF-4 file that is
-/// being written, calls body(contents, readback) after tw_sync.
-template <class F>
-tw_status with_stored(tw_file file, F&& body, const char* call = __builtin_FUNCTION()) {
-    const auto checked = [&]() -> Status {
-        if (file->reader) return body(Contents(file->reader->contents()), file->reader->contents());
-        if (file->readback && file->readback->contents() != nullptr)
-            return body(*file->readback->contents(), *file->readback);
-        return not_stored_yet(*file);
     };
     return with_open(file, checked, call);
 }
