@@ -119,7 +119,8 @@ Status put_record(tw_file_impl& file, DataMode& mode, const char* var,
     std::shared_ptr<const Decomposition> held;
     if (Status s = find_decomposition(file, var, decomposition, held); !s.ok()) return s;
     if (Status s = check_flags(file.path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-    return mode.put_record(text_or_empty(var), {held, record, array, (flags & TW_DEFERRED) != 0});
+    return mode.parts().put_record(text_or_empty(var),
+                                   {held, record, array, (flags & TW_DEFERRED) != 0});
 }
 
 }  // namespace
@@ -204,14 +205,14 @@ tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags)
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, const void* data) {
     return with_put(file, [&](DataMode& mode) {
-        return mode.put_box(text_or_empty(var), {type, start, count, stride, data});
+        return mode.parts().put_box(text_or_empty(var), {type, start, count, stride, data});
     });
 }
 
 tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
                            const int64_t* count, const void* data) {
     return with_put(file, [&](DataMode& mode) {
-        return mode.put_box(text_or_empty(var), {type, start, count, nullptr, data, true});
+        return mode.parts().put_box(text_or_empty(var), {type, start, count, nullptr, data, true});
     });
 }
 

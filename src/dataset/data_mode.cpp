@@ -92,20 +92,6 @@ Status DataMode::check(int variable, const tw_array& array, ArrayView& view) con
     return file_.in_variable(std::move(status), variable);
 }
 
-Status DataMode::put_box(const std::string& name, const BoxToPut& put) {
-    Stopwatch watch(file_.figures.put);
-    Span span("put");
-    span.variable(name);
-    return parts_->put_box(name, put);
-}
-
-Status DataMode::put_record(const std::string& name, const RecordToPut& put) {
-    Stopwatch watch(file_.figures.put);
-    Span span("put");
-    span.variable(name).record(put.record);
-    return parts_->put_record(name, put);
-}
-
 Status DataMode::end_step() {
     Stopwatch watch(file_.figures.step);
     Span span("step");

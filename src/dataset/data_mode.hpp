@@ -32,8 +32,8 @@ public:
 
     // The following functions are described in thalweg.h.
     Status put(const std::string& name, const tw_array& array, bool deferred);
-    Status put_box(const std::string& name, const BoxToPut& put);
-    Status put_record(const std::string& name, const RecordToPut& put);
+    /// Returns the object for puts that name their place in the file.
+    PartPuts& parts() { return *parts_; }
     Status end_step();
     Status sync(bool durable) { return service_->sync(durable); }
     /// After sync(), fills variables so that they can be read; see Service. @note Collective

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
 
 namespace thalweg::detail {

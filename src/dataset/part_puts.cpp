@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/text/wrong_start.hpp"
+#include "base/trace.hpp"
 #include "exchange/pack/dense.hpp"
 
 namespace thalweg::detail {
@@ -164,6 +166,9 @@ std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
 // ---- puts ---------------------------------------------------------------------------------------
 
 Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name);
     int at = -1;
     if (Status s = file_.find_variable(name, put.type, at); !s.ok()) return s;
     const Variable& v = file_.variable(at);
@@ -198,6 +203,9 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
 }
 
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
+    Stopwatch watch(file_.figures.put);
+    Span span("put");
+    span.variable(name).record(put.record);
     int at = -1;
     if (Status s = file_.find_variable(name, put.array.type, at); !s.ok()) return s;
     const IndexConvention& wording = file_.options.wording;
