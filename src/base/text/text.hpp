@@ -3,18 +3,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace thalweg::detail {
 
-std::string joined(std::span<const std::string> items, std::string_view separator);
-std::string joined(std::span<const std::string_view> items, std::string_view separator);
-std::string joined(std::span<const std::int64_t> items, std::string_view separator);
-std::string joined(std::span<const int> items, std::string_view separator);
+template <class List>
+std::string joined(const List& items, std::string_view separator) {
+    std::string text;
+    for (const auto& item : items) {
+        if (&item != &*std::begin(items)) text += separator;
+        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(item)>>)
+            text += std::to_string(item);
+        else
+            text += item;
+    }
+    return text;
+}
 
 /// Removes blanks and ends of lines at both ends of a text.
 std::string trimmed(std::string_view text);
