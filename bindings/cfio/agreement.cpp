@@ -52,10 +52,4 @@ int first_error(MPI_Comm comm, int error) {
     return code(least);
 }
 
-std::int64_t digest(const std::string& text) {
-    std::uint64_t value = 14695981039346656037U;  // offset basis of the hash function FNV-1a
-    for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    return static_cast<std::int64_t>(value);
-}
-
 }  // namespace thalweg::cfio

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/hash.hpp"
+
 namespace thalweg::cfio {
 
 enum class Call { create, enddef, close, finalize };
@@ -34,7 +36,9 @@ Outcome agree(MPI_Comm clients, Call call, std::int64_t file, std::int64_t conte
 int first_error(MPI_Comm comm, int error);
 
 // Returns a hash of a text.
-std::int64_t digest(const std::string& text);
+inline std::int64_t digest(const std::string& text) {
+    return static_cast<std::int64_t>(detail::hash_of(text));
+}
 
 }  // namespace thalweg::cfio
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "fortran.h"
 #include "program.hpp"
 
 namespace {
@@ -165,6 +164,8 @@ int cfio_close(int ncid) {
     return code == CFIO_ERROR_NONE && together ? finish("cfio_close") : code;
 }
 
+// Lets a Fortran program refer to a variable by `number` as well as by its id.
+extern "C" int thalweg_cfio_alias(int ncid, int number, int varid);
 int thalweg_cfio_alias(int ncid, int number, int varid) {
     return attempt("cfio_def_var", ncid, {},
                    [&] { program.file(ncid).also_called(number, varid); });

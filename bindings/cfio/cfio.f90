@@ -114,30 +114,18 @@ module cfio
   end interface cfio_def_var
 
   interface cfio_put_vara
-    integer(c_int) function cfio_put_vara_real(ncid, varid, ndims, start, count, fp) &
-        bind(C, name='thalweg_cfio_f_put_vara_real')
-      import
-      integer(c_int), value :: ncid, varid, ndims
-      integer(c_int), intent(in) :: start(*), count(*)
-      real(c_float), intent(in) :: fp(*)
-    end function cfio_put_vara_real
-
-    integer(c_int) function cfio_put_vara_double(ncid, varid, ndims, start, count, fp) &
-        bind(C, name='thalweg_cfio_f_put_vara_double')
-      import
-      integer(c_int), value :: ncid, varid, ndims
-      integer(c_int), intent(in) :: start(*), count(*)
-      real(c_double), intent(in) :: fp(*)
-    end function cfio_put_vara_double
-
-    integer(c_int) function cfio_put_vara_int(ncid, varid, ndims, start, count, fp) &
-        bind(C, name='thalweg_cfio_f_put_vara_int')
-      import
-      integer(c_int), value :: ncid, varid, ndims
-      integer(c_int), intent(in) :: start(*), count(*)
-      integer(c_int), intent(in) :: fp(*)
-    end function cfio_put_vara_int
+    procedure cfio_put_vara_real, cfio_put_vara_double, cfio_put_vara_int
   end interface cfio_put_vara
+
+  interface
+    integer(c_int) function put_vara(ncid, varid, ndims, start, count, xtype, values) &
+        bind(C, name='thalweg_cfio_f_put_vara')
+      import
+      integer(c_int), value :: ncid, varid, ndims, xtype
+      integer(c_int), intent(in) :: start(*), count(*)
+      type(*), intent(in) :: values(*)
+    end function put_vara
+  end interface
 
   ! One function has different names in CFIO's code and in its paper.
 
@@ -161,6 +149,23 @@ module cfio
 
 contains
 
+  integer(c_int) function cfio_put_vara_real(ncid, varid, ndims, start, count, fp)
+    integer(c_int), intent(in) :: ncid, varid, ndims, start(*), count(*)
+    real(c_float), intent(in) :: fp(*)
+    cfio_put_vara_real = put_vara(ncid, varid, ndims, start, count, cfio_float, fp)
+  end function cfio_put_vara_real
+
+  integer(c_int) function cfio_put_vara_double(ncid, varid, ndims, start, count, fp)
+    integer(c_int), intent(in) :: ncid, varid, ndims, start(*), count(*)
+    real(c_double), intent(in) :: fp(*)
+    cfio_put_vara_double = put_vara(ncid, varid, ndims, start, count, cfio_double, fp)
+  end function cfio_put_vara_double
+
+  integer(c_int) function cfio_put_vara_int(ncid, varid, ndims, start, count, fp)
+    integer(c_int), intent(in) :: ncid, varid, ndims, start(*), count(*), fp(*)
+    cfio_put_vara_int = put_vara(ncid, varid, ndims, start, count, cfio_int, fp)
+  end function cfio_put_vara_int
+
   ! CFIO has a procedure for each type of attribute, for example cfio_put_att_int.
 
   integer(c_int) function cfio_put_att_str(ncid, varid, name, values)
@@ -170,9 +175,8 @@ contains
   end function cfio_put_att_str
 
   integer(c_int) function cfio_put_att_int(ncid, varid, name, values)
-    integer(c_int), intent(in) :: ncid, varid
+    integer(c_int), intent(in) :: ncid, varid, values
     character(kind=c_char, len=*), intent(in) :: name
-    integer(c_int), intent(in) :: values
     cfio_put_att_int = cfio_put_att(ncid, varid, name, values)
   end function cfio_put_att_int
 
