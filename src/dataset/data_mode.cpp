@@ -47,7 +47,7 @@ Status DataMode::begin(const RankResources& resources, const FileOptions& asked,
 }
 
 Status DataMode::put(const std::string& name, const tw_array& array, bool deferred) {
-    Stopwatch watch(file_.figures.put);
+    Stopwatch watch(file_.figures.times[FileTimes::put]);
     Span span("put");
     PartsToPut puts;
     Part& part = puts.part;
@@ -93,7 +93,7 @@ Status DataMode::check(int variable, const tw_array& array, ArrayView& view) con
 }
 
 Status DataMode::end_step() {
-    Stopwatch watch(file_.figures.step);
+    Stopwatch watch(file_.figures.times[FileTimes::step]);
     Span span("step");
     span.record(batch_.record);
     // If the call fails, the program may put what the step lacks, and call it again.

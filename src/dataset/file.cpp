@@ -62,7 +62,7 @@ Status File::take_names() {
 }
 
 Status File::begin() {
-    Stopwatch watch(file_.figures.open);
+    Stopwatch watch(file_.figures.times[FileTimes::open]);
     const TraceFile traced(file_.path);
     const Span span("open");
     Status status = check_variable_files(file_.path, file_.options);
@@ -80,7 +80,7 @@ Status File::end_definitions() {
     if (Status status = file_.usable(); !status.ok()) return status;
     if (has_data_mode())
         return failure(TW_ESTATE, "{}: the definitions have already ended", file_.path);
-    Stopwatch watch(file_.figures.open);
+    Stopwatch watch(file_.figures.times[FileTimes::open]);
     const Span span("open");
     std::int64_t hash = 0;
     RankResources resources;
@@ -123,7 +123,7 @@ Status File::begin_data() {
 
 Status File::sync(bool durable) {
     if (Status s = begin_data(); !s.ok()) return s;
-    Stopwatch watch(file_.figures.step);
+    Stopwatch watch(file_.figures.times[FileTimes::step]);
     // With options.durable, names were synced when they were claimed.
     const bool names = durable && !file_.options.durable;
     Status status = data_->sync(durable || file_.options.durable);
@@ -141,13 +141,14 @@ std::int64_t File::counted_records() const {
 Status File::end() {
     file_.leaving = true;
     Status status = begin_data();
-    const double begin = now(), stepped = file_.figures.step;
+    const double begin = now(), stepped = file_.figures.times[FileTimes::step];
     if (status.ok())
         status = data_->hand_over(define_);
     else if (data_ && data_->storage_open())
         status = file_.enter(Call::close, -1, {}, {});
     // The time of a step that ends in this call counts as that of the step.
-    file_.figures.close += now() - begin - (file_.figures.step - stepped);
+    file_.figures.times[FileTimes::close] +=
+        now() - begin - (file_.figures.times[FileTimes::step] - stepped);
     return status;
 }
 
@@ -173,7 +174,7 @@ Status File::publish(Status mine) {
 }
 
 Status File::complete(Status status) {
-    Stopwatch watch(file_.figures.close);
+    Stopwatch watch(file_.figures.times[FileTimes::close]);
     const TraceFile traced(file_.path);
     const Span span("close");
     const auto good = [&] { return status.ok() || status.code == TW_ERANGE; };

@@ -166,7 +166,7 @@ std::shared_ptr<const Holding> PartPuts::find_whole(int variable, int holder) {
 // ---- puts ---------------------------------------------------------------------------------------
 
 Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
-    Stopwatch watch(file_.figures.put);
+    Stopwatch watch(file_.figures.times[FileTimes::put]);
     Span span("put");
     span.variable(name);
     int at = -1;
@@ -203,7 +203,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
 }
 
 Status PartPuts::put_record(const std::string& name, const RecordToPut& put) {
-    Stopwatch watch(file_.figures.put);
+    Stopwatch watch(file_.figures.times[FileTimes::put]);
     Span span("put");
     span.variable(name).record(put.record);
     int at = -1;

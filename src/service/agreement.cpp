@@ -157,7 +157,7 @@ Status missing_variable(const FileContext& file, const Batch& batch, std::size_t
 
 Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const Status& mine,
                 Agreed& agreed) {
-    Stopwatch watch(file.figures.wait);
+    Stopwatch watch(file.figures.times[FileTimes::wait]);
     const std::size_t n = batch.puts.size();
     agreed.put.assign(n, 0);
     Words words = words_of(file, batch, call, variable);
@@ -183,7 +183,7 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
 Status end_open_step(Service& service, FileContext& file, const Batch& batch, Agreed& agreed,
                      Status& misfit) {
     if (!batch.step_is_open(agreed)) return {};
-    Stopwatch watch(file.figures.step);
+    Stopwatch watch(file.figures.times[FileTimes::step]);
     Span span("step");
     span.record(batch.record);
     misfit = service.end_step();

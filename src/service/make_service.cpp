@@ -103,7 +103,7 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
 
 std::unique_ptr<Service> make_service(FileContext& file, Target& target, Batch& batch,
                                       Status& status) {
-    Stopwatch watch(file.figures.plan);
+    Stopwatch watch(file.figures.times[FileTimes::plan]);
     Status mine = std::exchange(status, {});
     if (file.options.service != "inline") {
         auto service = make_queue_service(file, target, batch, status);

@@ -46,12 +46,21 @@ ordered_json object(std::initializer_list<std::pair<const char*, Value>> figures
     return result;
 }
 
+/// Returns the times of the slowest rank, by names.
+template <std::size_t n>
+ordered_json slowest(Comm& comm, const std::array<const char*, n>& names,
+                     const std::array<double, n>& times) {
+    std::array<std::int64_t, n> most;
+    std::ranges::transform(times, most.begin(), nanoseconds);
+    comm.all_reduce(most, Reduce::max);
+    ordered_json result;
+    for (std::size_t i = 0; i < n; ++i) result[names[i]] = seconds(most[i]);
+    return result;
+}
+
 /// @param named  the row is for one file, not for a sum of several
 ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
-    std::int64_t slowest[] = {nanoseconds(f.open), nanoseconds(f.read), nanoseconds(f.file),
-                              nanoseconds(f.unpack), nanoseconds(f.wait)};
     std::int64_t sums[] = {f.bytes, f.calls, f.ahead, f.unused, f.messages, f.message_bytes};
-    comm.all_reduce(slowest, Reduce::max);
     comm.all_reduce(sums, Reduce::sum);
     ordered_json row;
     if (named) {
@@ -66,11 +75,8 @@ ordered_json input_row(Comm& comm, const ReadFigures& f, bool named) {
     row["unused_bytes"] = sums[3];
     row["messages"] = sums[4];
     row["message_bytes"] = sums[5];
-    row["seconds"] = object<double>({{"open", seconds(slowest[0])},
-                                     {"read", seconds(slowest[1])},
-                                     {"file", seconds(slowest[2])},
-                                     {"unpack", seconds(slowest[3])},
-                                     {"wait", seconds(slowest[4])}});
+    constexpr std::array names{"open", "read", "file", "unpack", "wait"};
+    row["seconds"] = slowest(comm, names, {f.open, f.read, f.file, f.unpack, f.wait});
     return row;
 }
 
@@ -107,19 +113,17 @@ ordered_json file_names(const FileFigures& f, std::int64_t threads) {
 
 /// @param named  the row is for one file, not for a sum of several
 ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
-    std::int64_t slowest[] = {
-        nanoseconds(f.open), nanoseconds(f.plan),  nanoseconds(f.put),        nanoseconds(f.remap),
-        nanoseconds(f.wait), nanoseconds(f.write), nanoseconds(f.close),      nanoseconds(f.step),
-        f.staging_bytes,     f.buffer_bytes,       nanoseconds(f.queue_wait), f.queue_bytes,
-        f.threads,           f.queue_room,         nanoseconds(f.drain),      nanoseconds(f.busy)};
-    std::int64_t sums[] = {f.bytes,       f.writes,      f.messages,        f.message_bytes,
-                           f.queue_waits, f.queue_units, f.queue_unit_bytes};
+    const QueueFigures& queue = f.queue;
+    std::int64_t peaks[] = {f.staging_bytes, f.buffer_bytes, queue.most_bytes,
+                            queue.room,      f.threads,      nanoseconds(queue.wait_seconds)};
+    std::int64_t sums[] = {f.bytes,     f.writes,    f.messages,      f.message_bytes,
+                           queue.waits, queue.units, queue.unit_bytes};
     WriteSizes sizes = f.sizes;
-    comm.all_reduce(slowest, Reduce::max);
+    comm.all_reduce(peaks, Reduce::max);
     comm.all_reduce(sums, Reduce::sum);
     comm.all_reduce(sizes, Reduce::sum);
     ordered_json row;
-    if (named) row = file_names(f, slowest[12]);
+    if (named) row = file_names(f, peaks[4]);
     row["steps"] = f.steps;
     row["bytes"] = sums[0];
     row["writes"] = sums[1];
@@ -127,23 +131,14 @@ ordered_json file_row(Comm& comm, const FileFigures& f, bool named) {
     row["write_sizes"] = size_rows(sizes);
     row["messages"] = sums[2];
     row["message_bytes"] = sums[3];
-    row["staging_bytes"] = slowest[8];
-    row["buffer_bytes"] = slowest[9];
+    row["staging_bytes"] = peaks[0];
+    row["buffer_bytes"] = peaks[1];
     row["queue_waits"] = sums[4];
-    row["queue_room_bytes"] = slowest[13];
-    row["queue_bytes"] = slowest[11];
+    row["queue_room_bytes"] = peaks[3];
+    row["queue_bytes"] = peaks[2];
     row["queue_bytes_mean"] = sums[5] > 0 ? sums[6] / sums[5] : 0;
-    row["queue_wait_seconds"] = seconds(slowest[10]);
-    row["seconds"] = object<double>({{"open", seconds(slowest[0])},
-                                     {"plan", seconds(slowest[1])},
-                                     {"put", seconds(slowest[2])},
-                                     {"remap", seconds(slowest[3])},
-                                     {"wait", seconds(slowest[4])},
-                                     {"write", seconds(slowest[5])},
-                                     {"close", seconds(slowest[6])},
-                                     {"step", seconds(slowest[7])},
-                                     {"drain", seconds(slowest[14])},
-                                     {"busy", seconds(slowest[15])}});
+    row["queue_wait_seconds"] = seconds(peaks[5]);
+    row["seconds"] = slowest(comm, FileTimes::names, f.times.seconds);
     return row;
 }
 
@@ -157,8 +152,11 @@ struct RankTimes {
 
     explicit RankTimes(const AllFigures& all) {
         const auto add = [&](const FileFigures& f) {
-            const double its[] = {f.open,  f.put,  f.step,       f.close, 0,       0,     0,
-                                  f.remap, f.wait, f.queue_wait, f.drain, f.write, f.busy};
+            using enum FileTimes::Activity;
+            const FileTimes& t = f.times;
+            const double its[] = {t[open],  t[put],   t[step],  t[close], 0,
+                                  0,        0,        t[remap], t[wait],  f.queue.wait_seconds,
+                                  t[drain], t[write], t[busy]};
             for (std::size_t i = 0; i < std::size(its); ++i) seconds[i + 1] += its[i];
         };
         for (const FileFigures& f : all.files) add(f);
@@ -230,20 +228,21 @@ void AllFigures::add(FileFigures f) {
     }
     ++other_files;
     FileFigures& all = of_other_files;
-    for (double FileFigures::*time :
-         {&FileFigures::open, &FileFigures::plan, &FileFigures::put, &FileFigures::remap,
-          &FileFigures::wait, &FileFigures::write, &FileFigures::close, &FileFigures::queue_wait,
-          &FileFigures::drain, &FileFigures::busy, &FileFigures::step})
-        all.*time += f.*time;
+    for (std::size_t i = 0; i < all.times.seconds.size(); ++i)
+        all.times.seconds[i] += f.times.seconds[i];
+    all.queue.wait_seconds += f.queue.wait_seconds;
     for (std::int64_t FileFigures::*count :
          {&FileFigures::steps, &FileFigures::bytes, &FileFigures::writes, &FileFigures::messages,
-          &FileFigures::message_bytes, &FileFigures::queue_waits, &FileFigures::queue_units,
-          &FileFigures::queue_unit_bytes})
+          &FileFigures::message_bytes})
         all.*count += f.*count;
+    for (std::int64_t QueueFigures::*count :
+         {&QueueFigures::waits, &QueueFigures::units, &QueueFigures::unit_bytes})
+        all.queue.*count += f.queue.*count;
     for (std::int64_t FileFigures::*peak :
-         {&FileFigures::queue_bytes, &FileFigures::queue_room, &FileFigures::staging_bytes,
-          &FileFigures::buffer_bytes})
+         {&FileFigures::staging_bytes, &FileFigures::buffer_bytes})
         all.*peak = std::max(all.*peak, f.*peak);
+    for (std::int64_t QueueFigures::*peak : {&QueueFigures::most_bytes, &QueueFigures::room})
+        all.queue.*peak = std::max(all.queue.*peak, f.queue.*peak);
     for (std::size_t i = 0; i < all.sizes.size(); ++i) all.sizes[i] += f.sizes[i];
 }
 

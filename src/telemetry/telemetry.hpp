@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -20,40 +21,55 @@ struct ChosenSetting {
     std::string reason;  ///< reason for the choice; empty if the value is the one asked for
 };
 
+/// Seconds that a rank spent on a file that is written, by activity.
+struct FileTimes {
+    enum Activity {
+        open,   ///< tw_create, and leaving define mode
+        plan,   ///< part of `open`: planning the exchange
+        put,    ///< tw_put, for checks and copies
+        remap,  ///< packing, sending and unpacking data
+        wait,   ///< waiting for other ranks to pack, write or agree
+        write,  ///< the storage driver
+        close,
+        step,   ///< tw_end_step and tw_sync
+        drain,  ///< waiting until the queue was written, for example in tw_close
+        busy    ///< work of the queue's writers, including writes
+    };
+    static constexpr std::array names{"open",  "plan",  "put",  "remap", "wait",
+                                      "write", "close", "step", "drain", "busy"};
+    std::array<double, names.size()> seconds{};
+
+    double& operator[](Activity activity) { return seconds[activity]; }
+    double operator[](Activity activity) const { return seconds[activity]; }
+};
+
+/// Figures of a rank's queue.
+struct QueueFigures {
+    std::int64_t waits = 0;       ///< number of calls that found the queue full
+    double wait_seconds = 0;      ///< seconds of waiting for space
+    std::int64_t most_bytes = 0;  ///< largest number of bytes in the queue
+    std::int64_t room = 0;        ///< capacity in bytes
+    std::int64_t units = 0;       ///< number of units passed to the writers
+    /// Sum, over these units, of the bytes in the queue when the unit was passed.
+    std::int64_t unit_bytes = 0;
+};
+
 /// Figures of one file on one rank.
 struct FileFigures {
     std::string path, method, storage, service, format;
     /// Reason why this service was chosen; empty if the user asked for it.
     std::string why_service;
+    std::vector<ChosenSetting> settings;  ///< settings, the same on every rank
     int writers = 0;
     int threads = 1;  ///< number of threads that copy data
     std::int64_t steps = 0;
-    std::vector<ChosenSetting> settings;  ///< settings, the same on every rank
-    // Seconds:
-    double open = 0;   ///< seconds in tw_create, and in leaving define mode
-    double plan = 0;   ///< part of `open`: planning the exchange
-    double put = 0;    ///< seconds in tw_put, for checks and copies
-    double remap = 0;  ///< seconds of packing, sending and unpacking data
-    /// Seconds of waiting for other ranks to pack, write or agree.
-    double wait = 0;
-    double write = 0;  ///< seconds in the storage driver
-    double close = 0;
-    double queue_wait = 0;  ///< seconds of waiting for space in the queue
-    /// Seconds of waiting until the queue was written, for example in tw_close.
-    double drain = 0;
-    double busy = 0;         ///< seconds in which the queue's writers worked, including writes
-    double step = 0;         ///< seconds in tw_end_step and tw_sync
+    FileTimes times;
     std::int64_t bytes = 0;  ///< bytes written by this rank
     std::int64_t writes = 0;
+    WriteSizes sizes{};  ///< number of writes by size
+    QueueFigures queue;
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
-    std::int64_t queue_waits = 0;  ///< number of calls that found the queue full
-    std::int64_t queue_bytes = 0;  ///< largest number of bytes in the queue
-    std::int64_t queue_room = 0;   ///< capacity of the queue in bytes
-    std::int64_t queue_units = 0;  ///< number of units passed to the writers
-    /// Sum, over these units, of the bytes in the queue when the unit was passed.
-    std::int64_t queue_unit_bytes = 0;
-    WriteSizes sizes{};  ///< number of writes by size
     /// Largest amount of put data that was kept in copies, in bytes.
     std::int64_t staging_bytes = 0;
     /// This rank's share of the node's exchange buffers, in bytes.

@@ -55,8 +55,8 @@ TEST(UnitQueue, TakesNoMoreThanThereIs) {
     EXPECT_EQ(q.unit_queue.take(4097), nullptr);
     EXPECT_NE(q.unit_queue.take(4000), nullptr);
     EXPECT_EQ(q.unit_queue.take(100), nullptr);  // the unit that is not ended yet fills the queue
-    EXPECT_EQ(q.unit_queue.waits, 0);
-    EXPECT_EQ(q.unit_queue.most_bytes, 4032);
+    EXPECT_EQ(q.unit_queue.figures().waits, 0);
+    EXPECT_EQ(q.unit_queue.figures().most_bytes, 4032);
 }
 
 // After a box was put, there must be space for the descriptor of its unit, at the end or at the
@@ -112,8 +112,8 @@ TEST(UnitQueue, GrowsWithWhatIsPut) {
     }
     EXPECT_GE(q.unit_queue.memory().allocated(), 6 << 20);
     EXPECT_LE(q.unit_queue.memory().allocated(), 14 << 20);
-    EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.memory().allocated());
-    EXPECT_EQ(q.unit_queue.waits, 0);
+    EXPECT_LE(q.unit_queue.figures().most_bytes, q.unit_queue.memory().allocated());
+    EXPECT_EQ(q.unit_queue.figures().waits, 0);
     EXPECT_FALSE(q.unit_queue.drained());
     q.done(0, 50);
     EXPECT_TRUE(q.unit_queue.drained());
@@ -169,9 +169,9 @@ TEST(UnitQueue, ManyUnitsThroughASmallRing) {
         EXPECT_FALSE(wrong);
         EXPECT_EQ(q.unit_queue.published(), units);
         EXPECT_TRUE(q.unit_queue.region().failure().ok());
-        EXPECT_LE(q.unit_queue.most_bytes, q.unit_queue.memory().capacity());
-        EXPECT_GT(q.unit_queue.waits, 0);
-        EXPECT_GT(q.unit_queue.wait_seconds, 0);
+        EXPECT_LE(q.unit_queue.figures().most_bytes, q.unit_queue.memory().capacity());
+        EXPECT_GT(q.unit_queue.figures().waits, 0);
+        EXPECT_GT(q.unit_queue.figures().wait_seconds, 0);
     }
 }
 

@@ -65,7 +65,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
     };
     const bool by_header_writer = counts && storage.header_writer_counts();
     {
-        Stopwatch watch(file.figures.wait);
+        Stopwatch watch(file.figures.times[FileTimes::wait]);
         if (by_header_writer)
             file.team.all_reduce(words, Reduce::max, target.writers.front(), std::ref(count));
         else
@@ -308,7 +308,7 @@ void InlineService::add_figures(FileFigures& f) const {
     writer_.add_figures(f);
     f.staging_bytes = staged_.bytes();
     const WriteCounts& counts = target_.storage->counts();
-    f.write = counts.seconds;
+    f.times[FileTimes::write] = counts.seconds;
     f.bytes = counts.bytes;
     f.writes = counts.calls;
     f.sizes = counts.sizes;

@@ -185,8 +185,8 @@ Status SectionWriter::write_alone(const Part& part, std::span<std::int64_t> misf
 void SectionWriter::add_figures(FileFigures& f) const {
     StreamCounts all = earlier_;
     for (const auto& plan : plans_) count(*plan, all);
-    f.remap += all.pack + all.move;
-    f.wait += all.wait;
+    f.times[FileTimes::remap] += all.pack + all.move;
+    f.times[FileTimes::wait] += all.wait;
     f.messages = all.messages;
     f.message_bytes = all.message_bytes;
 }

@@ -187,19 +187,14 @@ Status QueueService::close(bool all, bool good) {
 
 void QueueService::add_figures(FileFigures& f) const {
     const WriteCounts counts = publisher_->counts();
-    f.write = counts.seconds;
+    f.times[FileTimes::write] = counts.seconds;
+    f.times[FileTimes::busy] = counts.busy;
+    f.times[FileTimes::drain] = drain_;
     f.bytes = counts.bytes;
     f.writes = counts.calls;
     f.sizes = counts.sizes;
-    f.busy = counts.busy;
-    f.drain = drain_;
     const UnitQueue& unit_queue = publisher_->unit_queue();
-    f.queue_room = unit_queue.memory().room();
-    f.queue_units = unit_queue.published();
-    f.queue_unit_bytes = unit_queue.unit_bytes;
-    f.queue_waits = unit_queue.waits;
-    f.queue_wait = unit_queue.wait_seconds;
-    f.queue_bytes = unit_queue.most_bytes;
+    f.queue = unit_queue.figures();
     f.staging_bytes = unit_queue.memory().allocated();
 }
 

@@ -139,13 +139,13 @@ void UnitQueue::wait_for_more() {
 
 char* UnitQueue::take(std::int64_t bytes, std::int64_t after) {
     bool waited = false;
-    Stopwatch watch(wait_seconds);
+    Stopwatch watch(figures_.wait_seconds);
     for (;;) {
         reclaim();
         char* const at = memory_.take(bytes, after, units_.empty());
-        if (at != nullptr) most_bytes = std::max(most_bytes, memory_.used());
+        if (at != nullptr) figures_.most_bytes = std::max(figures_.most_bytes, memory_.used());
         if (at != nullptr || units_.empty() || bytes > memory_.capacity()) return at;
-        if (!waited) ++waits;
+        if (!waited) ++figures_.waits;
         waited = true;
         const RoomRequest request(region(), doorbell_);
         if (stuck()) return nullptr;
@@ -175,7 +175,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     }
     std::memcpy(at, descriptor.data(), descriptor.size());
     while (!units_.empty() && next_ - units_.front().number >= Region::max_units) {
-        Stopwatch watch(wait_seconds);
+        Stopwatch watch(figures_.wait_seconds);
         const RoomRequest request(region, doorbell_);
         if (stuck()) return false;
         wait_for_more();
@@ -184,7 +184,7 @@ bool UnitQueue::publish(UnitPart& unit_part, std::int64_t keep) {
     region.unit_at[next_ % Region::max_units].store(memory_.position(at),
                                                     std::memory_order_relaxed);
     units_.push_back({next_, keep < 0 ? memory_.end() : keep});
-    unit_bytes += memory_.used();
+    figures_.unit_bytes += memory_.used();
     memory_.end_unit();
     ++next_;
     if (unit_part.head.kind == UnitKind::boxes) ++boxes_;

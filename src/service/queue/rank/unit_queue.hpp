@@ -12,6 +12,7 @@
 #include "service/queue/packed_boxes.hpp"
 #include "service/queue/region.hpp"
 #include "service/queue/unit_part.hpp"
+#include "telemetry/telemetry.hpp"
 
 namespace thalweg::detail {
 
@@ -129,11 +130,12 @@ public:
     /// memory of earlier units may be reused.
     void watch(std::function<std::int64_t()> sent) { sent_ = std::move(sent); }
 
-    std::int64_t waits = 0;
-    double wait_seconds = 0;
-    std::int64_t most_bytes = 0;  ///< most bytes in the queue at any time
-    /// Sum, over the published units, of the bytes in the queue when the unit was published.
-    std::int64_t unit_bytes = 0;
+    QueueFigures figures() const {
+        QueueFigures f = figures_;
+        f.room = memory_.room();
+        f.units = next_;
+        return f;
+    }
 
 private:
     struct Unit {
@@ -151,6 +153,7 @@ private:
     std::deque<Unit> units_;  ///< published units that are not yet written
     std::int64_t next_ = 0;   ///< number of the open unit
     std::int64_t boxes_ = 0;  ///< published units of kind `boxes`
+    QueueFigures figures_;    ///< without those that figures() adds
 };
 
 }  // namespace thalweg::detail
