@@ -63,7 +63,7 @@ bool thalweg::detail::process_fails() { return fails; }
 void thalweg::detail::end_job(MPI_Comm comm, int rank, const char* call, const char* path,
                               const Status& why) {
     std::fprintf(stderr,
-                 "thalweg: %s: %s on rank %d in %s, where other ranks wait for it: the job ends. "
+                 "thalweg: %s: %s on rank %d in %s, where all ranks work together: the job ends. "
                  "Records that were counted in files are complete\n",
                  path, why.text.c_str(), rank, call);
     std::fflush(stderr);

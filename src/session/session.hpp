@@ -57,7 +57,7 @@ bool process_fails();
 /// @note Collective
 void complete_files(tw_session session, std::int64_t most);
 
-/// Ends the job, because other ranks wait for this one and it cannot continue. Counted records
+/// Ends the job, because a call of all ranks cannot continue on this one. Counted records
 /// remain in the files.
 [[noreturn]] void end_job(MPI_Comm comm, int rank, const char* call, const char* path,
                           const Status& why);
@@ -65,7 +65,7 @@ void complete_files(tw_session session, std::int64_t most);
 }  // namespace thalweg::detail
 
 struct tw_session_impl {
-    explicit tw_session_impl() : resources(*this) {}
+    tw_session_impl() : resources(*this) {}
 
     thalweg::detail::FileOptions options_for(const thalweg::detail::Settings& file_settings) const;
     /// Returns the figures of all files so far.
