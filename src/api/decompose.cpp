@@ -16,9 +16,9 @@ using namespace thalweg::detail;
 
 namespace {
 
-Status check_edges_alike(Team& team, const std::vector<Edge>& edges) {
+Status check_edges_alike(Team& team, const Decomposition& d) {
     const std::int64_t mine = std::accumulate(
-        edges.begin(), edges.end(), std::int64_t{1},
+        d.edges.begin(), d.edges.end(), std::int64_t{1},
         [](std::int64_t all, Edge edge) { return 3 * all + static_cast<std::int64_t>(edge); });
     std::int64_t first = mine;
     team.world().broadcast(&first, sizeof first, 0);
@@ -105,37 +105,39 @@ bool same_list(const Listed& listed, std::span<const std::int64_t> indices) {
     });
 }
 
-/// Copies the decomposition of a handle, so that the copy can be changed.
-/// @param made  receives the copy
-Status copy_of(const tw_decomposition_impl& handle, const char* call,
-               std::shared_ptr<Decomposition>& made) {
-    std::shared_ptr<const Decomposition> now;
-    if (Status status = decomposition_of(&handle, handle.session, now); !status.ok()) {
-        status.text = fmt::format("{}: {}", call, status.text);
-        return status;
-    }
-    made = std::make_shared<Decomposition>(*now);
-    return {};
+/// Finds the decomposition of a handle; an error begins with the name of the call.
+Status find_declared(tw_decomposition handle, const char* call,
+                     std::shared_ptr<const Decomposition>& found) {
+    Status status = decomposition_of(handle, handle->session, found);
+    if (!status.ok()) status.text = fmt::format("{}: {}", call, status.text);
+    return status;
 }
 
-/// Makes a copy of a decomposition with other edges.
-Status set_edges(const tw_decomposition_impl& handle, const tw_edge* edges,
-                 std::shared_ptr<Decomposition>& d) {
-    if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
-    if (Status own = copy_of(handle, "tw_fill_halo", d); !own.ok()) return own;
-    if (d->listed) return failure(TW_EARG, "a list has no halo");
-    d->edges.clear();
-    for (int i = 0; i < d->nd(); ++i) {
-        if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
-            return failure(TW_EARG, "dimension {}: invalid edge {}", d->dim_in_words(i),
-                           static_cast<int>(edges[i]));
-        d->edges.push_back(static_cast<Edge>(edges[i]));
-    }
-    return {};
-}
-
-int serial_of(const tw_decomposition_impl& handle) {
-    return handle.declared ? handle.declared->decomposition->serial : 0;
+/// Replaces the decomposition of a handle by a changed copy. It gets a new number, because plans
+/// depend on it.
+/// @param change   changes the copy as this rank asks
+/// @param compare  checks that the ranks ask for the same; collective
+/// @note Collective
+template <class Change, class Compare>
+tw_status replace(tw_decomposition handle, Call call, Change&& change, Compare&& compare) {
+    if (handle == nullptr) return no_handle(name_of(call));
+    tw_session session = handle->session;
+    const auto body = [&]() -> Status {
+        std::shared_ptr<const Decomposition> now;
+        std::shared_ptr<Decomposition> d;
+        Status status = find_declared(handle, name_of(call), now);
+        if (status.ok()) {
+            d = std::make_shared<Decomposition>(*now);
+            status = change(*d);
+        }
+        status = enter(session, call, "", status, now ? now->serial : 0);
+        if (status.ok()) status = compare(*session->team, *d);
+        if (!status.ok()) return status;
+        d->serial = session->decompositions.next_serial();
+        handle->declared->decomposition = std::move(d);
+        return {};
+    };
+    return guarded(session, body, name_of(call));
 }
 
 /// A decomposition that one rank declares, with all that this rank can check alone.
@@ -322,41 +324,29 @@ tw_status tw_decompose_list(tw_session session, const char* dims, const int64_t*
 }
 
 tw_status tw_fill_halo(tw_decomposition decomposition, const tw_edge* edges) {
-    if (decomposition == nullptr) return no_handle();
-    tw_session session = decomposition->session;
-    return guarded(session, [&]() -> Status {
-        std::shared_ptr<Decomposition> d;
-        Status status = set_edges(*decomposition, edges, d);
-        status = enter(session, Call::fill_halo, "", status, serial_of(*decomposition));
-        if (!status.ok()) return status;
-        if (status = check_edges_alike(*session->team, d->edges); !status.ok()) return status;
-        // Plans for reads depend on the decomposition, so give it a new number.
-        d->serial = session->decompositions.next_serial();
-        decomposition->declared->decomposition = std::move(d);
+    const auto set_edges = [&](Decomposition& d) -> Status {
+        if (edges == nullptr) return failure(TW_EARG, "edges are missing (null pointer)");
+        if (d.listed) return failure(TW_EARG, "a list has no halo");
+        d.edges.clear();
+        for (int i = 0; i < d.nd(); ++i) {
+            if (edges[i] < TW_HALO_KEEP || edges[i] > TW_HALO_PERIODIC)
+                return failure(TW_EARG, "dimension {}: invalid edge {}", d.dim_in_words(i),
+                               static_cast<int>(edges[i]));
+            d.edges.push_back(static_cast<Edge>(edges[i]));
+        }
         return {};
-    });
+    };
+    return replace(decomposition, Call::fill_halo, set_edges, check_edges_alike);
 }
 
 tw_status tw_pad(tw_decomposition decomposition, const int64_t* extent, int64_t boxes) {
-    if (decomposition == nullptr) return no_handle();
-    tw_session session = decomposition->session;
-    return guarded(session, [&]() -> Status {
-        std::shared_ptr<Decomposition> d;
-        Status status = extent == nullptr
-                            ? failure(TW_EARG, "tw_pad: extent is missing (null pointer)")
-                            : copy_of(*decomposition, "tw_pad", d);
-        if (status.ok()) {
-            d->padded.assign(extent, extent + d->nd());
-            d->room = boxes;
-            status = check_padding(*d, session->team->rank());
-        }
-        status = enter(session, Call::pad, "", status, serial_of(*decomposition));
-        if (!status.ok()) return status;
-        if (status = check_padding_alike(*session->team, *d); !status.ok()) return status;
-        d->serial = session->decompositions.next_serial();
-        decomposition->declared->decomposition = std::move(d);
-        return {};
-    });
+    const auto set_padding = [&](Decomposition& d) {
+        if (extent == nullptr) return failure(TW_EARG, "tw_pad: extent is missing (null pointer)");
+        d.padded.assign(extent, extent + d.nd());
+        d.room = boxes;
+        return check_padding(d, decomposition->session->rank);
+    };
+    return replace(decomposition, Call::pad, set_padding, check_padding_alike);
 }
 
 tw_status tw_inq_decomposition(tw_decomposition decomposition, tw_decomposition_info* info) {
@@ -367,10 +357,7 @@ tw_status tw_inq_decomposition(tw_decomposition decomposition, tw_decomposition_
         if (info == nullptr)
             return failure(TW_EARG, "tw_inq_decomposition: info is missing (null pointer)");
         std::shared_ptr<const Decomposition> now;
-        if (Status status = decomposition_of(decomposition, session, now); !status.ok()) {
-            status.text = "tw_inq_decomposition: " + status.text;
-            return status;
-        }
+        if (Status s = find_declared(decomposition, "tw_inq_decomposition", now); !s.ok()) return s;
         auto& described = decomposition->described;
         if (!described || !described->describe(*now))
             described = std::make_shared<const DecompositionArrays>(now);
@@ -384,10 +371,7 @@ tw_status tw_free_decomposition(tw_decomposition* decomposition) {
     const tw_decomposition d = *decomposition;
     const tw_status code = guarded(d->session, [&]() -> Status {
         std::shared_ptr<const Decomposition> now;
-        if (Status status = decomposition_of(d, d->session, now); !status.ok()) {
-            status.text = "tw_free_decomposition: " + status.text;
-            return status;
-        }
+        if (Status s = find_declared(d, "tw_free_decomposition", now); !s.ok()) return s;
         d->declared.reset();
         d->described.reset();
         return {};
