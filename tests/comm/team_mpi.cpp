@@ -211,20 +211,6 @@ TEST_P(TeamOf, Topology) {
         EXPECT_EQ(t.rank_of(t.node, place), t.members[static_cast<std::size_t>(place)]);
 }
 
-TEST_P(TeamOf, NodesShareMemory) {
-    Comm& node = team_->node();
-    const auto memory = node.share(4096);
-    ASSERT_NE(memory, nullptr);
-    EXPECT_EQ(memory->size(), 4096U);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->data()) % 64, 0U);
-    memory->data()[node.rank()] = static_cast<char>('a' + node.rank());
-    if (node.rank() == 0) memory->data()[4095] = '!';
-    node.barrier();
-    for (int r = 0; r < node.size(); ++r) EXPECT_EQ(memory->data()[r], 'a' + r);
-    EXPECT_EQ(memory->data()[4095], '!');
-    node.barrier();
-}
-
 class MpiComm : public testing::Test {
 protected:
     std::unique_ptr<Comm> comm_ = make_mpi_comm(MPI_COMM_WORLD);
@@ -271,48 +257,6 @@ TEST_F(MpiComm, ExchangesInARowDoNotMix) {
             ASSERT_EQ(received[i].bytes, expected[i].bytes);
         }
     }
-}
-
-TEST_F(MpiComm, GatherAndBroadcast) {
-    const std::string text(static_cast<std::size_t>(rank_ * 3), static_cast<char>('a' + rank_));
-    const int root = size_ - 1;
-    const auto all = comm_->gather({text.data(), text.size()}, root);
-    if (rank_ == root) {
-        ASSERT_EQ(all.size(), static_cast<std::size_t>(size_));
-        for (int r = 0; r < size_; ++r)
-            EXPECT_EQ(std::string(all[static_cast<std::size_t>(r)].begin(),
-                                  all[static_cast<std::size_t>(r)].end()),
-                      std::string(static_cast<std::size_t>(r * 3), static_cast<char>('a' + r)));
-    } else {
-        EXPECT_TRUE(all.empty());
-    }
-    std::vector<char> bytes;
-    if (rank_ == root) bytes = {'x', 'y', 'z'};
-    comm_->broadcast(bytes, root);
-    EXPECT_EQ(bytes, (std::vector<char>{'x', 'y', 'z'}));
-    bytes.assign(rank_ == 0 ? 0 : 4, 'q');
-    comm_->broadcast(bytes, 0);
-    EXPECT_TRUE(bytes.empty());
-}
-
-TEST_F(MpiComm, Split) {
-    const auto part = comm_->split(rank_ % 2, -rank_);
-    int n = 0;
-    for (int r = rank_ % 2; r < size_; r += 2) ++n;
-    EXPECT_EQ(part->size(), n);
-    EXPECT_EQ(part->rank(), n - 1 - rank_ / 2);
-    EXPECT_EQ(comm_->split(rank_ == 0 ? 0 : -1, 0) == nullptr, rank_ != 0);
-}
-
-TEST_F(MpiComm, PointToPoint) {
-    const int to = (rank_ + 1) % size_, from = (rank_ + size_ - 1) % size_;
-    const std::int64_t mine = 100 + rank_;
-    std::vector<MPI_Request> requests{comm_->start_send(&mine, sizeof mine, to, 2)};
-    std::int64_t got[2] = {0, 0};
-    EXPECT_EQ(comm_->receive(got, sizeof got, from, 2), sizeof mine);
-    EXPECT_EQ(got[0], 100 + from);
-    comm_->finish(requests);
-    EXPECT_TRUE(requests.empty());
 }
 
 }  // namespace
