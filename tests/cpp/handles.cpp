@@ -4,22 +4,10 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
-#include <thalweg/thalweg.hpp>
 
-#include "support/checks.hpp"
+#include "code_of.hpp"
 
 namespace {
-
-template <class F>
-int code_of(F&& f) {
-    try {
-        f();
-        return TW_OK;
-    } catch (const thalweg::Error& e) {
-        CHECK(*e.what() != '\0');
-        return e.code();
-    }
-}
 
 template <class T>
 constexpr bool only_moves =

@@ -1,23 +1,10 @@
 // Writes and reads a file with thalweg.hpp only.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <thalweg/thalweg.hpp>
 
-#include "support/checks.hpp"
+#include "code_of.hpp"
 
 namespace {
-
-/// Returns the code of the thalweg::Error that f throws; TW_OK if it throws nothing.
-template <class F>
-int code_of(F&& f) {
-    try {
-        f();
-        return TW_OK;
-    } catch (const thalweg::Error& e) {
-        CHECK(*e.what() != '\0');
-        return e.code();
-    }
-}
 
 using thalweg::Block, thalweg::Edge, thalweg::replicated, thalweg::RestartFlags;
 using thalweg::StridedArray, thalweg::Type;

@@ -272,33 +272,6 @@ contains
     call tw_end_step(file)
     call tw_close(file)
     call compare('boxes.nc', 'T', 1)
-
-    ! Write the same values with arguments of default kind. The last rank has all rows, as two boxes.
-    if (rank == ranks - 1) then
-      d = tw_decompose(io, 'lon lev lat', [nx, nz, ny], reshape([1, 1, 1, 1, 1, 5], [3, 2]), &
-        reshape([nx, nz, 4, nx, nz, ny - 4], [3, 2]))
-    else
-      d = tw_decompose(io, 'lon lev lat', [nx, nz, ny], reshape([integer ::], [3, 0]), &
-        reshape([integer ::], [3, 0]))
-    end if
-    file = tw_create(io, 'one.nc')
-    call tw_def_var(file, 'T', TW_DOUBLE, 'lon lat lev time', d)
-    deallocate (blocks)
-    n = merge(2, 0, rank == ranks - 1)
-    allocate (blocks(nx, nz, ny - 4, n))
-    do b = 1, n
-      do j = 1, ny - 4
-        do k = 1, nz
-          do i = 1, nx
-            blocks(i, k, j, b) = at(i, k, j + 4*(b - 1))
-          end do
-        end do
-      end do
-    end do
-    call tw_put(file, 'T', blocks)
-    call tw_end_step(file)
-    call tw_close(file)
-    call compare('one.nc', 'T', 1)
   end subroutine boxes
 
   !> Tests scalars, replicated arrays, text and attributes.
