@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "choose/choose_all.hpp"
 #include "decomposition/starts.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "layout/writers.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server_roles.hpp"

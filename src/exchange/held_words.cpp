@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange/held_words.hpp"
 
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 
 namespace thalweg::detail {
 

@@ -1,4 +1,5 @@
-// The written part of a file, as the ranks that write the file know it.
+// The written part of a file, as the ranks that write the file know it, and the decision what a
+// write does with a variable, which all services share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "definitions/definitions.hpp"
+#include "exchange/pieces.hpp"
 #include "index/ranges.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
@@ -90,5 +92,21 @@ private:
     std::vector<char> begun_;  ///< fixed-size variables that have values
     std::map<VariableRecord, Ranges> written_;
 };
+
+/// Facts about a variable of a record, or a fixed-size variable, when ranks write.
+struct VariableFacts {
+    bool put = false;         ///< all ranks have put their parts of it
+    bool complete = false;    ///< the parts cover all elements
+    bool has_values = false;  ///< the file has values that must stay where no part covers them
+    bool ends = false;        ///< elements that were never written get fill values now
+    bool hole = false;        ///< never written elements stay a hole, or the storage fills them
+};
+
+/// Returns what a write does: it writes the parts, and fill values where no part covers an element
+/// (data); merges the parts with the values of the file; only fills; or does nothing.
+inline Action classify(const VariableFacts& facts) {
+    if (facts.put) return facts.complete || !facts.has_values ? Action::data : Action::merge;
+    return facts.ends && !facts.has_values && !facts.hole ? Action::fill : Action::skip;
+}
 
 }  // namespace thalweg::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "layout/grid.hpp"
 
 using namespace thalweg::detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/classify.hpp"
+#include "exchange/progress.hpp"
 
 #include <gtest/gtest.h>
 

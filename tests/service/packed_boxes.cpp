@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 
 using namespace thalweg::detail;
 

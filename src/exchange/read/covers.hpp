@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/team.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 
 namespace thalweg::detail {
 

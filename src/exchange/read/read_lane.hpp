@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "exchange/read/delivery.hpp"
 #include "exchange/slots.hpp"
 #include "storage/read_ahead.hpp"

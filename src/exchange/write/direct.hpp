@@ -9,7 +9,7 @@
 #include "definitions/definitions.hpp"
 #include "exchange/pack/packers.hpp"
 #include "exchange/part.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {

@@ -6,7 +6,7 @@
 
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/write/pieces.hpp"
+#include "exchange/pieces.hpp"
 
 namespace thalweg::detail {
 

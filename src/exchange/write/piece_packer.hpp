@@ -12,7 +12,7 @@
 #include "comm/topology.hpp"
 #include "exchange/pack/packers.hpp"
 #include "exchange/part.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "exchange/write/views.hpp"
 
 namespace thalweg::detail {

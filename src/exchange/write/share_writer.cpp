@@ -9,7 +9,7 @@
 #include "base/trace.hpp"
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/write/pieces.hpp"
+#include "exchange/pieces.hpp"
 #include "index/runs.hpp"
 
 namespace thalweg::detail {

@@ -23,8 +23,8 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
+#include "exchange/pieces.hpp"
 #include "exchange/write/piece_packer.hpp"
-#include "exchange/write/pieces.hpp"
 #include "exchange/write/write_lane.hpp"
 #include "storage/storage.hpp"
 

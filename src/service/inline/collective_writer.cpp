@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "definitions/fill.hpp"
-#include "service/classify.hpp"
+#include "exchange/progress.hpp"
 
 namespace thalweg::detail {
 

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "definitions/fill.hpp"
-#include "service/classify.hpp"
+#include "exchange/progress.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 
 namespace thalweg::detail {

@@ -7,7 +7,7 @@
 #include "base/wire.hpp"
 #include "exchange/pack/copy_runs.hpp"
 #include "exchange/pack/dense.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 
 namespace thalweg::detail {
 

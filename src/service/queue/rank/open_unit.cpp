@@ -8,7 +8,7 @@
 #include "base/trace.hpp"
 #include "exchange/pack/dense.hpp"
 #include "exchange/pack/pack.hpp"
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 
 namespace thalweg::detail {

@@ -7,7 +7,7 @@
 #include "base/bits.hpp"
 #include "definitions/fill.hpp"
 #include "exchange/pack/dense.hpp"
-#include "service/classify.hpp"
+#include "exchange/progress.hpp"
 
 namespace thalweg::detail {
 

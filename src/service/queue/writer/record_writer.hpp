@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/parts.hpp"
+#include "exchange/pieces.hpp"
 #include "exchange/write/share_writer.hpp"
 #include "service/queue/unit_part.hpp"
 

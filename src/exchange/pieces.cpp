@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exchange/write/pieces.hpp"
+#include "exchange/pieces.hpp"
 
 namespace thalweg::detail {
 
