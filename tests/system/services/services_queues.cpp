@@ -48,6 +48,8 @@ void small_queue() {
         for (int r = 0; r < 3; ++r) h.step(r);
         h.put("T", 3);  // the close ends this step
         h.close_and_look(4, true);
+        // With "background" on several nodes, the file is written inline, without a queue.
+        if (model.entry("parts.nc", "service").starts_with("\"inline")) return;
         const double most = model.figure("parts.nc", "queue_bytes");
         CHECK_TEXT(most > 0 && most <= queue, "queue_bytes %g of %lld", most,
                    static_cast<long long>(queue));
