@@ -74,8 +74,8 @@ module thalweg_writing
     !> types; between numbers and text), TW_ESHAPE, TW_ESTATE, TW_ECLOSED, TW_ENOMEM, or that of an
     !> earlier failed write of the file.
     !> Local, with two exceptions: the first call in define mode, which does tw_enddef; and files
-    !> whose step does not fit into the setting 'staging' (with a service: 'queue'): then every
-    !> tw_put is collective, with puts in the same order on all ranks (the log reports it).
+    !> with service inline whose step does not fit into the setting 'staging': then every tw_put is
+    !> collective, with puts in the same order on all ranks (the log reports it).
     subroutine tw_put(file, name, array, ierr) bind(C, name='thalweg_f_put')
       import :: tw_file, c_char, c_int
       type(tw_file), intent(in) :: file
