@@ -24,10 +24,10 @@ from pathlib import Path
 
 from c_interface import caller_of, interface_of
 
-# decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; cast: the
-# conversion; zero: a value; local: the type of a local variable; whole, part: an argument that
-# says whether the whole variable is meant, for types that need it; at: the routine that computes
-# start and count from an index
+# decl: the Fortran type; c: the suffix of the C functions; xtype: netCDF's type; zero: a value;
+# cast: the conversion; local: the type of a local variable; whole, part: an argument that says
+# whether the whole variable is meant, for types that need it; at: the routine that computes start
+# and count from an index
 TYPES = {
     "text": {
         "decl": "character(len=*)",
@@ -36,89 +36,54 @@ TYPES = {
         "whole": ".true., ",
         "part": ".false., ",
         "at": "element",
-    },
-    "int": {"decl": "integer(i4)", "c": "int", "xtype": "pio_int", "zero": "0_i4", "cast": "int"},
-    "short": {
-        "decl": "integer(i2)",
-        "c": "short",
-        "xtype": "pio_short",
-        "zero": "0_i2",
-        "cast": "int",
-    },
-    "real": {
-        "decl": "real(r4)",
-        "c": "float",
-        "xtype": "pio_real",
-        "zero": "0.0_r4",
-        "cast": "real",
-    },
-    "double": {
-        "decl": "real(r8)",
-        "c": "double",
-        "xtype": "pio_double",
-        "zero": "0.0_r8",
-        "cast": "real",
-    },
+    }
 }
+for word, decl, c, zero, cast in (
+    ("int", "integer(i4)", "int", "0_i4", "int"),
+    ("short", "integer(i2)", "short", "0_i2", "int"),
+    ("real", "real(r4)", "float", "0.0_r4", "real"),
+    ("double", "real(r8)", "double", "0.0_r8", "real"),
+):
+    TYPES[word] = {"decl": decl, "c": c, "xtype": f"pio_{word}", "zero": zero, "cast": cast}
+    TYPES[word] |= {"local": decl, "whole": "", "part": "", "at": "one"}
 
 # The ways in which a call names the file and the variable. args, decl: dummy arguments and their
 # declarations; ncid, varid: the numbers; value: PIO's keyword of attributes; system: the iosystem,
 # which errors need. of, ofdecl: the file alone; var, new, set: a variable that the call finds or
 # defines. none: the call concerns no file.
-FILE = "type(file_desc_t), intent(in) :: file"
-NCID = "integer, intent(in) :: ncid"
-NEW_VARID = "integer, intent(inout) :: varid"
 HANDLES = {
-    "desc": {
-        "args": "file, vardesc",
-        "decl": f"{FILE}\n    type(var_desc_t), intent(in) :: vardesc",
-        "ncid": "file%fh",
-        "varid": "vardesc%varid",
-        "value": "values",
-        "system": ", file%iosystem",
-        "of": "file",
-        "ofdecl": FILE,
-        "var": "vardesc",
-        "new": "type(var_desc_t), intent(inout) :: vardesc",
-        "set": "vardesc%ncid = file%fh",
-    },
-    "vid": {
-        "args": "file, varid",
-        "decl": f"{FILE}\n    integer, intent(in) :: varid",
-        "ncid": "file%fh",
-        "varid": "varid",
-        "value": "value",
-        "system": ", file%iosystem",
-        "of": "file",
-        "ofdecl": FILE,
-        "var": "varid",
-        "new": NEW_VARID,
-        "set": "",
-    },
-    "id": {
-        "args": "ncid, varid",
-        "decl": f"{NCID}\n    integer, intent(in) :: varid",
-        "ncid": "ncid",
-        "varid": "varid",
-        "value": "values",
-        "system": "",
-        "of": "ncid",
-        "ofdecl": NCID,
-        "var": "varid",
-        "new": NEW_VARID,
-        "set": "",
-    },
-    "file": {"args": "file", "decl": FILE, "ncid": "file%fh", "system": ", file%iosystem"},
-    "ncid": {"args": "ncid", "decl": NCID, "ncid": "ncid", "system": ""},
     "none": {"args": "", "decl": "", "ncid": "", "system": ""},
+    "file": {
+        "args": "file",
+        "decl": "type(file_desc_t), intent(in) :: file",
+        "ncid": "file%fh",
+        "system": ", file%iosystem",
+    },
+    "ncid": {"args": "ncid", "decl": "integer, intent(in) :: ncid", "ncid": "ncid", "system": ""},
 }
-
+for word, of, var, kind, value in (
+    ("desc", "file", "vardesc", "type(var_desc_t)", "values"),
+    ("vid", "file", "varid", "integer", "value"),
+    ("id", "ncid", "varid", "integer", "values"),
+):
+    file = HANDLES[of]
+    HANDLES[word] = file | {
+        "args": f"{of}, {var}",
+        "decl": f"{file['decl']}\n    {kind}, intent(in) :: {var}",
+        "varid": "vardesc%varid" if word == "desc" else var,
+        "value": value,
+        "of": of,
+        "ofdecl": file["decl"],
+        "var": var,
+        "new": f"{kind}, intent(inout) :: {var}",
+        "set": "vardesc%ncid = file%fh" if word == "desc" else "",
+    }
 
 # Kinds of a decomposition's list. map: the list in the kind that the library takes; readonly: the
 # ending of the names for reading only
 KINDS = {
-    "i4": {"decl": "integer(i4)", "map": "int(compdof, pio_offset_kind)"},
-    "i8": {"decl": "integer(pio_offset_kind)", "map": "compdof"},
+    "i4": {"decl": "integer(i4)", "map": "int(compdof, pio_offset_kind)", "readonly": ""},
+    "i8": {"decl": "integer(pio_offset_kind)", "map": "compdof", "readonly": ""},
     "readonly": {"decl": "integer(pio_offset_kind)", "map": "compdof", "readonly": "_readonly"},
 }
 
@@ -149,11 +114,8 @@ def rank_properties(rank: int) -> dict[str, str]:
 def properties(word: str) -> dict[str, str]:
     if word.isdigit():
         return rank_properties(int(word))
-    if word in TYPES:
-        return {"local": TYPES[word]["decl"], "whole": "", "part": "", "at": "one"} | TYPES[word]
-    if word in KINDS:
-        return {"readonly": ""} | KINDS[word]
-    return HANDLES.get(word) or PARTS.get(word) or FILES.get(word, {})
+    tables = (TYPES, HANDLES, KINDS, PARTS, FILES)
+    return next((table[word] for table in tables if word in table), {})
 
 
 def words_of(text: str) -> list[str]:
