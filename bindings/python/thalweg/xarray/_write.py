@@ -132,7 +132,7 @@ class ThalwegAccessor:
         def prepare() -> Plan:
             for name, asked in (encoding or {}).items():
                 if name in stored and stored[name].text is None:
-                    _check_asked(name, asked, stored[name].encoding)
+                    _check_appended(name, _stored_of(asked), stored[name].encoding)
             return self._plan(
                 decomposition, wanted, set(encoding or {}), unlimited_dims, times, stored
             )
@@ -176,7 +176,11 @@ class ThalwegAccessor:
             if (text := stored[name].text) is not None:
                 variables[name] = _fitted(name, v, *text)
             else:
-                _check_stored(name, v, stored[name].encoding)
+                theirs = stored[name].encoding
+                ours = _stored_of({**v.attrs, "dtype": None})  # xarray's own, such as "bool"
+                if "units" not in theirs and " since " not in str(ours.get("units")):
+                    ours.pop("units", None)  # of values that are not times
+                _check_appended(name, ours, theirs)
         lengths: dict[str, int] = {}
         for v in variables.values():
             for dim, n in zip(v.dims, v.shape, strict=True):
@@ -192,7 +196,7 @@ class ThalwegAccessor:
             encoded = Encoded(v, lengths, record, name in explicit)
             storage[name] = storage_of(name, encoded)
             if name in explicit and name in stored:
-                _check_storage(name, storage[name], stored[name].storage)
+                _check_appended(name, storage[name], stored[name].storage)
             types[name] = v.dtype
             variables[name] = exact(name, plain[name], keep_digits(encoded))
         plan = Plan(variables, types, dict(attributes), storage, parts, lengths, record)
@@ -304,29 +308,27 @@ class Stored:
 
 def _stored(session: Session, path: Any) -> dict[str, Stored]:
     """Returns the storage of a file's variables."""
-    found: dict[str, dict[str, Any]] = {}
-    storage: dict[str, dict[str, Any]] = {}
-    texts: dict[str, Stored] = {}
+    found: dict[str, Stored] = {}
     bounds = {}
     with session.open(path) as file:
         for name, variable in file.variables.items():
             if variable.dtype is not None and variable.dtype.kind == "S" and variable.dims:
                 text = variable.dims[-1], variable.shape[-1]
-                texts[name] = Stored({}, _storage_in(variable), text)
+                found[name] = Stored({}, _storage_in(variable), text)
             elif variable.dtype is not None and variable.dtype.kind != "S":
                 attributes = dict(variable.attrs)
-                found[name] = {k: v for k, v in attributes.items() if k in STORED}
-                found[name]["dtype"] = variable.dtype
-                found[name].setdefault("_FillValue", None)  # otherwise xarray would choose one
-                storage[name] = _storage_in(variable)
+                encoding = {k: v for k, v in attributes.items() if k in STORED}
+                encoding["dtype"] = variable.dtype
+                encoding.setdefault("_FillValue", None)  # otherwise xarray would choose one
+                found[name] = Stored(encoding, _storage_in(variable))
                 bounds[str(attributes.get("bounds"))] = name
     for name, stored in found.items():
-        if name in bounds and "units" not in stored:  # its units are then the coordinate's
-            of = found[bounds[name]]
-            stored.update({k: of[k] for k in ("units", "calendar") if k in of})
-        if " since " in str(stored.get("units")):
-            stored.setdefault("calendar", "standard")
-    return texts | {name: Stored(stored, storage[name]) for name, stored in found.items()}
+        if name in bounds and "units" not in stored.encoding:  # its units are the coordinate's
+            of = found[bounds[name]].encoding
+            stored.encoding.update({k: of[k] for k in ("units", "calendar") if k in of})
+        if " since " in str(stored.encoding.get("units")):
+            stored.encoding.setdefault("calendar", "standard")
+    return found
 
 
 def _storage_in(variable: Any) -> dict[str, Any]:
@@ -355,44 +357,46 @@ def _fitted(name: str, v: xarray.Variable, dim: str, length: int) -> xarray.Vari
     return xarray.Variable((*v.dims[:-1], dim), values, v.attrs, v.encoding)
 
 
-def _check_asked(name: str, asked: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Checks that an encoding passed by the caller stores values as the file does."""
-    for key in STORED:
-        ours, theirs = asked.get(key), stored.get(key)
-        if ours is None or (_is_nan(ours) and _is_nan(theirs)):
-            continue
-        same = np.dtype(ours) == theirs if key == "dtype" else np.array_equal(ours, theirs)
-        if not same:
-            raise _not_appendable(name, key, theirs, ours)
+def _check_appended(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
+    """Checks that new values are stored as those in the file: what is stored with them applies to
+    all records, so other settings or attributes would change the meaning of old or new ones."""
+    for key, own in ours.items():
+        stored = theirs.get(key)
+        nan = all(isinstance(x, float | np.floating) and np.isnan(x) for x in (own, stored))
+        same = np.dtype(own) == stored if key == "dtype" else np.array_equal(own, stored)
+        if not (same or nan):
+            raise ValueError(
+                f"variable '{name}' cannot be appended: {key} is {stored!r} in the file, but "
+                f"{own!r} of the new values. Choose what suits all with encoding= when the file is "
+                "created"
+            )
 
 
-def _check_storage(name: str, asked: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    for key, ours in asked.items():
-        if stored.get(key) != ours:
-            raise _not_appendable(name, key, stored.get(key), ours)
+def _stored_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the attributes that determine how values are stored, in one order."""
+    return {key: values[key] for key in STORED if values.get(key) is not None}
 
 
-def _not_appendable(name: str, key: str, theirs: Any, ours: Any) -> ValueError:
-    return ValueError(
-        f"variable '{name}' cannot be appended: {key} is {theirs!r} in the file, but {ours!r} of "
-        "the new values. Choose what suits all with encoding= when the file is created"
-    )
-
-
-def _check_stored(name: str, v: xarray.Variable, stored: Mapping[str, Any]) -> None:
-    """Checks that attributes agree with the file's: they apply to all records, so others would
-    change the meaning of old or new ones."""
-    for key in STORED[:-1]:
-        ours, theirs = v.attrs.get(key), stored.get(key)
-        plain = key == "units" and theirs is None and " since " not in str(ours)
-        if ours is None or plain or (_is_nan(ours) and _is_nan(theirs)):
-            continue
-        if not np.array_equal(ours, theirs):
-            raise _not_appendable(name, key, theirs, ours)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+def _gathered(session: Session, make: Callable[[], Any]) -> list[Any]:
+    """Returns what each rank makes. Raises an exception of one rank on all ranks, before any of
+    them makes another collective call."""
+    if session.size == 1:
+        return [make()]
+    made: Any = None
+    problem: Exception | None = None
+    try:
+        made = make()
+    except Exception as found:
+        problem = found
+    try:
+        everyone = session.comm.allgather((problem, made))
+    except Exception:  # an exception that cannot be sent
+        everyone = session.comm.allgather((ValueError(str(problem)), None))
+    for rank, (found, _) in enumerate(everyone):
+        if found is not None:
+            found.add_note(f"on rank {rank}")
+            raise problem or found
+    return [made for _, made in everyone]
 
 
 def _agreed_times(
@@ -400,15 +404,7 @@ def _agreed_times(
 ) -> dict[str, dict[str, Any]]:
     """Returns rank 0's choice; if the ranks choose different units, those that are fine enough
     for all."""
-    choices: Any
-    try:
-        choices = choose()
-    except Exception as problem:
-        choices = problem
-    everyone = [choices] if session.size == 1 else session.comm.allgather(choices)
-    for found in everyone:
-        if isinstance(found, Exception):
-            raise found
+    everyone = _gathered(session, choose)
     agreed = everyone[0]
     for name, first in agreed.items():
         others = [found.get(name, first) for found in everyone]
@@ -428,37 +424,22 @@ def _fineness(unit: str) -> int:
 
 
 def _agreed(session: Session, prepare: Callable[[], Plan]) -> Plan:
-    """Raises an exception of one rank on all ranks, before any of them makes a collective call."""
-    plan: Plan | None = None
-    problem: Exception | None = None
-    try:
-        plan = prepare()
-    except Exception as found:
-        problem = found
-    if session.size == 1:
-        if problem is not None:
-            raise problem
-        assert plan is not None
-        plan.everyone = [plan.parts]
-        return plan
-    mine = (problem, plan and (plan.signature(), plan.parts))
-    try:
-        everyone = session.comm.allgather(mine)
-    except Exception:  # an exception that cannot be sent
-        everyone = session.comm.allgather((ValueError(str(problem)), None))
-    for rank, (found, _) in enumerate(everyone):
-        if found is not None:
-            found.add_note(f"on rank {rank}")
-            raise problem or found
-    first = everyone[0][1][0]
-    for rank, (_, (signature, _)) in enumerate(everyone):
+    """Returns this rank's plan, which fits those of the other ranks."""
+    plans: list[Plan] = []
+
+    def make() -> tuple[Any, dict[str, Part]]:
+        plans.append(prepare())
+        return plans[0].signature(), plans[0].parts
+
+    everyone = _gathered(session, make)
+    first = everyone[0][0]
+    for rank, (signature, _) in enumerate(everyone):
         if signature != first:
             raise ValueError(
                 f"the data sets differ between ranks: {first} on rank 0, {signature} on rank {rank}"
             )
-    assert plan is not None
-    plan.everyone = [parts for _, (_, parts) in everyone]
-    return plan
+    plans[0].everyone = [parts for _, parts in everyone]
+    return plans[0]
 
 
 def _write(session: Session, file: Any, plan: Plan) -> None:
