@@ -184,30 +184,24 @@ void Session::finalize() {
         if (state_->handle == nullptr && state_->exit != MPI_COMM_NULL && !over)
             MPI_Comm_free(&state_->exit);
     }
-    // Another thread is in the session, which stays open.
+    ended(outcome, {{}, {}, true});
+}
+
+void Session::ended(const Outcome& outcome, const About& about) {
     if (state_->handle != nullptr) check(outcome, {});
     state_->kept.clear();
     state_->dropped.clear();
-    check(outcome, {{}, {}, true});
+    check(outcome, about);
 }
 
 void Session::abandon() {
     if (state_->handle == nullptr) return;
-    Outcome outcome = without_gil(nullptr, [&] { return tw_abandon(&state_->handle); });
-    // Another thread may be in the session, which then stays open.
-    if (state_->handle != nullptr) check(outcome, {});
-    state_->kept.clear();
-    state_->dropped.clear();
-    check(outcome, {});
+    ended(without_gil(nullptr, [&] { return tw_abandon(&state_->handle); }), {});
 }
 
 void Session::cancel(const std::string& why) {
     if (state_->handle == nullptr) return;
-    Outcome outcome = without_gil(nullptr, [&] { return tw_cancel(&state_->handle, why.c_str()); });
-    if (state_->handle != nullptr) check(outcome, {});
-    state_->kept.clear();
-    state_->dropped.clear();
-    check(outcome, {});
+    ended(without_gil(nullptr, [&] { return tw_cancel(&state_->handle, why.c_str()); }), {});
 }
 
 void Session::abort(int code) {

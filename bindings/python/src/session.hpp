@@ -99,6 +99,9 @@ public:
 
 private:
     void free_dropped();
+    /// Lets go of what the library no longer uses, unless another thread is in the session, which
+    /// then stays open. Raises the outcome's error.
+    void ended(const Outcome& outcome, const About& about);
 
     SessionRef state_;
     int rank_ = 0, size_ = 1;

@@ -12,34 +12,14 @@ from typing import Any
 
 import numpy as np
 
-# netCDF's types (nc_type) and their default fill values.
-TYPES = {
-    1: np.dtype("i1"),
-    2: np.dtype("S1"),
-    3: np.dtype("i2"),
-    4: np.dtype("i4"),
-    5: np.dtype("f4"),
-    6: np.dtype("f8"),
-    7: np.dtype("u1"),
-    8: np.dtype("u2"),
-    9: np.dtype("u4"),
-    10: np.dtype("i8"),
-    11: np.dtype("u8"),
-}
+# netCDF's types (nc_type), from 1 on, and their default fill values.
+NAMES = ("i1", "S1", "i2", "i4", "f4", "f8", "u1", "u2", "u4", "i8", "u8")
+TYPES = {code: np.dtype(name) for code, name in enumerate(NAMES, 1)}
 CODES = {(dtype.kind, dtype.itemsize): code for code, dtype in TYPES.items()}
-FILLS = {
-    1: -127,
-    2: b"\0",
-    3: -32767,
-    4: -2147483647,
-    5: 9.9692099683868690e36,
-    6: 9.9692099683868690e36,
-    7: 255,
-    8: 65535,
-    9: 4294967295,
-    10: -9223372036854775806,
-    11: 18446744073709551614,
-}
+_FLOAT = 9.9692099683868690e36
+_SIGNED = (-127, b"\0", -32767, -2147483647, _FLOAT, _FLOAT)
+_LATER = (255, 65535, 4294967295, -9223372036854775806, 18446744073709551614)
+FILLS = dict(enumerate(_SIGNED + _LATER, 1))
 # Devices of DLPack whose memory the processor can read.
 HOST_DEVICES = {1, 3, 11, 13}
 _AS_IT_IS = frozenset("bBhHiIlLqQfd?")

@@ -106,9 +106,7 @@ class Decomposition:
 
         key = (repr(halo), repr(edges))
         if key not in self._with_halo:
-            made = self._session._decompose(prepare)
-            made.fill_halo(edges)
-            self._with_halo[key] = made
+            self._with_halo[key] = self._session._decompose(prepare, edges)
         return self._with_halo[key]
 
     def fill_halo(self, edges: Any = None, /, **by_name: str) -> None:

@@ -60,10 +60,7 @@ class Session:
         handle = None if comm is None else _handle(comm)
         if handle is not None and not _load.has_mpi():
             if comm.size > 1:
-                raise error(
-                    "TW_EMPI",
-                    f"comm has {comm.size} ranks, but {_load.why_no_mpi()}",
-                )
+                raise error("TW_EMPI", f"comm has {comm.size} ranks, but {_load.why_no_mpi()}")
             handle = None
         alone = settings.pop("_alone", False)
         if handle is None and not alone and (ranks := _load.launched_ranks()) > 1:
@@ -162,19 +159,14 @@ class Session:
 
         def prepare() -> tuple[Any, ...]:
             names, lengths = parse_dims(space, dims)
-            return (
-                names,
-                lengths,
-                parse_boxes(names, lengths, start, count, boxes),
-                halos(halo, names),
-            )
+            held = parse_boxes(names, lengths, start, count, boxes)
+            return names, lengths, held, halos(halo, names)
 
-        made = self._decompose(prepare)
-        if edges is not None:
-            made.fill_halo(edges)
-        return made
+        return self._decompose(prepare, edges)
 
-    def _decompose(self, prepare: Callable[[], tuple[Any, ...]]) -> Decomposition:
+    def _decompose(
+        self, prepare: Callable[[], tuple[Any, ...]], edges: Any = None
+    ) -> Decomposition:
         def call(args: tuple[Any, ...]) -> Decomposition:
             names, lengths, boxes, around = args
             core = self._core.decompose(
@@ -188,9 +180,12 @@ class Session:
             )
             return Decomposition(self, core, names, lengths, boxes=boxes, halo=around)
 
-        return self._together(
+        made = self._together(
             prepare, call, lambda: self._core.decompose(None, [], 0, [], [], [], [])
         )
+        if edges is not None:
+            made.fill_halo(edges)
+        return made
 
     def split(
         self,
@@ -232,10 +227,7 @@ class Session:
                 count[d] = lengths[d] * (int(place) + 1) // part - start[d]
             return names, lengths, [(start, count)], halos(halo, names)
 
-        made = self._decompose(prepare)
-        if edges is not None:
-            made.fill_halo(edges)
-        return made
+        return self._decompose(prepare, edges)
 
     def decompose_list(
         self,
@@ -304,25 +296,10 @@ class Session:
 
         def prepare() -> tuple[str, str, Mapping[str, Any]]:
             settings, more = split_keywords(keywords)
-            return (
-                _path(path),
-                settings_text(settings),
-                checked_attributes({**(attrs or {}), **more}),
-            )
+            attributes = checked_attributes({**(attrs or {}), **more})
+            return _path(path), settings_text(settings), attributes
 
-        def call(args: tuple[str, str, Mapping[str, Any]]) -> File:
-            where, text, attributes = args
-            try:
-                core = self._core_file(where, text, create=True)
-            except Error as problem:
-                self._explain_in_use(problem, where)
-                raise
-            file = self._add(File(self, core, where, "w"))
-            for name, value in attributes.items():
-                file.attrs[name] = value
-            return file
-
-        return self._together(prepare, call, lambda: self._core_file(None, None, create=True))
+        return self._file(prepare, "w", create=True)
 
     def open(
         self,
@@ -361,14 +338,7 @@ class Session:
                 )
             return _path(path), settings_text(settings), checked_attributes(more)
 
-        def call(args: tuple[str, str, Mapping[str, Any]]) -> File:
-            where, text, attributes = args
-            file = self._add(File(self, self._core_file(where, text, create=False), where, mode))
-            for name, value in attributes.items():
-                file.attrs[name] = value
-            return file
-
-        return self._together(prepare, call, lambda: self._core_file(None, None, create=False))
+        return self._file(prepare, mode, create=False)
 
     def restart(self, **settings: Any) -> Restart:
         """Creates a restart: arrays that are registered once, and written and read together.
@@ -519,8 +489,26 @@ class Session:
             raise own from None
         return call(args)
 
-    def _core_file(self, path: str | None, settings: str | None, create: bool) -> Any:
-        return _load.core().File(self._core, path, settings, create)
+    def _file(
+        self, prepare: Callable[[], tuple[str, str, Mapping[str, Any]]], mode: str, create: bool
+    ) -> File:
+        """Creates or opens a file with the path, settings and attributes that `prepare` returns."""
+        open_core = _load.core().File
+
+        def call(args: tuple[str, str, Mapping[str, Any]]) -> File:
+            where, text, attributes = args
+            try:
+                core = open_core(self._core, where, text, create)
+            except Error as problem:
+                if create:
+                    self._explain_in_use(problem, where)
+                raise
+            file = self._add(File(self, core, where, mode))
+            for name, value in attributes.items():
+                file.attrs[name] = value
+            return file
+
+        return self._together(prepare, call, lambda: open_core(self._core, None, None, create))
 
     def _add(self, file: File) -> File:
         self._files.append(file)
