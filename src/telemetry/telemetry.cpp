@@ -290,58 +290,52 @@ std::string short_path(const std::string& path) {
     return path.size() > 24 ? "..." + path.substr(path.size() - 21) : path;
 }
 
+double megabytes(const ordered_json& bytes) { return bytes.get<double>() / 1e6; }
+
 }  // namespace
 
 std::string summary_table(const std::string& json) {
     const auto summary = ordered_json::parse(json);
+    constexpr std::array times{"open", "put", "remap", "wait", "write", "close"};
     std::string text =
-        fmt::format("{:<24} {:<7} {:<8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n",
-                    "file", "method", "storage", "steps", "MB", "open s", "put s", "remap s",
-                    "wait s", "write s", "close s", "MB/s");
+        fmt::format("{:<24} {:<7} {:<8} {:>5} {:>8}", "file", "method", "storage", "steps", "MB");
+    for (const char* name : times) text += fmt::format(" {:>6} s", name);
+    text += fmt::format(" {:>9}\n", "MB/s");
     for (const auto& f : summary["files"]) {
         const auto& s = f["seconds"];
-        const std::string path = short_path(f["path"]);
-        const double mb = f["bytes"].get<double>() / 1e6;
+        const std::string method = f["method"], storage = f["storage"], service = f["service"];
+        const std::int64_t steps = f["steps"], waits = f["queue_waits"];
+        const double mb = megabytes(f["bytes"]), waited = f["queue_wait_seconds"];
         const double time =
             s["put"].get<double>() + s["step"].get<double>() + s["close"].get<double>();
-        text += fmt::format(
-            "{:<24} {:<7} {:<8} {:>5} {:>8.1f} {:>8.4f} {:>8.4f} {:>8.4f} {:>8.4f} {:>8.4f} "
-            "{:>8.4f} {:>9.1f}\n",
-            path, f["method"].get<std::string>(), f["storage"].get<std::string>(),
-            f["steps"].get<std::int64_t>(), mb, s["open"].get<double>(), s["put"].get<double>(),
-            s["remap"].get<double>(), s["wait"].get<double>(), s["write"].get<double>(),
-            s["close"].get<double>(), time > 0 ? mb / time : 0.0);
-        if (f["service"] != "inline")
+        text += fmt::format("{:<24} {:<7} {:<8} {:>5} {:>8.1f}", short_path(f["path"]), method,
+                            storage, steps, mb);
+        for (const char* name : times) text += fmt::format(" {:>8.4f}", s[name].get<double>());
+        text += fmt::format(" {:>9.1f}\n", time > 0 ? mb / time : 0.0);
+        if (service != "inline")
             text += fmt::format(
                 "  service {}: at most {:.1f} MB in a rank's queue; ranks waited {} times for "
-                "room, "
-                "at most {:.4f} s\n",
-                f["service"].get<std::string>(), f["queue_bytes"].get<double>() / 1e6,
-                f["queue_waits"].get<std::int64_t>(), f["queue_wait_seconds"].get<double>());
+                "room, at most {:.4f} s\n",
+                service, megabytes(f["queue_bytes"]), waits, waited);
         if (const std::string why = f["service_reason"]; !why.empty())
-            text += fmt::format("  service {}: {}\n", f["service"].get<std::string>(), why);
+            text += fmt::format("  service {}: {}\n", service, why);
     }
-    if (summary.contains("other_files"))
+    if (const auto more = summary.find("other_files"); more != summary.end())
         text += fmt::format("and {} more files with {} steps, {:.1f} MB\n",
-                            summary["other_files"]["files"].get<std::int64_t>(),
-                            summary["other_files"]["steps"].get<std::int64_t>(),
-                            summary["other_files"]["bytes"].get<double>() / 1e6);
-    for (const auto& f : summary["inputs"]) {
-        const auto& s = f["seconds"];
+                            (*more)["files"].get<std::int64_t>(),
+                            (*more)["steps"].get<std::int64_t>(), megabytes((*more)["bytes"]));
+    for (const auto& f : summary["inputs"])
         text += fmt::format(
             "{:<24} read {} times, {:.1f} MB in {:.4f} s, of which {:.1f} MB were read ahead\n",
-            short_path(f["path"]), f["reads"].get<std::int64_t>(), f["bytes"].get<double>() / 1e6,
-            s["read"].get<double>(), f["ahead_bytes"].get<double>() / 1e6);
-    }
-    if (summary.contains("other_inputs"))
+            short_path(f["path"]), f["reads"].get<std::int64_t>(), megabytes(f["bytes"]),
+            f["seconds"]["read"].get<double>(), megabytes(f["ahead_bytes"]));
+    if (const auto more = summary.find("other_inputs"); more != summary.end())
         text += fmt::format("and {} more read {} times, {:.1f} MB\n",
-                            summary["other_inputs"]["files"].get<std::int64_t>(),
-                            summary["other_inputs"]["reads"].get<std::int64_t>(),
-                            summary["other_inputs"]["bytes"].get<double>() / 1e6);
-    text +=
-        fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
-                    summary["ranks"].get<int>(), summary["peak_memory_bytes"].get<double>() / 1e6);
-    return text;
+                            (*more)["files"].get<std::int64_t>(),
+                            (*more)["reads"].get<std::int64_t>(), megabytes((*more)["bytes"]));
+    return text +
+           fmt::format("{} ranks; seconds of the slowest rank; peak memory of a rank {:.1f} MB\n",
+                       summary["ranks"].get<int>(), megabytes(summary["peak_memory_bytes"]));
 }
 
 }  // namespace thalweg::detail

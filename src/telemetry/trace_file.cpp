@@ -22,6 +22,11 @@ constexpr int trace_tag = 6;
 /// takes at most `longest_event` more. (JSON may escape each byte of an event's two names as six.)
 constexpr std::size_t piece_of_text = 1 << 20, longest_event = 64 << 10;
 
+void send_piece(Comm& world, const void* data, std::size_t bytes, int to) {
+    std::vector<MPI_Request> sends{world.start_send(data, bytes, to, trace_tag)};
+    world.finish(sends);
+}
+
 /// Returns the seconds by which this rank's clock is ahead of rank 0's. All ranks of a node have
 /// the same clock. The offset is taken from the fastest of several round trips, as that is the most
 /// precise.
@@ -30,11 +35,8 @@ double clock_offset(Team& team) {
     const Topology& topology = team.topology();
     Comm& world = team.world();
     double offset = 0;
-    std::vector<MPI_Request> sends;
-    sends.reserve(1);
-    const auto send = [&](double value, int to) {
-        sends.push_back(world.start_send(&value, sizeof value, to, trace_tag));
-        world.finish(sends);
+    const auto send_time = [&](double value, int to) {
+        send_piece(world, &value, sizeof value, to);
     };
     const auto receive = [&](int from) {
         double value = 0;
@@ -48,17 +50,17 @@ double clock_offset(Team& team) {
             double shortest = INFINITY, best = 0;
             for (int i = 0; i < times; ++i) {
                 const double sent = now();
-                send(0, leader);
+                send_time(0, leader);
                 const double its = receive(leader), back = now();
                 if (back - sent >= shortest) continue;
                 shortest = back - sent;
                 best = its - (sent + back) / 2;
             }
-            send(best, leader);
+            send_time(best, leader);
         } else if (world.rank() == leader) {
             for (int i = 0; i < times; ++i) {
                 (void)receive(0);
-                send(now(), 0);
+                send_time(now(), 0);
             }
             offset = receive(0);
         }
@@ -195,30 +197,23 @@ private:
 /// pieces of limited size, each as its size and its text. A last piece without text contains the
 /// number of dropped events.
 void Trace::send(Comm& world, int root) const {
-    std::vector<MPI_Request> sends;
-    const auto send_bytes = [&](const void* data, std::size_t bytes) {
-        sends.push_back(world.start_send(data, bytes, root, trace_tag));
-        world.finish(sends);
-    };
     char turn = 0;
     world.receive(&turn, 1, root, trace_tag);
     format(world.rank(), [&](const std::string& piece) {
         const std::int64_t head[] = {static_cast<std::int64_t>(piece.size()), 0};
-        send_bytes(head, sizeof head);
-        send_bytes(piece.data(), piece.size());
+        send_piece(world, head, sizeof head, root);
+        send_piece(world, piece.data(), piece.size(), root);
     });
     const std::int64_t last[] = {0, left_out()};
-    send_bytes(last, sizeof last);
+    send_piece(world, last, sizeof last, root);
 }
 
 /// Receives the events of a rank from send() and writes them.
 /// @param text  buffer for a piece
 /// @return number of events that the rank has dropped
 std::int64_t Trace::receive(Comm& world, int rank, Writer& writer, std::string& text) {
-    std::vector<MPI_Request> sends;
     const char turn = 1;
-    sends.push_back(world.start_send(&turn, 1, rank, trace_tag));
-    world.finish(sends);
+    send_piece(world, &turn, 1, rank);
     for (;;) {
         std::int64_t head[2];
         world.receive(head, sizeof head, rank, trace_tag);
