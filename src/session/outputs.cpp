@@ -20,16 +20,6 @@ namespace thalweg::detail {
 
 namespace {
 
-Status write_text(const char* what, const std::string& path, const std::string& text) {
-    const IgnoreSigxfsz guard;
-    errno = 0;
-    std::ofstream out(path);
-    out << text;
-    out.close();
-    if (out) return {};
-    return failure(TW_EIO, "cannot write the {} to '{}': {}", what, path, std::strerror(errno));
-}
-
 /// Returns the two paths of the outputs, each with the name of its setting.
 std::array<std::pair<const char*, std::string*>, 2> paths_of(SessionTelemetry& t) {
     return {{{"summary", &t.summary_path}, {"trace", &t.trace_path}}};
@@ -107,7 +97,13 @@ Status write_summary(const tw_session_impl& session) {
     }
     const std::string& path = session.telemetry.summary_path;
     if (path.empty()) return {};
-    return write_text("summary", path, session.telemetry.summary + "\n");
+    const IgnoreSigxfsz guard;
+    errno = 0;
+    std::ofstream out(path);
+    out << session.telemetry.summary << '\n';
+    out.close();
+    if (out) return {};
+    return failure(TW_EIO, "cannot write the summary to '{}': {}", path, std::strerror(errno));
 }
 
 }  // namespace

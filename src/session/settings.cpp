@@ -232,6 +232,14 @@ bool is_integer(const SettingRow& row) {
     return row.values == integers || row.values == auto_integers;
 }
 
+/// Returns the values among which a setting has to be.
+std::vector<std::string> choices_of(const SettingRow& row) {
+    std::vector<std::string> choices;
+    std::istringstream list(row.values);
+    for (std::string choice; std::getline(list, choice, '|');) choices.push_back(choice);
+    return choices;
+}
+
 bool parse_integer(const std::string& text, std::int64_t& number) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -273,10 +281,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
     // The allowed values of these settings depend on the variables, so they are checked later.
     if (name == "zstd" || name == "quantize" || name == "chunks") return true;
     if (name == "summary" || name == "trace" || name == "config" || name == "manifest") return true;
-    std::istringstream choices(row.values);
-    for (std::string choice; std::getline(choices, choice, '|');)
-        if (choice == value) return true;
-    return false;
+    return std::ranges::count(choices_of(row), value) > 0;
 }
 
 /// Describes the allowed values of a setting.
@@ -301,10 +306,7 @@ std::string meant_value(const SettingRow& row, const std::string& value) {
     if (row.values == flags) return did_you_mean(value, {"yes", "no"});
     if (values.find('|') == std::string::npos)
         return values.rfind("auto", 0) == 0 ? did_you_mean(value, {"auto"}) : "";
-    std::vector<std::string> choices;
-    std::istringstream list(values);
-    for (std::string choice; std::getline(list, choice, '|');) choices.push_back(choice);
-    return did_you_mean(value, choices);
+    return did_you_mean(value, choices_of(row));
 }
 
 }  // namespace
