@@ -10,15 +10,6 @@
 
 #include "fortran.h"
 
-#ifndef THALWEG_SERIAL
-int thalweg_f_init(int comm, const char* settings, tw_session* session);
-int thalweg_f_init_components(int comm, int n, const int* components, int serves,
-                              const char* settings, tw_session* sessions);
-int thalweg_f_model_comm(tw_session session, int* comm);
-#endif
-int thalweg_f_init_serial(const char* settings, tw_session* session);
-const char* thalweg_f_error_message(tw_session session);
-
 /* Returns the settings that this interface adds, followed by those of the program; NULL if there
  * is no memory. The caller frees the text. */
 static char* all_settings(const char* settings) {
@@ -42,15 +33,15 @@ static MPI_Comm from_fortran(int comm) {
     return started && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
 }
 
-int thalweg_f_init(int comm, const char* settings, tw_session* session) {
+FROM_FORTRAN(int, thalweg_f_init, int comm, const char* settings, tw_session* session) {
     char* all = all_settings(settings);
     const int status = tw_init(from_fortran(comm), all == NULL ? settings : all, session);
     free(all);
     return status;
 }
 
-int thalweg_f_init_components(int comm, int n, const int* components, int serves,
-                              const char* settings, tw_session* sessions) {
+FROM_FORTRAN(int, thalweg_f_init_components, int comm, int n, const int* components, int serves,
+             const char* settings, tw_session* sessions) {
     char* all = all_settings(settings);
     MPI_Comm* comms = malloc((size_t)(n > 0 ? n : 1) * sizeof *comms);
     for (int c = 0; comms != NULL && c < n; ++c) comms[c] = from_fortran(components[c]);
@@ -61,7 +52,7 @@ int thalweg_f_init_components(int comm, int n, const int* components, int serves
     return status;
 }
 
-int thalweg_f_model_comm(tw_session session, int* comm) {
+FROM_FORTRAN(int, thalweg_f_model_comm, tw_session session, int* comm) {
     MPI_Comm found = MPI_COMM_NULL;
     const int status = tw_model_comm(session, &found);
     *comm = (int)MPI_Comm_c2f(found);
@@ -69,7 +60,7 @@ int thalweg_f_model_comm(tw_session session, int* comm) {
 }
 #endif
 
-int thalweg_f_init_serial(const char* settings, tw_session* session) {
+FROM_FORTRAN(int, thalweg_f_init_serial, const char* settings, tw_session* session) {
     char* all = all_settings(settings);
     const int status = tw_init_serial(all == NULL ? settings : all, session);
     free(all);
@@ -102,7 +93,7 @@ static void stop(int status, tw_session session, const char* procedure) {
 /* The text of this thread's last error, if this interface has found it; otherwise empty. */
 static _Thread_local char own_text[800];
 
-const char* thalweg_f_error_message(tw_session session) {
+FROM_FORTRAN(const char*, thalweg_f_error_message, tw_session session) {
     return own_text[0] != '\0' ? own_text : tw_error_message(session);
 }
 
