@@ -15,26 +15,39 @@ namespace {
 /// Largest number of boxes in a round, since their descriptions take memory as well.
 constexpr std::size_t most_boxes = 65536;
 
-/// A range of pieces, which are written in one call.
-struct Round {
-    std::size_t first = 0, end = 0;
-    std::int64_t bytes = 0;
-};
-
 }  // namespace
 
-/// A held box, or a run of a list, or a part of one that fits the buffer.
+/// A box that is written in one call: a piece of a held box, or of a run of a list.
 struct Direct::Piece {
-    const Part* part;
     std::size_t at;  ///< index of the held box
     Box box;
-    std::int64_t bytes, offset;  ///< size of the piece; offset of the variable in the space
 };
 
-/// Cuts this rank's boxes to pieces that fit the buffer.
-std::vector<Direct::Piece> Direct::cut(const FileSection& space, std::span<const Action> actions,
-                                       std::span<const Part* const> parts) const {
-    std::vector<Piece> pieces;
+/// Boxes that are written together.
+struct Direct::Round {
+    std::int64_t base, record;
+    std::vector<Chunk> chunks{};
+    std::deque<Box> boxes{};
+    std::int64_t bytes = 0;
+    std::size_t number = 0;  ///< number of boxes in the round
+    Status status{};
+
+    void clear() {
+        chunks.clear();
+        boxes.clear();
+        bytes = 0;
+        number = 0;
+    }
+};
+
+Direct::Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
+               std::int64_t budget)
+    : team_(team), packers_(packers), definitions_(definitions), order_(order), budget_(budget) {}
+
+/// Calls visit(place number, piece) for this rank's boxes, cut to pieces that fit the buffer.
+template <class Visit>
+void Direct::for_boxes(const FileSection& space, std::span<const Action> actions,
+                       std::span<const Part* const> parts, Visit&& visit) const {
     for (std::size_t i = 0; i < space.places.size(); ++i) {
         if (actions[i] != Action::data || parts[i] == nullptr) continue;
         const VariableSlot& p = space.places[i];
@@ -42,87 +55,92 @@ std::vector<Direct::Piece> Direct::cut(const FileSection& space, std::span<const
         for (std::size_t at = 0; at < boxes.size(); ++at)
             for_runs(boxes[at], boxes[at].box, [&](const HeldBox&, const Box& whole) {
                 // Halve along the slowest dimension until it fits.
-                for (std::vector<Box> todo{whole}; !todo.empty();) {
+                std::vector<Box> todo{whole};
+                while (!todo.empty()) {
                     Box box = todo.back();
                     todo.pop_back();
-                    const std::int64_t bytes = box.volume() * p.element;
-                    if (bytes > budget_ && box.volume() > 1) {
+                    if (box.volume() * p.element > budget_ && box.volume() > 1) {
                         todo.push_back(halve(box));
                         todo.push_back(box);
                     } else {
-                        pieces.push_back({parts[i], at, box, bytes, p.offset});
+                        visit(i, Piece{at, box});
                     }
                 }
             });
     }
-    return pieces;
 }
 
-/// Packs pieces one after another into the buffer.
-/// @param chunks  receive the addresses
-Status Direct::pack(std::span<const Piece> round, std::int64_t record,
-                    std::span<std::int64_t> misfits, std::span<Chunk> chunks) {
-    std::int64_t bytes = 0;
-    for (const Piece& piece : round) bytes += piece.bytes;
+bool Direct::fits(const Round& round, std::int64_t bytes) const {
+    return round.number == 0 || (round.bytes + bytes <= budget_ && round.number < most_boxes);
+}
+
+void Direct::pack(Round& round, const VariableSlot& p, const Part& part, const Piece& piece,
+                  std::span<std::int64_t> misfits) {
+    const Box& box = piece.box;
+    const std::int64_t bytes = box.volume() * p.element;
     if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
         buffer_ = make_private_memory(std::max(bytes, budget_));
-    if (!buffer_) return failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
-    Stopwatch watch(pack_seconds_);
-    char* to = buffer_->data();
-    for (std::size_t i = 0; i < round.size(); ++i) {
-        const Piece& piece = round[i];
-        const int variable = piece.part->variable;
-        const Variable& v = definitions_.variables[variable];
-        Span span("pack");
-        span.variable(v.name).record(v.record ? record : -1).bytes(piece.bytes);
-        misfits[variable] +=
-            detail::pack(packers_, v, order_, *piece.part, piece.at, piece.box, to);
-        chunks[i].data = to;
-        to += piece.bytes;
+    if (!buffer_) {  // without memory, this rank still takes part: other ranks wait for it
+        round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
+        return;
     }
-    return {};
+    Stopwatch watch(pack_seconds_);
+    char* const to = buffer_->data() + round.bytes;
+    const Variable& v = definitions_.variables[p.variable];
+    Span span("pack");
+    span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
+    misfits[p.variable] += detail::pack(packers_, v, order_, part, piece.at, box, to);
+    round.chunks.push_back({.variable = p.variable,
+                            .record = round.record,
+                            .elements = box.volume(),
+                            .offset = round.base + p.offset,
+                            .data = to,
+                            .bytes = bytes,
+                            .box = &round.boxes.emplace_back(box)});
+}
+
+Status Direct::write(Round& round, Storage& storage) {
+    if (!storage.collective() && !round.status.ok()) return round.status;
+    const Waiting system(the_file_system);
+    Status written = catch_errors([&] { return storage.write(round.chunks); });
+    round.clear();
+    if (round.status.ok()) round.status = std::move(written);
+    return round.status;
 }
 
 Status Direct::run(const FileSection& space, std::int64_t base, std::int64_t record,
                    std::span<const Action> actions, std::span<const Part* const> parts,
                    Storage& storage, std::span<std::int64_t> misfits) {
-    std::vector<Piece> pieces;
-    std::vector<Chunk> chunks;
-    std::vector<Round> rounds;
-    Status status = catch_errors([&] {
-        pieces = cut(space, actions, parts);
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-            const Piece& piece = pieces[i];
-            if (rounds.empty() || rounds.back().bytes + piece.bytes > budget_ ||
-                i - rounds.back().first == most_boxes)
-                rounds.push_back({i, i});
-            rounds.back().end = i + 1;
-            rounds.back().bytes += piece.bytes;
-            chunks.push_back({.variable = piece.part->variable,
-                              .record = record,
-                              .elements = piece.box.volume(),
-                              .offset = base + piece.offset,
-                              .bytes = piece.bytes,
-                              .box = &piece.box});
-        }
-    });
-    const bool collective = storage.collective();
-    std::int64_t calls = std::ssize(rounds);
-    if (collective) team_.all_reduce({&calls, 1}, Reduce::max);
-    // After a failure, this rank still takes part in collective writes, for which others wait.
-    for (std::int64_t k = 0; k < calls && (collective || status.ok()); ++k) {
-        std::span<Chunk> written;
-        if (status.ok() && k < std::ssize(rounds)) {
-            const auto [first, end, bytes] = rounds[k];
-            written = std::span(chunks).subspan(first, end - first);
-            status = pack({&pieces[first], end - first}, record, misfits, written);
-            if (!status.ok()) written = {};
-        }
-        const Waiting system(the_file_system);
-        Status own = catch_errors([&] { return storage.write(written); });
-        if (status.ok()) status = std::move(own);
+    std::int64_t rounds = 0;  // number of rounds of the rank that needs the most
+    if (storage.collective()) {
+        Round counted{base, record};
+        for_boxes(space, actions, parts, [&](std::size_t i, const Piece& piece) {
+            const std::int64_t bytes = piece.box.volume() * space.places[i].element;
+            if (!fits(counted, bytes)) counted.clear();
+            if (counted.number++ == 0) ++rounds;
+            counted.bytes += bytes;
+        });
+        team_.all_reduce({&rounds, 1}, Reduce::max);
     }
-    return status;
+    Round round{base, record};
+    const auto add = [&](std::size_t i, const Piece& piece) {
+        const std::int64_t bytes = piece.box.volume() * space.places[i].element;
+        if (!fits(round, bytes)) {
+            (void)write(round, storage);
+            --rounds;
+        }
+        if (round.status.ok()) pack(round, space.places[i], *parts[i], piece, misfits);
+        round.bytes += bytes;
+        ++round.number;
+    };
+    Status own = catch_errors([&] { for_boxes(space, actions, parts, add); });
+    if (round.status.ok()) round.status = std::move(own);
+    if (round.number > 0) {
+        (void)write(round, storage);
+        --rounds;
+    }
+    for (; storage.collective() && rounds > 0; --rounds) (void)write(round, storage);
+    return round.status;
 }
 
 Status Direct::write_padding(const FileSection& space, std::int64_t base, std::int64_t record,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -16,14 +17,9 @@ namespace thalweg::detail {
 
 class Direct {
 public:
-    /// @param budget  bytes of the buffer; sections that need more are written in rounds
+    /// @param budget  bytes of the buffer; spaces that need more are written in rounds
     Direct(Team& team, Packers& packers, const Definitions& definitions, Order order,
-           std::int64_t budget)
-        : team_(team),
-          packers_(packers),
-          definitions_(definitions),
-          order_(order),
-          budget_(budget) {}
+           std::int64_t budget);
 
     /**
      * Writes this rank's boxes of the places whose action is Action::data. Elements that no rank
@@ -42,11 +38,15 @@ public:
     double pack_seconds() const { return pack_seconds_; }
 
 private:
+    struct Round;
     struct Piece;
-    std::vector<Piece> cut(const FileSection& space, std::span<const Action> actions,
-                           std::span<const Part* const> parts) const;
-    Status pack(std::span<const Piece> round, std::int64_t record, std::span<std::int64_t> misfits,
-                std::span<Chunk> chunks);
+    template <class Visit>
+    void for_boxes(const FileSection& space, std::span<const Action> actions,
+                   std::span<const Part* const> parts, Visit&& visit) const;
+    bool fits(const Round& round, std::int64_t bytes) const;
+    void pack(Round& round, const VariableSlot& place, const Part& part, const Piece& piece,
+              std::span<std::int64_t> misfits);
+    Status write(Round& round, Storage& storage);
 
     Team& team_;
     Packers& packers_;
