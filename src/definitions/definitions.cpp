@@ -119,6 +119,7 @@ std::vector<std::string> split_names(const std::string& list) {
 
 Status check_name(const char* what, const std::string& name) {
     if (name.empty()) return failure(TW_EARG, "the name of {} is empty", what);
+    if (!is_utf8(name)) return failure(TW_EARG, "the name '{}' of {} is not UTF-8", name, what);
     if (name.size() > 256)
         return failure(TW_EARG, "the name of {} has {} bytes; the maximum is 256", what,
                        name.size());

@@ -17,7 +17,9 @@ TEST(Names, AsNetcdfHasThem) {
     for (const char* good :
          {"T", "_x", "2m_temperature", "a b", "a-b.c+d@e", "na\xc3\xafve", "x(1)"})
         EXPECT_TRUE(check_name("variable", good).ok()) << good;
-    for (const char* bad : {"", " x", "x ", "a/b", "a\nb", "a\x7f", "-x", ".x"})
+    for (const char* bad :
+         {"", " x", "x ", "a/b", "a\nb", "a\x7f", "-x", ".x", "\xff", "a\xc3", "\xc3(", "\xc0\x80",
+          "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"})
         EXPECT_EQ(check_name("variable", bad).code, TW_EARG) << bad;
     EXPECT_TRUE(check_name("variable", std::string(256, 'x')).ok());
     EXPECT_EQ(check_name("variable", std::string(257, 'x')).code, TW_EARG);

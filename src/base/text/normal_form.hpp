@@ -13,6 +13,9 @@ namespace thalweg::detail {
 /// utf8proc.
 std::string normal_form(std::string name);
 
+/// Tests if text is valid UTF-8 (Unicode standard, table 3-7).
+bool is_utf8(std::string_view text);
+
 /// Tests if a name has only one form.
 inline bool is_ascii(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });

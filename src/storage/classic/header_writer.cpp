@@ -4,11 +4,8 @@
 #include "storage/classic/header_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <set>
 
-#include "storage/classic/names.hpp"
 #include "storage/classic/tags.hpp"
 
 namespace thalweg::detail {
@@ -40,7 +37,7 @@ public:
         number(0, width());
         list(dimension_tag, definitions_.dims.size());
         for (const Dimension& dim : definitions_.dims) {
-            name("dimension", dim.name);
+            name(dim.name);
             number(dim.length, width());
         }
         attributes(definitions_.attributes, "");
@@ -69,9 +66,15 @@ private:
         number(entries, width());
     }
 
-    void name(const char* what, const std::string& given) {
-        std::string text = given;
-        if (Status status = normalize(what, text); !status.ok()) refuse(std::move(status));
+    void name(const std::string& text) {
+#ifndef THALWEG_HAVE_UTF8PROC
+        // Without utf8proc, combining characters may be in another normal form than C.
+        if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c >= 0xcc; }))
+            refuse(failure(TW_EUNSUPPORTED,
+                           "the name '{}' has characters beyond Latin, which need a build of the "
+                           "library with utf8proc",
+                           text));
+#endif
         number(std::ssize(text), width());
         bytes_.insert(bytes_.end(), text.begin(), text.end());
         pad();
@@ -85,7 +88,7 @@ private:
                 refuse(failure(TW_EFORMAT, "{} '{}' has {} elements, more than format {} can hold",
                                owner.empty() ? "global attribute" : "attribute of '" + owner + "'",
                                a.name, a.n, name_of(format_)));
-            name("attribute", a.name);
+            name(a.name);
             number(a.type, 4);
             number(a.n, width());
             const std::size_t begin = bytes_.size(), size = size_of(a.type);
@@ -98,7 +101,7 @@ private:
 
     /// Writes var = name nelems [dimid ...] vatt_list nc_type vsize begin.
     void variable(const Variable& v, std::int64_t offset) {
-        name("variable", v.name);
+        name(v.name);
         number(std::ssize(v.dims), width());
         for (const int dim : v.dims) number(dim, width());
         attributes(v.attributes, v.name);
@@ -127,38 +130,6 @@ private:
     std::vector<char> bytes_;
     Status status_;
 };
-
-/// Checks that all names differ in Unicode's normal form, in which they are stored. Names that
-/// differ as given can be equal in the file.
-Status check_different(const std::string& path, const char* what,
-                       const std::vector<std::string>& given) {
-    std::set<std::string> names;
-    for (std::string name : given) {
-        if (Status status = normalize(what, name); !status.ok())
-            return failure(status.code, "{}: {}", OfFile{path}, status.text);
-        if (!names.insert(name).second)
-            return failure(TW_EEXISTS,
-                           "{}: there are two {}s '{}': two names that Unicode takes for the same",
-                           OfFile{path}, what, name);
-    }
-    return {};
-}
-
-Status check_names(const std::string& path, const Definitions& d) {
-    std::vector<std::string> dims, variables;
-    for (const Dimension& dim : d.dims) dims.push_back(dim.name);
-    for (const Variable& v : d.variables) variables.push_back(v.name);
-    Status status = check_different(path, "dimension", dims);
-    if (status.ok()) status = check_different(path, "variable", variables);
-    const auto check_attributes = [&](const std::vector<Attribute>& attributes) {
-        std::vector<std::string> names;
-        for (const Attribute& a : attributes) names.push_back(a.name);
-        if (status.ok()) status = check_different(path, "attribute", names);
-    };
-    check_attributes(d.attributes);
-    for (const Variable& v : d.variables) check_attributes(v.attributes);
-    return status;
-}
 
 /// Computes the places of the data after a header; false if an offset would overflow.
 bool place(const Definitions& d, std::int64_t begin, const HeaderPadding& spacing, FileMap& map) {
@@ -218,7 +189,6 @@ Status compose_header(const std::string& path, const Definitions& definitions, F
 
 Status compose_header_for(const std::string& path, const Definitions& definitions, Format format,
                           const FileMap& map, std::vector<char>& bytes) {
-    if (Status status = check_names(path, definitions); !status.ok()) return status;
     return Writer(path, definitions, format).write(map, bytes);
 }
 

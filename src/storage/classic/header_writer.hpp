@@ -15,7 +15,7 @@ namespace thalweg::detail {
  * @param path   for error texts
  * @param map    receives the offsets of the data
  * @param bytes  receives the header
- * @return TW_OK; TW_EFORMAT (too large for the format); TW_EARG, TW_EEXISTS (names)
+ * @return TW_OK; TW_EFORMAT (too large for the format); TW_EUNSUPPORTED (names)
  */
 Status compose_header(const std::string& path, const Definitions& definitions, Format format,
                       const HeaderPadding& spacing, FileMap& map, std::vector<char>& bytes);
