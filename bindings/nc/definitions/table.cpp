@@ -109,26 +109,9 @@ std::string Table::fill_of(const Variable& variable) {
 
 namespace {
 
-bool is_utf8(const std::string& text) {
-    std::size_t more = 0;  // number of bytes that the character still has
-    // Limits of a character's second byte, which exclude characters that have a shorter form,
-    // surrogates, and those beyond the last one.
-    unsigned low = 0x80, high = 0xbf;
-    for (const char c : text) {
-        const auto u = static_cast<unsigned char>(c);
-        const bool continues = (u & 0xc0U) == 0x80;
-        if (continues != (more > 0) || u == 0xc0 || u == 0xc1 || u > 0xf4) return false;
-        if (continues && (u < low || u > high)) return false;
-        more = continues ? more - 1 : u < 0x80 ? 0 : u < 0xe0 ? 1 : u < 0xf0 ? 2 : 3;
-        low = u == 0xe0 ? 0xa0 : u == 0xf0 ? 0x90 : 0x80;
-        high = u == 0xed ? 0x9f : u == 0xf4 ? 0x8f : 0xbf;
-    }
-    return more == 0;
-}
-
 // Tests if netCDF allows a name.
 bool is_valid(const std::string& name) {
-    if (name.empty() || name.back() == ' ' || !is_utf8(name)) return false;
+    if (name.empty() || name.back() == ' ' || !detail::is_utf8(name)) return false;
     const auto first = static_cast<unsigned char>(name.front());
     return (std::isalnum(first) != 0 || first == '_' || first >= 0x80) &&
            std::none_of(name.begin(), name.end(), [](char c) {
