@@ -230,39 +230,21 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
     return status;
 }
 
-namespace {
-
-void write(const Definitions& d, const LateAttributes* late, WireWriter& out) {
-    out(d.attributes, std::uint64_t{d.variables.size()});
-    for (const Variable& v : d.variables) out(v.name, v.attributes);
-    if (late != nullptr) out(*late);
-}
-
-/// Replaces attributes by those received from rank 0. Skips variables that this rank lacks; a later
-/// check will report them.
-void read(WireReader& in, Definitions& d, LateAttributes* late) {
-    std::uint64_t variables = 0;
-    in(d.attributes, variables);
-    for (std::uint64_t i = 0; i < variables; ++i) {
-        std::string name;
-        NamedList<Attribute> attributes;
-        in(name, attributes);
-        const bool in_place = i < d.variables.size() && d.variables[i].name == name;
-        const int at = in_place ? static_cast<int>(i) : d.find_variable(name);
-        if (at >= 0) d.variables[at].attributes = std::move(attributes);
-    }
-    if (late != nullptr) in(*late);
-}
-
-}  // namespace
-
 void take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late) {
-    WireWriter out;
-    if (team.rank() == 0) write(definitions, late, out);
-    team.world().broadcast(out.bytes, 0);
+    std::vector<char> bytes;
+    LateAttributes none;
+    LateAttributes& put_late = late != nullptr ? *late : none;
+    if (team.rank() == 0)
+        bytes = message_of(definitions.attributes, definitions.variables, put_late);
+    team.world().broadcast(bytes, 0);
     if (team.rank() == 0) return;
-    WireReader in(out.bytes);
-    read(in, definitions, late);
+    NamedList<Variable> theirs;
+    WireReader in(bytes);
+    in(definitions.attributes, theirs, put_late);
+    // Skip variables that this rank lacks; a later check will report them.
+    for (Variable& v : theirs)
+        if (const int at = definitions.find_variable(v.name); at >= 0)
+            definitions.variables[at].attributes = std::move(v.attributes);
 }
 
 }  // namespace thalweg::detail

@@ -68,15 +68,10 @@ public:
     void push_back(T element) {
         note_form(Key()(element));
         elements_.push_back(std::move(element));
-        try {
-            if (index_.empty())
-                index_all();
-            else
-                index_.emplace(Key()(elements_.back()), elements_.size() - 1);
-        } catch (...) {
-            elements_.pop_back();
-            throw;
-        }
+        if (index_.empty())
+            index_all();
+        else
+            index_.emplace(Key()(elements_.back()), elements_.size() - 1);
     }
     template <class... Parts>
     T& emplace_back(Parts&&... parts) {
