@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <memory>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,16 +31,13 @@ public:
     bool stand_in(const std::string& path) const {
         struct stat wanted;
         if (::stat(path.c_str(), &wanted) != 0) return false;
-        // opendir() is used because std::filesystem ends the process if it gets no memory.
-        const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
-        if (!folder) return false;
+        std::error_code error;
         int only = -1;
-        while (const dirent* entry = readdir(folder.get())) {
-            const int fd = std::atoi(entry->d_name);
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+            const int fd = std::atoi(entry.path().filename().c_str());
             struct stat found;
-            if (entry->d_name[0] == '.' || fstat(fd, &found) != 0 ||
-                found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino ||
-                (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
+            if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
+                found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
             // If the file is open more than once, one of the descriptors may not be the library's.
             if (only >= 0) return false;
