@@ -59,34 +59,38 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(chunks.bytes(), 0);
     const std::int64_t later = chunks.add(chunk(0, 0, 2), "fg");
     EXPECT_EQ(later, 5);
-    ChunkLot lot;
-    EXPECT_FALSE(chunks.take(lot));
+    EXPECT_EQ(chunks.first(), nullptr);
     EXPECT_EQ(chunks.ask(), 8);
     std::vector<char> data;
-    chunks.read(later, 2, data);
-    EXPECT_EQ(std::string(data.begin(), data.end()), "fg");
-    chunks.read(3, 2, data);
-    EXPECT_EQ(std::string(data.begin(), data.end()), "de");
+    const auto read = [&](std::int64_t position) {
+        chunks.read(position, 2, data);
+        return std::string(data.begin(), data.end());
+    };
+    EXPECT_EQ(read(later), "fg");
+    EXPECT_EQ(read(3), "de");
     chunks.place(1000);
-    ASSERT_TRUE(chunks.take(lot));
-    EXPECT_EQ(lot.at, 1000);
-    EXPECT_EQ(std::string(lot.bytes.begin(), lot.bytes.end()), "abcde");
-    EXPECT_EQ(lot.chunks[1].address, 3);
-    chunks.give_back(std::move(lot));
-    ASSERT_TRUE(chunks.take(lot));
-    EXPECT_EQ(lot.at, 1008);
-    EXPECT_EQ(lot.chunks.size(), 1U);
-    EXPECT_FALSE(chunks.take(lot));
+    ASSERT_NE(chunks.first(), nullptr);
+    EXPECT_EQ(chunks.first()->at, 1000);
+    EXPECT_EQ(std::string(chunks.first()->bytes.begin(), chunks.first()->bytes.end()), "abcde");
+    EXPECT_EQ(chunks.first()->chunks[1].address, 3);
+    EXPECT_EQ(read(3), "de");  // also while the lot is written, or after its write has failed
+    chunks.drop_first();
+    ASSERT_NE(chunks.first(), nullptr);
+    EXPECT_EQ(chunks.first()->at, 1008);
+    EXPECT_EQ(chunks.first()->chunks.size(), 1U);
+    chunks.drop_first();
+    EXPECT_EQ(chunks.first(), nullptr);
     // A lot (a group of chunks) that is full gets no more chunks.
     const std::vector<char> large(100, 'x');
     chunks.add(chunk(1, 0, 100), large.data());
     chunks.add(chunk(1, 1, 1), "y");
     EXPECT_EQ(chunks.ask(), 104 + 8);
     chunks.place(0);
-    ASSERT_TRUE(chunks.take(lot));
-    EXPECT_EQ(lot.bytes.size(), 100U);
-    ASSERT_TRUE(chunks.take(lot));
-    EXPECT_EQ(lot.at, 104);
+    ASSERT_NE(chunks.first(), nullptr);
+    EXPECT_EQ(chunks.first()->bytes.size(), 100U);
+    chunks.drop_first();
+    ASSERT_NE(chunks.first(), nullptr);
+    EXPECT_EQ(chunks.first()->at, 104);
 }
 
 // Four writers that share memory with the header writer, and two that send messages, write at the

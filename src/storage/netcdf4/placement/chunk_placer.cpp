@@ -2,9 +2,10 @@
 #include "storage/netcdf4/placement/chunk_placer.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "base/wire.hpp"
 
 namespace thalweg::detail {
 
@@ -81,8 +82,9 @@ Status ChunkPlacer::write_waiting(bool& moved) {
 /// Writes the waiting chunks that have an address.
 /// @param moved  becomes true if a chunk was written
 Status ChunkPlacer::write_placed(bool& moved) {
-    for (ChunkLot lot; unplaced_.take(lot); unplaced_.give_back(std::move(lot))) {
+    for (ChunkLot* first; (first = unplaced_.first()) != nullptr; unplaced_.drop_first()) {
         moved = true;
+        ChunkLot& lot = *first;
         const std::int64_t bytes = lot.bytes.size();
         Status status = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front());
         if (!status.ok()) return status;
@@ -118,18 +120,15 @@ bool ChunkPlacer::tell() {
 
 std::vector<char> ChunkPlacer::take_placed() {
     const std::lock_guard lock(lock_);
-    if (beside_header_writer()) return {};
-    const auto* const bytes = reinterpret_cast<const char*>(placed_.data());
-    std::vector<char> taken(bytes, bytes + placed_.size() * sizeof(PlacedChunk));
-    placed_.clear();
-    return taken;
+    if (beside_header_writer() || placed_.empty()) return {};
+    return message_of(std::exchange(placed_, {}));
 }
 
 void ChunkPlacer::add_placed(std::span<const char> placed) {
+    if (placed.empty()) return;
+    const auto more = value_in<std::vector<PlacedChunk>>(placed);
     const std::lock_guard lock(lock_);
-    const std::size_t had = placed_.size();
-    placed_.resize(had + placed.size() / sizeof(PlacedChunk));
-    if (!placed.empty()) std::memcpy(placed_.data() + had, placed.data(), placed.size());
+    placed_.insert(placed_.end(), more.begin(), more.end());
 }
 
 }  // namespace thalweg::detail

@@ -63,21 +63,19 @@ void UnplacedChunks::place(std::int64_t at) {
     }
 }
 
-bool UnplacedChunks::take(ChunkLot& lot) {
+ChunkLot* UnplacedChunks::first() {
     const std::lock_guard lock(lock_);
-    if (lots_.empty() || lots_.front().at < 0) return false;
-    lot = std::move(lots_.front());
-    lots_.pop_front();
-    return true;
+    return lots_.empty() || lots_.front().at < 0 ? nullptr : &lots_.front();
 }
 
-void UnplacedChunks::give_back(ChunkLot&& lot) {
+void UnplacedChunks::drop_first() {
+    const std::lock_guard lock(lock_);
+    ChunkLot& lot = spare_.emplace_back(std::move(lots_.front()));
+    lots_.pop_front();
     lot.bytes.clear();
     lot.chunks.clear();
     lot.at = -1;
     lot.asked = false;
-    const std::lock_guard lock(lock_);
-    spare_.push_back(std::move(lot));
 }
 
 void UnplacedChunks::read(std::int64_t position, std::int64_t bytes,

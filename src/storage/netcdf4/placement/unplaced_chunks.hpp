@@ -41,11 +41,11 @@ public:
     /// Assigns addresses to the chunks for which space was requested.
     /// @param at  address of the space
     void place(std::int64_t at);
-    /// Takes the first lot, if it has an address. @return false if there is none
-    bool take(ChunkLot& lot);
-    /// Returns the memory of a lot to the queue for reuse.
-    void give_back(ChunkLot&& lot);
-    /// Copies the bytes of a chunk that was not taken yet.
+    /// Returns the first lot if it has an address; otherwise null. Valid until drop_first().
+    ChunkLot* first();
+    /// Removes the first lot, and keeps its memory for reuse.
+    void drop_first();
+    /// Copies the bytes of a chunk that was not dropped yet.
     void read(std::int64_t position, std::int64_t bytes, std::vector<char>& data) const;
 
 private:
