@@ -49,7 +49,9 @@ Status enter(const std::string& path, const Definitions& definitions,
     if (!index) return status;
     end = index->end();
     for (const LoggedChunks& one : logged)
-        for (const PlacedChunk& c : one.chunks) end = std::max(end, c.address + c.bytes);
+        for (const PlacedChunk& c : one.chunks)
+            end = std::max(end,
+                           c.address + (c.bytes > 0 ? c.bytes : grids[c.variable].chunk_bytes()));
     // Remove the data of incomplete records, so that the index has space to grow.
     if (end < size)
         status = with_file(path, O_WRONLY, [&](int fd) { return set_file_size(fd, path, end); });

@@ -207,13 +207,14 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
         if (Status s = set_length(sets_[at], records_, v.name); !s.ok()) return s;
         lengths_[at] = records_;
     }
-    if (c.bytes == 0) {
-        const auto other = elsewhere_.find({c.variable, c.record, c.number});
-        if (other == elsewhere_.end()) return {};
-        return file_->copy(c.address, other->second, grids_[at].chunk_bytes());
-    }
     const std::vector<hsize_t> offset = offset_of(c);
     StoredChunk old;
+    if (c.bytes == 0) {
+        // The writer has overwritten the chunk at the address that it had chosen.
+        Status s = file_->locate(sets_[at], offset.data(), old);
+        if (!s.ok() || old.address < 0 || old.address == c.address) return s;
+        return file_->copy(c.address, old.address, grids_[at].chunk_bytes());
+    }
     const int filters = c.replaces ? filters_of(sets_[at]) : 0;
     if (filters < 0) return hdf5_failure(path_, "filters of variable '" + v.name + "'");
     if (filters > 0)
@@ -230,9 +231,7 @@ Status Netcdf4Index::add(const PlacedChunk& c) {
     // HDF5 may have chosen another address: it may have allocated the chunk early, or a killed run
     // may have added it.
     const std::int64_t address = file_->data_address();
-    if (address == c.address) return {};
-    elsewhere_[{c.variable, c.record, c.number}] = address;
-    return file_->copy(c.address, address, c.bytes);
+    return address == c.address ? Status{} : file_->copy(c.address, address, c.bytes);
 }
 
 namespace {

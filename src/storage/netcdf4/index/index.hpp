@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -85,9 +83,6 @@ private:
     /// Data set of the record dimension, if it is not also a variable.
     hid_t dimension_ = H5I_INVALID_HID;
     std::int64_t records_ = 0;
-    /// Addresses of unfiltered chunks (variable, record, number) for which HDF5 did not use the
-    /// address that the writer had chosen.
-    std::map<std::array<std::int64_t, 3>, std::int64_t> elsewhere_;
 };
 
 }  // namespace thalweg::detail
