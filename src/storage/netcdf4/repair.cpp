@@ -1,5 +1,5 @@
-// Puts the chunks that a killed run has logged into HDF5's index.
-// SPDX-License-Identifier: Apache-2.0
+// Repairs files that a killed run has left: puts the chunks that it has logged into HDF5's index,
+// and cuts off records. SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -96,6 +96,24 @@ Status enter_logged(const std::string& path) {
     });
     logged.erase(bad, logged.end());
     return logged.empty() ? Status{} : enter(path, definitions, grids, logged, info.st_size);
+}
+
+Status cut_netcdf4(const std::string& path, std::int64_t records) {
+    Netcdf4Contents contents;
+    struct stat info {};
+    if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
+    if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
+    Netcdf4Layout layout;
+    layout.take(contents.definitions, contents);
+    Status status;
+    std::int64_t end = rounded(info.st_size, page);
+    const auto index = Netcdf4Index::open(path, contents.definitions, layout.chunks.grids,
+                                          rooms_from(end), status);
+    if (!index) return status;
+    status = index->drop_records(records);
+    if (status.ok()) status = index->commit_together(true, true);
+    Status closed = index->close(true);
+    return status.ok() ? closed : status;
 }
 
 }  // namespace thalweg::detail
