@@ -48,8 +48,7 @@ template <class Wire>
 void carry(Wire& wire, Carried<Wire, FileMap> map) {
     wire(map.record_begin, map.record_bytes, map.offset, map.padded, map.grain, map.fixed_end);
 }
-/// Broadcasts a map from the root. Throws std::bad_alloc on all ranks if one of them has no
-/// memory.
+/// Broadcasts a map from the root.
 void broadcast(Comm& comm, FileMap& map, int root);
 
 /// Elements of one variable that are written: a row-major range or a box, in the byte order that
@@ -122,7 +121,10 @@ struct StorageTraits {
     Order order = Order::big_endian;  ///< byte order in which write() takes data
     /// create() and open() support StorageOptions::alone and StorageOptions::inspects.
     bool opens_alone = false;
-    bool takes_boxes = true;  ///< begin_boxes() is supported
+    bool takes_boxes = true;    ///< begin_boxes() is supported
+    bool closes_early = false;  ///< close_early() is supported
+    /// Only the header writer has to call set_records(); otherwise every rank.
+    bool header_writer_counts = true;
 };
 
 class Storage {
@@ -175,9 +177,6 @@ public:
     /// every writer; further calls do nothing.
     virtual void begin_boxes() {}
 
-    /// Tests if only the header writer has to call set_records().
-    virtual bool header_writer_counts() const { return true; }
-
     /// Completes a step, or a unit of a queue, after its data and all data of records before
     /// `records` were passed to write(). With `mark`, earlier records may have changed, too. Local;
     /// called by the thread that writes.
@@ -200,15 +199,13 @@ public:
     }
 
     /// Publishes the number of records. Called after all writes of these records have returned, on
-    /// every rank, or on the header writer only if header_writer_counts().
+    /// every rank, or on the header writer only (see StorageTraits).
     /// @param durable  sync the count
     virtual Status set_records(std::int64_t records, bool durable) = 0;
 
     /// Syncs the file. After all ranks have returned, their data survive a power failure.
     virtual Status sync() = 0;
 
-    /// Tests if close_early() is supported.
-    virtual bool closes_early() const { return false; }
     /// Closes what this rank has open, so that errors which the system reports only then are known
     /// before the ranks agree. If the rank writes again, it opens the file again. Local.
     virtual Status close_early() { return {}; }

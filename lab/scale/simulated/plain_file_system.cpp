@@ -26,18 +26,18 @@ std::map<const PlainFile*, scale::Batch>& batches() {
 
 Status PlainFile::open_file() {
     scale::ask_metadata();
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
+    fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    return fd < 0 ? system_failure(path, "cannot open for writing") : Status{};
 }
 
 Status PlainFile::close_file() {
-    if (fd_ >= 0) scale::ask_metadata();
-    fd_ = -1;
+    if (fd >= 0) scale::ask_metadata();
+    fd = -1;
     return {};
 }
 
 Status PlainFile::sync() {
-    if (fd_ >= 0) scale::ask_server();
+    if (fd >= 0) scale::ask_server();
     return {};
 }
 
@@ -47,20 +47,20 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
     Status status = need_file();
     if (status.ok()) status = write_chunks(chunks);
     const auto batch = batches().extract(this);
-    if (status.ok()) scale::write_batch(path_, batch.mapped());
+    if (status.ok()) scale::write_batch(path, batch.mapped());
     return status;
 }
 
 Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
-    scale::add_range(path_, batches()[this], at, bytes);
-    return scale::keeps_data() ? write_fully(fd_, path_, data, bytes, at) : Status{};
+    scale::add_range(path, batches()[this], at, bytes);
+    return scale::keeps_data() ? write_fully(fd, path, data, bytes, at) : Status{};
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
-    const Status status = read_fully(fd_, path_, to, bytes, offset);
+    const Status status = read_fully(fd, path, to, bytes, offset);
     scale::Batch batch;
-    scale::add_range(path_, batch, offset, bytes);
-    scale::read_batch(path_, batch);
+    scale::add_range(path, batch, offset, bytes);
+    scale::read_batch(path, batch);
     return status;
 }
 

@@ -63,7 +63,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
         mine = publish_records(storage, records, durable, closes);
         all[0] = mine.ok() ? 0 : 1;
     };
-    const bool by_header_writer = counts && storage.header_writer_counts();
+    const bool by_header_writer = counts && storage.traits().header_writer_counts;
     {
         Stopwatch watch(file.figures.times[FileTimes::wait]);
         if (by_header_writer)
@@ -218,7 +218,7 @@ Status InlineService::fill(std::span<const int> variables) {
 
 Status InlineService::hand_over(Agreed& agreed) {
     Status misfit, mine = batch_.check_deferred(false);
-    const bool closes = target_.storage->closes_early();
+    const bool closes = target_.storage->traits().closes_early;
     // Usually nothing is left to write, so the agreement on the call can also say if all ranks
     // could close the file.
     if (closes && mine.ok() && !file_.options.durable) mine = target_.storage->close_early();
@@ -285,7 +285,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const bool counts = !puts && (records != progress_.counted() || durable || whole);
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
-                     durable, ends == Ends::file && target_.storage->closes_early());
+                     durable, ends == Ends::file && target_.storage->traits().closes_early);
     if (puts) return status;
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);

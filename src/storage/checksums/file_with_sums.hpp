@@ -7,29 +7,27 @@
 
 namespace thalweg::detail {
 
+/// The two files of a driver. Functions of the base class do not concern the checksums.
 class FileWithSums : public PlainFile {
 public:
-    void begin_boxes() override { sums_.leave_piece(); }
-    Status write(std::span<const Chunk> chunks) override {
-        Status status = sums_.note_open(chunks, true);
-        if (status.ok()) status = PlainFile::write(chunks);
-        return status.ok() ? sums_.note(chunks) : status;
-    }
-    Status end_unit(std::int64_t, bool) override { return sums_.end_step(); }
-    Status sync() override {
-        Status status = PlainFile::sync();
-        return status.ok() ? sums_.sync() : status;
-    }
+    using PlainFile::PlainFile;
 
-protected:
-    /// Closes both files.
-    Status close_files() {
+    Status write(std::span<const Chunk> chunks) {
+        Status status = sums.note_open(chunks, true);
+        if (status.ok()) status = PlainFile::write(chunks);
+        return status.ok() ? sums.note(chunks) : status;
+    }
+    Status sync() {
+        Status status = PlainFile::sync();
+        return status.ok() ? sums.sync() : status;
+    }
+    Status close() {
         Status status = close_file();
-        Status closed = sums_.close();
+        Status closed = sums.close();
         return status.ok() ? closed : status;
     }
 
-    SumsWriter sums_;
+    SumsWriter sums;
 };
 
 }  // namespace thalweg::detail

@@ -18,9 +18,26 @@ namespace thalweg::detail {
 
 namespace {
 
-class PosixStorage final : public FileWithSums {
+/// Returns a path of a file that was opened by a path, if it has been renamed or removed since;
+/// otherwise nothing.
+/// @param kept  receives a descriptor that must stay open as long as the path is used
+std::string find_place(int fd, const std::string& path, Descriptor& kept) {
+    struct stat mine {
+    }, named{};
+    if (fd < 0 || fstat(fd, &mine) != 0) return {};
+    if (stat(path.c_str(), &named) == 0 && named.st_ino == mine.st_ino &&
+        named.st_dev == mine.st_dev)
+        return {};
+    kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return kept < 0 ? std::string() : fmt::format("/proc/self/fd/{}", static_cast<int>(kept));
+}
+
+class PosixStorage final : public Storage {
 public:
-    StorageTraits traits() const override { return {.name = "posix", .opens_alone = true}; }
+    StorageTraits traits() const override {
+        return {.name = "posix", .opens_alone = true, .closes_early = !file_.options.checksums};
+    }
+    bool collective() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
@@ -43,64 +60,59 @@ public:
         return begin_writing(comm, options, writer, std::move(status));
     }
 
+    void begin_boxes() override { file_.sums.leave_piece(); }
+    Status write(std::span<const Chunk> chunks) override { return file_.write(chunks); }
+    Status read(const Chunk& chunk, char* to) override { return file_.read(chunk, to); }
+    Status end_unit(std::int64_t, bool) override { return file_.sums.end_step(); }
+    Status sync() override { return file_.sync(); }
+
     Status set_records(std::int64_t records, bool durable) override {
         if (!header_writer_) return {};
-        if (Status s = need_file(); !s.ok()) return s;
-        Status status = write_record_count(fd_, path_, options_.format,
-                                           std::max(records, options_.existing.kept));
+        if (Status s = file_.need_file(); !s.ok()) return s;
+        Status status = write_record_count(file_.fd, file_.path, file_.options.format,
+                                           std::max(records, file_.options.existing.kept));
         if (status.ok() && durable) status = sync();
         return status;
     }
 
-    bool closes_early() const override { return !options_.checksums; }
     /// A file that is written under its final name stays open, as it may lose this name.
     Status close_early() override {
-        Descriptor kept = options_.live && fd_ >= 0 ? fcntl(fd_, F_DUPFD_CLOEXEC, 0) : -1;
-        Status status = close_file();
-        fd_ = std::move(kept);
+        Descriptor kept =
+            file_.options.live && file_.fd >= 0 ? fcntl(file_.fd, F_DUPFD_CLOEXEC, 0) : -1;
+        Status status = file_.close_file();
+        file_.fd = std::move(kept);
         return status;
     }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
         IgnoreSigxfsz guard;
         Descriptor kept;
-        const std::string place = options_.live ? find_place(kept) : std::string();
-        Status status = close_files();
-        records = std::max(records, options_.existing.kept);
+        const std::string place =
+            file_.options.live ? find_place(file_.fd, file_.path, kept) : std::string();
+        Status status = file_.close();
+        records = std::max(records, file_.options.existing.kept);
         if (!first_ || !status.ok()) return status;
-        return complete_classic(place.empty() ? path_ : place, *definitions_, map_, options_.format,
-                                records, late, options_.durable);
+        return complete_classic(place.empty() ? file_.path : place, *file_.definitions, map_,
+                                file_.options.format, records, late, file_.options.durable);
     }
 
 private:
-    /// Returns a path of the open file if it has been renamed or removed; otherwise nothing.
-    /// @param kept  receives a descriptor that must stay open as long as the path is used
-    std::string find_place(Descriptor& kept) const {
-        struct stat mine {
-        }, named{};
-        if (fd_ < 0 || fstat(fd_, &mine) != 0) return {};
-        if (stat(path_.c_str(), &named) == 0 && named.st_ino == mine.st_ino &&
-            named.st_dev == mine.st_dev)
-            return {};
-        kept = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
-        return kept < 0 ? std::string() : fmt::format("/proc/self/fd/{}", static_cast<int>(kept));
-    }
-
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
-        if (status.ok() && options.inspects) status = check_identity(path_, options.claimed);
+        if (status.ok() && options.inspects) status = check_identity(file_.path, options.claimed);
         if (status.ok() && (writer || header_writer_ || first_))
-            status = sums_.begin(path_, *definitions_, {}, options, first_);
-        if (status.ok() && (writer || header_writer_)) status = open_file();
+            status = file_.sums.begin(file_.path, *file_.definitions, {}, options, first_);
+        if (status.ok() && (writer || header_writer_)) status = file_.open_file();
         return options.alone ? status : agree(comm, status);
     }
 
     void begin(Comm& comm, const std::string& path, const Definitions& definitions,
                const StorageOptions& options) {
-        PlainFile::begin(path, definitions, options);
+        file_.begin(path, definitions, options);
         first_ = comm.rank() == 0;
         header_writer_ = comm.rank() == options.header_writer;
     }
 
+    FileWithSums file_{counts_};
     FileMap map_;
     bool first_ = false;
     bool header_writer_ = false;  ///< this rank writes the record count

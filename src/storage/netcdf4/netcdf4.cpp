@@ -28,22 +28,27 @@ namespace thalweg::detail {
 
 namespace {
 
-class Netcdf4Storage final : public FileWithSums {
+class Netcdf4Storage final : public Storage {
 public:
+    Netcdf4Storage() {
+        file_.in_file = [this](std::int64_t offset) { return layout_.in_file(offset); };
+    }
+
     StorageTraits traits() const override {
         return {.name = "netcdf4", .order = Order::native, .opens_alone = true};
     }
+    bool collective() const override { return false; }
     std::optional<VariableStorage> stored(int variable) const override {
         const std::size_t v = variable;
         if (v >= layout_.chunks.grids.size()) return {};
-        return layout_.stored(definitions_->variables[v], v);
+        return layout_.stored(file_.definitions->variables[v], v);
     }
     bool fills(int variable) const override { return layout_.chunks.sparse[variable] != 0; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {
         choose_writers(comm.rank(), options, writer, needs_whole_chunks(definitions));
-        begin(path, definitions, options);
+        file_.begin(path, definitions, options);
         Status status = options.inspects ? check_identity(path, options.claimed) : Status{};
         if (status.ok()) layout_.choose(definitions, options.writers);
         if (status.ok()) make_store();
@@ -71,7 +76,7 @@ public:
         Netcdf4Contents contents;
         std::vector<int> unwritten;
         std::vector<char> bytes;
-        begin(path, definitions, options);
+        file_.begin(path, definitions, options);
         Status status;
         if (comm.rank() == options.header_writer)
             status = catch_errors([&] {
@@ -106,30 +111,31 @@ public:
     /// Accepts parts of chunks in any order from now on.
     void begin_boxes() override {
         store_->begin_boxes();
-        FileWithSums::begin_boxes();
+        file_.sums.leave_piece();
     }
 
     Status write(std::span<const Chunk> chunks) override {
-        return layout_.chunks.any_whole() ? write_each(chunks) : FileWithSums::write(chunks);
+        return layout_.chunks.any_whole() ? write_each(chunks) : file_.write(chunks);
     }
 
     Status read(const Chunk& chunk, char* to) override {
         const bool whole = layout_.chunks.whole[chunk.variable] != 0;
-        return whole && store_->boxes() ? store_->read(chunk, to) : PlainFile::read(chunk, to);
+        return whole && store_->boxes() ? store_->read(chunk, to) : file_.read(chunk, to);
     }
 
     Status end_unit(std::int64_t records, bool mark) override {
         Stopwatch watch(counts_.seconds);
         Status status = store_->end_unit(records, mark);
-        return status.ok() ? FileWithSums::end_unit(records, mark) : status;
+        return status.ok() ? file_.sums.end_step() : status;
     }
 
+    Status sync() override { return file_.sync(); }
     Placement* placement() override { return several_ ? &*placer_ : nullptr; }
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!index_) return {};
         Status status = index_->count(records, durable);
-        return status.ok() && !options_.behind ? catch_up() : status;
+        return status.ok() && !file_.options.behind ? catch_up() : status;
     }
 
     Status catch_up() override { return index_ ? index_->enter() : Status{}; }
@@ -138,15 +144,13 @@ public:
         IgnoreSigxfsz guard;
         Status status;
         if (index_) status = index_->close(records, late);
-        Status closed = close_files();
+        Status closed = file_.close();
         if (status.ok()) status = std::move(closed);
-        if (index_ && status.ok() && options_.durable) status = sync_closed(path_);
+        if (index_ && status.ok() && file_.options.durable) status = sync_closed(file_.path);
         return status;
     }
 
 private:
-    std::int64_t in_file(std::int64_t offset) const override { return layout_.in_file(offset); }
-
     /// @param whole  some variables are written in whole chunks
     void choose_writers(int rank, const StorageOptions& options, bool writer, bool whole) {
         header_writer_ = rank == options.header_writer;
@@ -157,8 +161,8 @@ private:
     /// @note Collective
     void share_end(Comm& comm) {
         if (several_)
-            placer_->share(comm, options_.header_writer, writer_ && options_.beside_header_writer,
-                           options_.all_beside);
+            placer_->share(comm, file_.options.header_writer,
+                           writer_ && file_.options.beside_header_writer, file_.options.all_beside);
     }
 
     /// Registers the chunks of an existing file, which the header writer has found, on all writers.
@@ -167,12 +171,12 @@ private:
         constexpr std::int64_t most = 1 << 10;  // chunks in a broadcast
         std::vector<PlacedChunk> block(most);
         std::int64_t n = std::ssize(chunks);
-        comm.broadcast(&n, sizeof n, options_.header_writer);
+        comm.broadcast(&n, sizeof n, file_.options.header_writer);
         Status status;
         for (std::int64_t at = 0; at < n; at += most) {
             const std::span some = std::span(block).first(std::min(most, n - at));
             if (header_writer_) std::copy_n(chunks.begin() + at, some.size(), some.begin());
-            comm.broadcast(some.data(), some.size_bytes(), options_.header_writer);
+            comm.broadcast(some.data(), some.size_bytes(), file_.options.header_writer);
             if (status.ok() && writer_) status = store_->know(some);
         }
         return status;
@@ -181,40 +185,44 @@ private:
     void make_store() {
         const auto write = [this](const char* data, std::int64_t bytes, std::int64_t address,
                                   const PlacedChunk& first) {
-            Status status = write_range(first.variable, first.record, data, bytes, address);
+            Status status = file_.write_range(first.variable, first.record, data, bytes, address);
             // The header writer may enter a chunk in the index as soon as it is reported.
-            return status.ok() && options_.durable && several_ ? PlainFile::sync() : status;
+            const bool syncs = status.ok() && file_.options.durable && several_;
+            return syncs ? file_.PlainFile::sync() : status;
         };
         placer_.emplace(layout_.chunks.grids, header_writer_, write, counts_.seconds);
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
-            return read_fully(fd_, path_, to, bytes, address);
+            return read_fully(file_.fd, file_.path, to, bytes, address);
         };
-        store_.emplace(*placer_, read, path_, *definitions_, layout_.chunks, options_.wording,
-                       options_.threads, options_.waiting_chunks);
-        store_->note_to(sums_);
+        store_.emplace(*placer_, read, file_.path, *file_.definitions, layout_.chunks,
+                       file_.options.wording, file_.options.threads, file_.options.waiting_chunks);
+        store_->note_to(file_.sums);
         if (header_writer_)
-            index_.emplace(path_, *definitions_, layout_, *placer_, *store_, options_.behind,
-                           options_.durable);
+            index_.emplace(file_.path, *file_.definitions, layout_, *placer_, *store_,
+                           file_.options.behind, file_.options.durable);
     }
 
     Status make_file() {
         const IgnoreSigxfsz guard;
         const ChunkLayout& chunks = layout_.chunks;
-        Status status = create_netcdf4(path_, *definitions_, chunks.grids, options_.format);
+        Status status =
+            create_netcdf4(file_.path, *file_.definitions, chunks.grids, file_.options.format);
         if (!status.ok()) return status;
         struct stat info {};
-        if (stat(path_.c_str(), &info) != 0) return system_failure(path_, "cannot get its size");
+        if (stat(file_.path.c_str(), &info) != 0)
+            return system_failure(file_.path, "cannot get its size");
         layout_.definitions_bytes = info.st_size;
         return {};
     }
 
     /// Opens the file and that of its checksums.
     Status open_both() {
-        if (Status status = open_file(); !status.ok()) return status;
+        if (Status status = file_.open_file(); !status.ok()) return status;
         std::vector<std::int64_t> chunks;
         for (std::size_t i = 0; i < layout_.chunks.grids.size(); ++i)
             chunks.push_back(layout_.chunks.whole[i] != 0 ? layout_.chunks.grids[i].chunks() : 0);
-        return sums_.begin(path_, *definitions_, chunks, options_, header_writer_);
+        return file_.sums.begin(file_.path, *file_.definitions, chunks, file_.options,
+                                header_writer_);
     }
 
     /// Writes fill values to a variable of an existing file that had no address, so that it reads
@@ -228,7 +236,7 @@ private:
                            end = begin + g.elements() * g.element;
         Status status;
         for (std::int64_t at = begin; at < end && status.ok(); at += piece)
-            status = write_range(variable, 0, bytes.data(), std::min(piece, end - at), at);
+            status = file_.write_range(variable, 0, bytes.data(), std::min(piece, end - at), at);
         return status;
     }
 
@@ -236,7 +244,7 @@ private:
         for (const Chunk& c : chunks) {
             Status status;
             if (layout_.chunks.whole[c.variable] == 0) {
-                status = FileWithSums::write({&c, 1});
+                status = file_.write({&c, 1});
             } else {
                 Stopwatch watch(counts_.seconds);
                 status = store_->write(c);
@@ -246,6 +254,7 @@ private:
         return {};
     }
 
+    FileWithSums file_{counts_};
     bool header_writer_ = false, writer_ = false;
     bool several_ = false;  ///< several writers write whole chunks
     Netcdf4Layout layout_;

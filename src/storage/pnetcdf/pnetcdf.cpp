@@ -30,10 +30,12 @@ Status pnetcdf_status(int code, const std::string& path, const std::string& what
 class PnetcdfStorage final : public Storage {
 public:
     StorageTraits traits() const override {
-        return {.name = "pnetcdf", .order = Order::native, .takes_boxes = false};
+        return {.name = "pnetcdf",
+                .order = Order::native,
+                .takes_boxes = false,
+                .header_writer_counts = false};
     }
     bool collective() const override { return true; }
-    bool header_writer_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool writer, FileMap& map) override {

@@ -37,14 +37,14 @@ Status PlainFile::read(const Chunk& c, char* to) {
 
 Status PlainFile::write_range(int variable, std::int64_t record, const char* data,
                               std::int64_t bytes, std::int64_t at) {
-    const Variable& v = definitions_->variables[variable];
+    const Variable& v = definitions->variables[variable];
     Span span("write");
     span.variable(v.name).record(v.record ? record : -1);
     throttle_.begin();
     if (Status status = write_bytes(data, bytes, at); !status.ok()) {
         reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
         if (v.record)
-            reword(status, "{}, record {}", status.text, OfRecord{options_.wording.index(record)});
+            reword(status, "{}, record {}", status.text, OfRecord{options.wording.index(record)});
         return status;
     }
     counts_.count(bytes);
@@ -64,7 +64,7 @@ Status PlainFile::write_box(const Chunk& c) {
 /// of a box in file order, until a call fails.
 template <class Visit>
 Status PlainFile::for_runs(const Chunk& c, Visit&& visit) const {
-    const Variable& v = definitions_->variables[c.variable];
+    const Variable& v = definitions->variables[c.variable];
     const Runs runs = runs_of(*c.box, v.shape);
     const std::int64_t bytes = runs.length * v.element();
     std::int64_t done = 0;

@@ -13,21 +13,21 @@
 namespace thalweg::detail {
 
 Status PlainFile::open_file() {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    return fd_ < 0 ? system_failure(path_, "cannot open for writing") : Status{};
+    fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    return fd < 0 ? system_failure(path, "cannot open for writing") : Status{};
 }
 
 Status PlainFile::close_file() {
     IgnoreSigxfsz guard;
     Status status;
-    if (fd_ >= 0 && detail::close_file(fd_.release()) != 0)
-        status = system_failure(path_, "cannot close");
+    if (fd >= 0 && detail::close_file(fd.release()) != 0)
+        status = system_failure(path, "cannot close");
     return status;
 }
 
 Status PlainFile::sync() {
     const Span span("sync");
-    return fd_ >= 0 ? sync_file(fd_, path_) : Status{};
+    return fd >= 0 ? sync_file(fd, path) : Status{};
 }
 
 Status PlainFile::write(std::span<const Chunk> chunks) {
@@ -37,12 +37,12 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
 }
 
 Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
-    return write_fully(fd_, path_, data, bytes, at);
+    return write_fully(fd, path, data, bytes, at);
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {
-    const std::int64_t n = read_some(fd_, to, bytes, in_file(offset));
-    if (n < 0) return system_failure(path_, "cannot read");
+    const std::int64_t n = read_some(fd, to, bytes, in_file(offset));
+    if (n < 0) return system_failure(path, "cannot read");
     std::memset(to + n, 0, bytes - n);
     return {};
 }

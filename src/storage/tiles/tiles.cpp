@@ -32,12 +32,12 @@ public:
 
     StorageTraits traits() const override {
         StorageTraits traits = inner_->traits();
-        traits.opens_alone = false;
+        traits.opens_alone = traits.closes_early = false;
+        // Each tile has its own record count, which its writer sets.
+        traits.header_writer_counts = false;
         return traits;
     }
     bool collective() const override { return inner_->collective(); }
-    // Each tile has its own record count, which its writer sets.
-    bool header_writer_counts() const override { return false; }
 
     Status create(Comm& comm, const std::string&, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
