@@ -294,35 +294,10 @@ private:
             std::vector<Request> own;
             for (const Request& r : requests)
                 if (r.variable == static_cast<int>(v)) own.push_back(r);
-            const Variable& variable = definitions_->variables[v];
-            // PnetCDF uses different collective paths for scalars and for lists of boxes, so make
-            // the ranks agree on one.
-            Status written =
-                boxes[v] == 1 && !variable.dims.empty() ? write_box(v, own) : write_posted(own);
+            Status written = write_posted(own);
             if (status.ok()) status = std::move(written);
         }
         return status;
-    }
-
-    Status write_box(int id, const std::vector<Request>& own) {
-        const Variable& v = definitions_->variables[id];
-        std::vector<MPI_Offset> start(v.dims.size(), 0), count(v.dims.size(), 0);
-        if (!own.empty()) {
-            Arguments a = arguments(own.front());
-            std::copy_n(a.starts.front(), start.size(), start.begin());
-            std::copy_n(a.counts.front(), count.size(), count.begin());
-        }
-        Span span("write");
-        span.variable(v.name).record(v.record && !own.empty() ? own.front().record : -1);
-        throttle_.begin();
-        const int code = ncmpi_put_vara_all(
-            ncid_, id, start.data(), count.data(), own.empty() ? nullptr : own.front().data,
-            own.empty() ? 0 : own.front().elements, mpi_type(v.type));
-        const std::int64_t bytes = own.empty() ? 0 : bytes_of(own.front());
-        counts_.count(bytes);
-        span.bytes(bytes);
-        if (bytes > 0) throttle_.moved(bytes);
-        return pnetcdf_status(code, path_, v.name);
     }
 
     /// Writes the record count to the header without PnetCDF, which would count each record from
