@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/placement.hpp"
 
-#include <utility>
-
 namespace thalweg::detail {
 
-Status bring_places(Comm& comm, int header_writer, Placement* mine) {
+void bring_places(Comm& comm, int header_writer, Placement* mine) {
     std::vector<char> placed;
-    Status status = catch_errors([&] {
-        if (mine != nullptr) placed = mine->take_placed();
-    });
+    if (mine != nullptr) placed = mine->take_placed();
     const std::int64_t wanted = mine != nullptr ? mine->room_wanted() : 0;
     std::int64_t all[] = {wanted, std::ssize(placed)};
     comm.all_reduce(all, Reduce::sum);
@@ -19,20 +15,15 @@ Status bring_places(Comm& comm, int header_writer, Placement* mine) {
         comm.broadcast(&at, sizeof at, header_writer);
         if (wanted > 0) mine->give_room(at + before);
     }
-    if (all[1] == 0) return status;
-    const auto rows = comm.gather(placed, header_writer);
-    Status added = catch_errors([&] {
-        for (const auto& row : rows) mine->add_placed(row);
-    });
-    return status.ok() ? added : status;
+    if (all[1] == 0) return;
+    for (const auto& row : comm.gather(placed, header_writer)) mine->add_placed(row);
 }
 
 Status place_chunks(Comm& comm, int header_writer, Placement& mine, Status status) {
     for (bool waits = true; waits;) {
         bool moved = false;
-        if (status.ok()) status = catch_errors([&] { return mine.settle(moved); });
-        Status placed = bring_places(comm, header_writer, &mine);
-        if (status.ok()) status = std::move(placed);
+        if (status.ok()) status = mine.settle(moved);
+        bring_places(comm, header_writer, &mine);
         std::int64_t words[] = {mine.settled() < mine.packed() ? 1 : 0, status.ok() ? 0 : 1};
         comm.all_reduce(words, Reduce::max);
         waits = words[0] != 0 && words[1] == 0;

@@ -60,9 +60,8 @@ public:
 /// Gives each writer the space that it needs, and sends the header writer the addresses of the
 /// chunks that each writer has written.
 /// @param mine  null on ranks that do not write
-/// @return TW_OK, TW_ENOMEM; this rank's own status
 /// @note Collective
-Status bring_places(Comm& comm, int header_writer, Placement* mine);
+void bring_places(Comm& comm, int header_writer, Placement* mine);
 
 /// Writes the packed chunks of all writers, and reports them to the header writer.
 /// @param status  this rank's failure so far; a rank that has failed takes part

@@ -130,7 +130,7 @@ public:
             unit_queue_->region().fail(status);
             return status;
         }
-        status = settle();
+        settle();
         // All writers have written everything. Ask again for this writer's error: counting records
         // may fail after the last unit, and the system reports such an error only once.
         if (unit_writer_ && status.ok()) {
@@ -203,14 +203,12 @@ private:
     /// Gives places in the file to chunks of writers on other nodes than the header writer's, and
     /// reports to the header writer the places of chunks that these writers have written.
     /// @note Collective
-    Status agree_on_places() {
-        return team_.agree(bring_places(team_.world(), writer_ranks_.front(), placement()));
-    }
+    void agree_on_places() { bring_places(team_.world(), writer_ranks_.front(), placement()); }
 
     /// Waits until everything is in the file and the header writer knows the places, or the file
     /// has failed.
     /// @note Collective
-    Status settle() {
+    void settle() {
         for (bool waits = places_; waits;) {
             std::int64_t words[] = {0, 0};
             if (unit_writer_) {
@@ -218,12 +216,10 @@ private:
                 words[0] = unit_writer_->settle_all() ? 0 : 1;
                 words[1] = unit_writer_->state().failure().ok() ? 0 : 1;
             }
-            if (far_)
-                if (Status status = agree_on_places(); !status.ok()) return status;
+            if (far_) agree_on_places();
             team_.all_reduce(words, Reduce::max);
             waits = words[0] != 0 && words[1] == 0;
         }
-        return {};
     }
 
     /// Counts, after an error, the records that all writers have written. Repeats this while it
@@ -232,7 +228,7 @@ private:
     void count_written() {
         for (int quiet = 0; quiet < 2;) {
             std::int64_t any = unit_writer_ && unit_writer_->count_written() ? 1 : 0;
-            if (far_ && !agree_on_places().ok()) return;
+            if (far_) agree_on_places();
             team_.all_reduce({&any, 1}, Reduce::max);
             quiet = any != 0 ? 0 : quiet + 1;
         }
@@ -249,9 +245,8 @@ private:
                                 catch_errors([&] { pack(unit_part, packets); }).ok() ? 1 : 0};
         team_.all_reduce(words, Reduce::min);
         // Before the first writer counts records, it must know the places of their chunks.
-        Status placed = far_ ? agree_on_places() : Status{};
-        if (unit_writer_ && placed.ok()) unit_writer_->rounds().others_have(words[0]);
-        if (!placed.ok()) fail_here(placed);
+        if (far_) agree_on_places();
+        if (unit_writer_) unit_writer_->rounds().others_have(words[0]);
         if (words[1] == 0) {
             packets.clear();
             no_memory_for_messages();

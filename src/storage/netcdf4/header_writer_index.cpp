@@ -91,7 +91,7 @@ Status HeaderWriterIndex::drop_records() {
 
 // ---- counting -----------------------------------------------------------------------------------
 
-void HeaderWriterIndex::count_now(std::int64_t records, bool durable) {
+void HeaderWriterIndex::count(std::int64_t records, bool durable) {
     records = std::max(records, kept_);
     const std::lock_guard lock(mutex_);
     const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
@@ -115,7 +115,7 @@ Status HeaderWriterIndex::enter() {
         counted.swap(counted_);
     }
     if (!counted) return {};
-    Status status = catch_errors([&] { return enter_counted(*counted); });
+    Status status = enter_counted(*counted);
     if (!status.ok()) index_.reset();
     const std::lock_guard lock(mutex_);
     if (log_ && status.ok() && !counted_) log_->clear();
@@ -132,8 +132,8 @@ Status HeaderWriterIndex::enter_counted(const Counted& counted) {
 
 Status HeaderWriterIndex::close(std::int64_t records, const LateAttributes& late) {
     if (!index_) return {};
-    Status status = count(records, false);
-    if (status.ok()) status = enter();
+    count(records, false);
+    Status status = enter();
     if (!index_) return status;
     if (status.ok() && !late.empty()) {
         status = index_->set_attributes(late);

@@ -44,10 +44,7 @@ public:
                          std::vector<PlacedChunk>& chunks);
     /// Counts records and takes their chunks. If the chunks are to be entered later, logs them
     /// beside the file. Called by any thread.
-    /// @return TW_OK, TW_ENOMEM
-    Status count(std::int64_t records, bool durable) {
-        return catch_errors([&] { count_now(records, durable); });
-    }
+    void count(std::int64_t records, bool durable);
     /// Enters the counted chunks in the index. After a failure the index is incomplete and is
     /// closed.
     Status enter();
@@ -65,7 +62,6 @@ private:
     Room room_at_end(std::int64_t bytes);
     Status find_chunks(int variable, std::vector<PlacedChunk>& chunks);
     Status drop_records();
-    void count_now(std::int64_t records, bool durable);
     Status enter_counted(const Counted& counted);
 
     const std::string& path_;

@@ -134,8 +134,8 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!index_) return {};
-        Status status = index_->count(records, durable);
-        return status.ok() && !file_.options.behind ? catch_up() : status;
+        index_->count(records, durable);
+        return file_.options.behind ? Status{} : catch_up();
     }
 
     Status catch_up() override { return index_ ? index_->enter() : Status{}; }
