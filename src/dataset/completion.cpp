@@ -12,7 +12,7 @@
 
 #include "base/system/ignore_sigxfsz.hpp"
 #include "base/trace.hpp"
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/wire.hpp"
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/tiles/tiles.hpp"
 

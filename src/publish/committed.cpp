@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 #include "storage/netcdf4/index/superblock.hpp"
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/opened_file.hpp"

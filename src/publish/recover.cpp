@@ -14,7 +14,7 @@
 #include "base/text/text.hpp"
 #include "publish/claim.hpp"
 #include "publish/committed.hpp"
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/netcdf4/index/undo.hpp"
 #include "storage/netcdf4/whole.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text/text.hpp"
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 
 namespace thalweg::detail {
 

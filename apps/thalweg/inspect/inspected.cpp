@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/wire.hpp"
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 
 namespace thalweg::app {
 

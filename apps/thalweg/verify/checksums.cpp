@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 #include "verify/verify.hpp"
 
 namespace thalweg::app {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "publish/sums.hpp"
+#include "publish/checksums.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
