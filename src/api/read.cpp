@@ -98,7 +98,7 @@ tw_status tw_inq(tw_file file, tw_file_info* info) {
         info->ndims = d.dims.size();
         info->nvars = d.variables.size();
         info->natts = d.attributes.size();
-        info->ngroups = source != nullptr ? source->groups() : 0;
+        info->ngroups = source != nullptr ? source->contents().groups : 0;
         info->records = contents.records;
         return {};
     });
@@ -159,7 +159,8 @@ tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int*
     const auto describe = [&](const Contents& contents, const Variable& v) -> Status {
         const auto at = static_cast<int>(&v - &contents.definitions.variables[0]);
         const std::optional<VariableStorage> storage =
-            file->reader ? file->reader->contents().storage(at) : file->readback->stored(at);
+            file->reader ? file->reader->contents().contents().variables[at].storage
+                         : file->readback->stored(at);
         if (!storage)
             return failure(TW_ESTATE,
                            "{}: the file is being written: only of netCDF-4 files, and after "

@@ -20,8 +20,8 @@ struct Contents {
 };
 
 inline Contents contents_of(const Source& source) {
-    return {source.definitions(), source.records(), name_of(source.format()),
-            !has_new_types(source.format())};
+    return {source.definitions(), source.records(), name_of(source.contents().format),
+            !has_new_types(source.contents().format)};
 }
 
 }  // namespace thalweg::detail

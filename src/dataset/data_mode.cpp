@@ -13,7 +13,8 @@ namespace thalweg::detail {
 
 DataMode::DataMode(FileContext& file, const Source* contents)
     : file_(file), contents_(contents), batch_(file) {
-    if (const ClassicHeader* const header = file.existing.is ? contents->classic_header() : nullptr)
+    if (const ClassicHeader* const header =
+            file.existing.is ? contents->contents().header : nullptr)
         target_.map = header->map;
 }
 
@@ -21,7 +22,7 @@ DataMode::DataMode(FileContext& file, const Source* contents)
 Status DataMode::choose(const RankResources& resources, const FileOptions& asked,
                         FileNames& names) {
     const bool writers_asked = choose_all(file_, resources, asked, target_).writers_asked;
-    const Grid* const tiles = contents_ != nullptr ? contents_->files().grid : nullptr;
+    const Grid* const tiles = contents_ != nullptr ? contents_->contents().grid : nullptr;
     if (Status s = choose_layout(file_, writers_asked, tiles, target_); !s.ok()) return s;
     if (!file_.in_files()) return {};
     return file_.team.agree(names.claim_tiles(target_.layout.grid.parts()));

@@ -44,13 +44,13 @@ Status DefineMode::open_existing() {
 
 Status DefineMode::check_existing() {
     const std::string& format = file_.options.format;
-    if (Status s = source_->find_writable(writable_); !s.ok()) {
+    if (Status s = find_writable(source_->contents(), writable_); !s.ok()) {
         s.text = fmt::format("{}: {}", file_.path, s.text);
         return s;
     }
-    if (format != "auto" && format != name_of(source_->format()))
+    if (format != "auto" && format != name_of(source_->contents().format))
         return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
-                       file_.path, format, name_of(source_->format()));
+                       file_.path, format, name_of(source_->contents().format));
     return check_whole();
 }
 
@@ -224,8 +224,12 @@ Status DefineMode::adopt_existing(std::vector<Remark>& remarks) {
     if (Status s = adopt(file_.definitions, all, file_.late, file_.options.wording); !s.ok())
         return s;
     if (file_.existing.kept < source_->records())
-        if (Status s = source_->can_drop_records(); !s.ok()) return s;
-    file_.options.format = name_of(source_->format());
+        if (const std::string& other = source_->contents().other_records; !other.empty())
+            return failure(TW_EUNSUPPORTED,
+                           "records cannot be dropped: variable '{}', which the library does not "
+                           "write, has records",
+                           OfVariable{other});
+    file_.options.format = name_of(source_->contents().format);
     if (Status s = choose_format(file_.options, file_.definitions, file_.format, remarks); !s.ok())
         return s;
     std::vector<std::string> otherwise;

@@ -46,7 +46,7 @@ std::optional<VariableStorage> Readback::stored(int variable) const {
     int number = -1;
     const std::string& name = contents_->definitions.variables[variable].name;
     if (!reader_->find(name, number).ok()) return {};
-    return reader_->contents().storage(number);
+    return reader_->contents().contents().variables[number].storage;
 }
 
 Status Readback::not_synced() const {

@@ -20,9 +20,9 @@ bool is_written(const std::string& path, int files) {
 }  // namespace
 
 Status check_set(Comm& comm, Source& set, const std::string& path, bool common_records) {
-    if (set.files().files == 1) return {};
+    if (set.contents().files == 1) return {};
     char written = 0;
-    if (comm.rank() == 0) written = is_written(path, set.files().files);
+    if (comm.rank() == 0) written = is_written(path, set.contents().files);
     comm.broadcast(&written, 1, 0);
     return written != 0 ? Status{} : set.check_files(comm, common_records);
 }

@@ -12,11 +12,14 @@
 #include <tuple>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "storage/checksums/table.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/tiles/tiles.hpp"
+#include "storage/variables/variables.hpp"
 
 namespace thalweg::detail {
 
@@ -118,7 +121,7 @@ public:
     bool is_shared(const SumsTable::Place& at) const {
         const SummedVariable& v = table_.variables()[at.variable];
         if (!v.chunks || !v.record) return false;
-        const auto chunk = source_->storage(of_[at.variable]).chunk;
+        const auto chunk = source_->contents().variables[of_[at.variable]].storage.chunk;
         return !chunk.empty() && at.record % chunk.front() != 0;
     }
 
@@ -134,12 +137,8 @@ private:
 
     std::int64_t chunks_of(int variable) const {
         const Variable& v = source_->definitions().variables[variable];
-        std::vector<std::int64_t> chunk = source_->storage(variable).chunk;
-        if (v.record && !chunk.empty()) chunk.erase(chunk.begin());
-        if (chunk.size() != v.shape.size()) return 0;
-        std::int64_t n = 1;
-        for (std::size_t d = 0; d < chunk.size(); ++d) n *= (v.shape[d] + chunk[d] - 1) / chunk[d];
-        return n;
+        const auto& chunk = source_->contents().variables[variable].storage.chunk;
+        return chunk.size() == v.dims.size() ? grid_of(v, chunk).chunks() : 0;
     }
 
     std::string data_, path_;
@@ -236,35 +235,16 @@ void add_whole(SummedFile& file, std::span<const std::string> only, SumsReport& 
                 report.faults.push_back({std::int64_t(i), record, SumsFault::missing});
 }
 
-template <class T>
-std::span<const char> bytes_of_items(const std::vector<T>& items) {
-    return {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T)};
-}
-
-template <class T>
-std::vector<T> items_of_bytes(std::span<const char> bytes) {
-    std::vector<T> items(bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(items.data(), bytes.data(), items.size() * sizeof(T));
-    return items;
-}
-
 /// Collects the faults of all ranks on all of them. @note Collective
-Status share_faults(Comm& comm, std::vector<SumsFault>& faults) {
-    const auto all = comm.gather(bytes_of_items(faults), 0);
-    std::vector<char> joined;
-    Status mine;
-    if (comm.rank() == 0)
-        mine = catch_errors([&] {
-            faults.clear();
-            for (const std::vector<char>& of : all)
-                for (const SumsFault& f : items_of_bytes<SumsFault>(of)) faults.push_back(f);
-            join_faults(faults);
-            const auto bytes = bytes_of_items(faults);
-            joined.assign(bytes.begin(), bytes.end());
-        });
+void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
+    const auto all = comm.gather(message_of(faults), 0);
+    faults.clear();
+    for (const std::vector<char>& of : all)
+        for (const SumsFault& f : value_in<std::vector<SumsFault>>(of)) faults.push_back(f);
+    join_faults(faults);
+    std::vector<char> joined = message_of(faults);
     comm.broadcast(joined, 0);
-    if (mine.ok()) mine = catch_errors([&] { faults = items_of_bytes<SumsFault>(joined); });
-    return agree(comm, mine);
+    faults = value_in<std::vector<SumsFault>>(joined);
 }
 
 }  // namespace
@@ -278,10 +258,8 @@ std::vector<std::string> files_at(const std::string& path) {
     std::vector<std::string> files;
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
-        for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
-             at.increment(error))
-            if (at->path().extension() == ".nc") files.push_back(at->path().string());
-        std::sort(files.begin(), files.end());
+        for (const std::string& name : netcdf_files(path))
+            files.push_back((std::filesystem::path(path) / name).string());
         return files;
     }
     if (!is_tile_set(path)) return {path};
@@ -317,7 +295,8 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
     comm.all_reduce(sums, Reduce::sum);
     report.pieces = sums[0];
     report.bytes = sums[1];
-    return share_faults(comm, report.faults);
+    share_faults(comm, report.faults);
+    return {};
 }
 
 std::string describe(const std::string& path, const SumsReport& report, const SumsFault& fault) {

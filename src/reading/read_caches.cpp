@@ -12,7 +12,8 @@ Status ReadCaches::make() {
         read_cache_.memory.push_back(segment ? segment->data() : nullptr);
     if (status.ok() && file_.reads()) {
         char* const memory = read_cache_.memory[file_.team.topology().node_rank];
-        ahead_ = std::make_unique<ReadAhead>(*file_.source, memory + ReadCache::data_at, staging);
+        ahead_ = std::make_unique<ReadAhead>(file_.source->ahead(), memory + ReadCache::data_at,
+                                             staging);
         status = ahead_->start();
     }
     if (status = file_.team.agree(status); status.ok())

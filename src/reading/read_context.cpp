@@ -24,7 +24,7 @@ bool ReadContext::reads() const {
 Status ReadContext::find(const std::string& name, int& number) const {
     number = source->definitions().find_variable(name);
     if (number >= 0) return {};
-    if (const std::string why = source->missing(name); !why.empty())
+    if (const std::string why = missing(source->contents(), name); !why.empty())
         return failure(TW_EUNSUPPORTED, "{}: '{}': {} (rank {})", path, name, why,
                        OfRank{team.rank()});
     return no_variable(source->definitions(), path, name, team.rank());
@@ -41,7 +41,7 @@ Status ReadContext::check_type(int number, int type) const {
 
 tw_type ReadContext::type_of_array(int number, int type) const {
     const bool same = variable(number).type == TW_BYTE && type == TW_UBYTE;
-    return same && !has_new_types(source->format()) ? TW_BYTE : static_cast<tw_type>(type);
+    return same && !has_new_types(source->contents().format) ? TW_BYTE : static_cast<tw_type>(type);
 }
 
 Status ReadContext::with_place(Status status, int number) const {

@@ -42,7 +42,7 @@ Status Reader::open() {
     if (!status.ok()) return status;
     const double readers = file_.readers.size();
     file_.source->limit(file_.options.bandwidth / readers);
-    file_.figures.format = name_of(file_.source->format());
+    file_.figures.format = name_of(file_.source->contents().format);
     file_.figures.readers = file_.readers.size();
     return file_.options.read_ahead ? read_caches_.make() : status;
 }
@@ -122,10 +122,7 @@ Status Reader::prefetch() {
     const std::size_t begin = prefetched_.empty() ? 0 : prefetched_.back();
     const auto requests = std::span<const ReadRequest>(deferred_).subspan(begin);
     ReadTask task;
-    Status status = catch_errors([&] {
-        task = plans_.prepare(requests, true);
-        prefetched_.reserve(prefetched_.size() + 1);
-    });
+    Status status = catch_errors([&] { task = plans_.prepare(requests, true); });
     status = agree_on(file_, Call::prefetch, requests, status);
     if (!status.ok() || requests.empty()) return status;
     if (status = read_caches_.make(); !status.ok()) return status;

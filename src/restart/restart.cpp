@@ -37,7 +37,7 @@ bool holds_exactly(tw_type to, tw_type from) {
 /// Checks that a type can represent every value of a variable in a file.
 Status check_exact(const Source& source, tw_type type, const Variable& theirs) {
     const bool any_sign =
-        type == TW_UBYTE && theirs.type == TW_BYTE && !has_new_types(source.format());
+        type == TW_UBYTE && theirs.type == TW_BYTE && !has_new_types(source.contents().format);
     if (any_sign || !valid_type(theirs.type) || holds_exactly(type, theirs.type)) return {};
     return failure(TW_ETYPE, "it has type {} in the file, and {} cannot hold all its values",
                    name_of(theirs.type), name_of(type));
@@ -131,11 +131,9 @@ Status Restart::ask(Reader& reader, const std::string& path,
 }
 
 Status Restart::write(File& file, const std::string& path, bool first_attributes) {
-    Status status = team_.agree(catch_errors([&] {
-        Status mine = use_decompositions();
-        return mine.ok() ? check_copies() : mine;
-    }));
-    if (!status.ok()) return status;
+    Status status = use_decompositions();
+    if (status.ok()) status = check_copies();
+    if (status = team_.agree(status); !status.ok()) return status;
     Definitions definitions = definitions_;
     Holdings holdings;
     for (const RegisteredArray& a : arrays_) holdings.push_back(a.holding);
@@ -163,11 +161,9 @@ Status Restart::read(Reader& reader, const std::string& path, bool checksums) {
     Status status = reader.open();
     if (!status.ok()) return status;
     std::vector<std::string> asked;
-    status = team_.agree(catch_errors([&] {
-        Status mine = use_decompositions();
-        return mine.ok() ? ask(reader, path, asked) : mine;
-    }));
-    if (status.ok()) status = reader.read();
+    status = use_decompositions();
+    if (status.ok()) status = ask(reader, path, asked);
+    if (status = team_.agree(status); status.ok()) status = reader.read();
     if (status.ok() && checksums) status = verify_checksums(team_, path, asked);
     if (!status.ok()) (void)reader.close();
     return status;

@@ -48,12 +48,33 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
 }
 
 std::vector<SourcePart> Source::parts(int variable, int) const {
-    return {{whole_box(definitions_.variables[variable].shape), 0, 0}};
+    return {{whole_box(definitions().variables[variable].shape), 0, 0}};
 }
 
-Status Source::find_writable(Definitions&) const {
-    return failure(TW_EUNSUPPORTED,
-                   "mode=append is not possible: it is a folder with a file for each variable");
+std::string missing(const SourceContents& contents, const std::string& name) {
+    if (!contents.unlisted.empty()) return contents.unlisted;
+    if (contents.groups == 0 || name.find('/') == std::string::npos) return {};
+    return "variables of groups other than the root group cannot be read";
+}
+
+Status find_writable(const SourceContents& contents, Definitions& writable) {
+    if (!contents.no_append.empty())
+        return failure(TW_EUNSUPPORTED, "mode=append is not possible: {}", contents.no_append);
+    writable = contents.definitions;
+    writable.variables.clear();
+    for (std::size_t i = 0; i < contents.variables.size(); ++i) {
+        Variable v = contents.definitions.variables[i];
+        // Skip types of other programs, as a model cannot define a variable of such a type.
+        if (!valid_type(v.type)) continue;
+        const SourceVariable& its = contents.variables[i];
+        if (!its.no_append.empty())
+            return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
+                           OfVariable{v.name}, its.no_append);
+        v.packing = its.packing;
+        if (its.fill) v.fill = its.fill;
+        writable.variables.push_back(std::move(v));
+    }
+    return {};
 }
 
 Status Source::read_stored(int, std::int64_t, std::int64_t, std::vector<char>&) {

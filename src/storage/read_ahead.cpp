@@ -32,7 +32,7 @@ bool same_piece(std::span<const ReadRange> a, const char* base_a, std::span<cons
 
 }  // namespace
 
-ReadAhead::ReadAhead(AheadSource& source, char* memory, std::int64_t bytes)
+ReadAhead::ReadAhead(RangeReader& source, char* memory, std::int64_t bytes)
     : source_(source), memory_(memory), blocks_{{0, bytes / line * line, false}} {}
 
 ReadAhead::~ReadAhead() {
@@ -62,7 +62,7 @@ void ReadAhead::run() {
         piece->state = Piece::reading;
         reading_ = true;
         lock.unlock();
-        const bool read = catch_errors([&] { return source_.read_behind(piece->ranges); }).ok();
+        const bool read = catch_errors([&] { return source_.read(piece->ranges); }).ok();
         lock.lock();
         piece->state = read ? Piece::ready : Piece::failed;
         reading_ = false;

@@ -28,7 +28,7 @@ struct AheadCounts {
 class ReadAhead {
 public:
     /// @param memory  memory of size `bytes` for this rank's pieces; other ranks may read it
-    ReadAhead(AheadSource& source, char* memory, std::int64_t bytes);
+    ReadAhead(RangeReader& source, char* memory, std::int64_t bytes);
     /// Waits for the piece that is being read.
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
@@ -119,7 +119,7 @@ private:
     void free(std::list<Block>::iterator block) noexcept;
     void drop(std::list<Batch>::iterator batch, std::unique_lock<std::mutex>& lock);
 
-    AheadSource& source_;
+    RangeReader& source_;
     char* memory_;
     std::list<Block> blocks_;  ///< sorted by position; two free blocks are never adjacent
     std::list<Batch> batches_;

@@ -17,8 +17,8 @@ class SeveralFiles : public Source {
 public:
     Status refresh(Comm& comm) override {
         forget();
-        end_prepare();
-        forget_behind();
+        ahead_.end_prepare();
+        ahead_.forget();
         for (const auto& file : files_) {
             Status status = file->refresh(comm);
             file->forget();
@@ -27,44 +27,9 @@ public:
         count_records();
         return {};
     }
-
-    void forget() override {
-        if (open_ >= 0) at(open_).forget();
-        open_ = -1;
-    }
-
-    Status read(std::span<const ReadRange> ranges) override {
-        return for_files(ranges, [&](int number, std::span<const ReadRange> own) {
-            if (open_ != number) forget();
-            open_ = number;
-            return read_of(at(number), [&](Source& file) { return file.read(own); });
-        });
-    }
-    bool prepare(std::span<const ReadRange> ranges) override {
-        bool ready = true;
-        (void)for_files(ranges, [&](int number, std::span<const ReadRange> own) -> Status {
-            if (prepared_ != number) end_prepare();
-            prepared_ = number;
-            ready = ready && at(number).prepare(own);
-            return {};
-        });
-        return ready;
-    }
-    void end_prepare() override {
-        if (prepared_ >= 0) at(prepared_).end_prepare();
-        prepared_ = -1;
-    }
-    Status read_behind(std::span<const ReadRange> ranges) override {
-        return for_files(ranges, [&](int number, std::span<const ReadRange> own) {
-            if (open_behind_ != number) forget_behind();
-            open_behind_ = number;
-            return read_of(at(number), [&](Source& file) { return file.read_behind(own); });
-        });
-    }
-    void forget_behind() override {
-        if (open_behind_ >= 0) at(open_behind_).forget_behind();
-        open_behind_ = -1;
-    }
+    Status read(std::span<const ReadRange> ranges) override { return here_.read(ranges); }
+    void forget() override { here_.forget(); }
+    RangeReader& ahead() override { return ahead_; }
 
 protected:
     Source& at(int file) const { return *files_[file]; }
@@ -78,7 +43,7 @@ protected:
         bool any = false;
         for (const auto& file : files_) {
             if (file->definitions().record_dim() < 0) continue;
-            records_ = any ? std::min(records_, file->records()) : file->records();
+            contents_.records = any ? std::min(records(), file->records()) : file->records();
             any = true;
         }
     }
@@ -86,21 +51,58 @@ protected:
     std::vector<std::unique_ptr<Source>> files_;
 
 private:
-    template <class Read>
-    Status read_of(Source& file, Read&& read) {
-        const ReadCounts before = file.counts();
-        throttle_.begin();
-        Status status = read(file);
-        throttle_.moved(file.counts().bytes - before.bytes);
-        counts_.calls += file.counts().calls - before.calls;
-        counts_.bytes += file.counts().bytes - before.bytes;
-        counts_.seconds += file.counts().seconds - before.seconds;
-        return status;
-    }
+    /// Reads one file after another.
+    class FileByFile final : public RangeReader {
+    public:
+        /// @param ahead  use those readers of the files that read ahead
+        FileByFile(SeveralFiles& source, bool ahead) : source_(source), ahead_(ahead) {}
 
-    int open_ = -1;         ///< file that was read last
-    int prepared_ = -1;     ///< file that was prepared last
-    int open_behind_ = -1;  ///< file that was last read by the thread that reads ahead
+        bool prepare(std::span<const ReadRange> ranges) override {
+            bool ready = true;
+            (void)source_.for_files(ranges, [&](int number, const auto& own) -> Status {
+                if (prepared_ != number) end_prepare();
+                prepared_ = number;
+                ready = ready && reader(number).prepare(own);
+                return {};
+            });
+            return ready;
+        }
+        void end_prepare() override {
+            if (prepared_ >= 0) reader(prepared_).end_prepare();
+            prepared_ = -1;
+        }
+        Status read(std::span<const ReadRange> ranges) override {
+            return source_.for_files(ranges, [&](int number, const auto& own) {
+                if (open_ != number) forget();
+                open_ = number;
+                const ReadCounts& counts = source_.at(number).counts();
+                const ReadCounts before = counts;
+                source_.throttle_.begin();
+                Status status = reader(number).read(own);
+                source_.throttle_.moved(counts.bytes - before.bytes);
+                source_.counts_.calls += counts.calls - before.calls;
+                source_.counts_.bytes += counts.bytes - before.bytes;
+                source_.counts_.seconds += counts.seconds - before.seconds;
+                return status;
+            });
+        }
+        void forget() override {
+            if (open_ >= 0) reader(open_).forget();
+            open_ = -1;
+        }
+
+    private:
+        RangeReader& reader(int file) const {
+            return ahead_ ? source_.at(file).ahead() : source_.at(file);
+        }
+
+        SeveralFiles& source_;
+        bool ahead_;
+        int open_ = -1;      ///< file that was read last
+        int prepared_ = -1;  ///< file that was prepared last
+    };
+
+    FileByFile here_{*this, false}, ahead_{*this, true};
 };
 
 }  // namespace thalweg::detail

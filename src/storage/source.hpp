@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,65 +65,67 @@ struct ReadCounts {
     double seconds = 0;
 };
 
-/// The functions by which a source is read ahead. The thread that reads ahead may call
-/// read_behind() while the rank calls functions of the source other than read() and refresh().
-class AheadSource {
+/// Reads ranges of a file. A source has a reader for its rank, and one for the thread that reads
+/// ahead.
+class RangeReader {
 public:
-    virtual ~AheadSource() = default;
-    /// Prepares ranges, so that the thread can read them. Returns false if only read() can read
-    /// them. Local; the rank may call this while the thread reads.
+    virtual ~RangeReader() = default;
+    /// Prepares ranges, so that another thread than the rank's can read them. Returns false if only
+    /// the rank can. Local; called by the rank, also while the thread reads.
     virtual bool prepare([[maybe_unused]] std::span<const ReadRange> ranges) { return true; }
-    /// Closes the files that prepare() has opened. Local; the rank may call this while the thread
+    /// Closes the files that prepare() has opened. Local; called by the rank, also while the thread
     /// reads.
     virtual void end_prepare() {}
-    /// Reads prepared ranges. After an error, Source::read() reads them again.
-    virtual Status read_behind(std::span<const ReadRange> ranges) = 0;
-    /// Frees the caches of read_behind() and closes the file. Called by the thread, or while it
-    /// does not read.
-    virtual void forget_behind() {}
+    /// Reads ranges, which must be sorted by position and part. Ranges that are adjacent in the
+    /// file and in memory are read by one call. Local; called by one thread at a time.
+    virtual Status read(std::span<const ReadRange> ranges) = 0;
+    /// Frees the caches of read() and closes the file until the next read. Local; must not be
+    /// called while another thread reads.
+    virtual void forget() = 0;
 };
 
-/// The files of a source.
-struct FileSet {
+/// What a source knows of a variable besides its definition.
+struct SourceVariable {
+    Order order = Order::big_endian;  ///< byte order in which its elements are read
+    VariableStorage storage;          ///< of the first tile, if the file is a set of tiles
+    Packing packing;                  ///< settings with which elements must be appended
+    std::optional<FillValue> fill;    ///< value of missing elements, if the file's maker chose it
+    std::string no_append;  ///< reason why it cannot be appended to; empty if that is possible
+};
+
+/// What a source knows of its file. The same on every rank.
+struct SourceContents {
+    Format format = Format::cdf2;
+    int groups = 0;  ///< number of child groups of the root group; they are not read
+    Definitions definitions;
+    std::int64_t records = 0;
+    std::vector<SourceVariable> variables;
+    std::string no_append;  ///< reason why nothing can be appended; empty if that is possible
+    /// Name of a variable that has records, but cannot be written; empty if there is none.
+    std::string other_records;
+    /// Reason why variables may be missing among the definitions; empty if there is none.
+    std::string unlisted;
+    const ClassicHeader* header = nullptr;  ///< header of a classic file; null for other formats
     int files = 1;
     /// How the files, as tiles, divide the dimensions; null if they do not form a grid.
     const Grid* grid = nullptr;
 };
 
-class Source : public AheadSource {
+/// An existing file. Its own reader is that of the rank.
+class Source : public RangeReader {
 public:
-    Format format() const { return format_; }
-    /// Returns the byte order in which read() returns the elements of a variable.
-    virtual Order order(int variable) const = 0;
-
-    /// Returns the reason why a variable cannot be read that is not among the definitions; empty if
-    /// it does not exist.
-    virtual std::string missing([[maybe_unused]] const std::string& name) const { return {}; }
-
-    /// Returns how a variable is stored; for a set of tiles, how it is stored in the first tile.
-    virtual VariableStorage storage([[maybe_unused]] int variable) const { return {}; }
-    /// Returns the number of child groups of the root group. The library does not read them.
-    int groups() const { return groups_; }
-
-    /// Finds the definitions that a model must repeat to continue the file, with the settings of
-    /// their storage.
-    /// @param writable  receives them
-    /// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued. Local; the same
-    ///     on every rank
-    virtual Status find_writable(Definitions& writable) const;
-    /// Tests if records can be dropped from the file.
-    /// @return TW_OK, TW_EUNSUPPORTED
-    virtual Status can_drop_records() const { return {}; }
-
-    const Definitions& definitions() const { return definitions_; }
-    /// Returns the header of a classic file; null for other formats.
-    virtual const ClassicHeader* classic_header() const { return nullptr; }
-    std::int64_t records() const { return records_; }
+    const SourceContents& contents() const { return contents_; }
+    const Definitions& definitions() const { return contents_.definitions; }
+    std::int64_t records() const { return contents_.records; }
+    /// Returns the byte order in which the elements of a variable are read.
+    Order order(int variable) const { return contents_.variables[variable].order; }
     /// Hides the records from `records` on until the next refresh().
-    void show(std::int64_t records) { records_ = std::min(records_, records); }
+    void show(std::int64_t records) { contents_.records = std::min(contents_.records, records); }
 
-    /// Returns the files of which the source consists.
-    virtual FileSet files() const { return {}; }
+    /// Returns the reader of the thread that reads ahead. While the thread reads, the rank may call
+    /// all functions of the source but read() and refresh().
+    virtual RangeReader& ahead() { return *this; }
+
     /// Compares the files of a set: their numbers of records, and the values of variables that are
     /// in several files.
     /// @param common_records  it is not an error if some files have more records than others
@@ -147,31 +150,30 @@ public:
     /// Checks that the file is long enough to hold the data. Local; the same on every rank.
     virtual Status check(int variable, std::int64_t record) const = 0;
 
-    /// Reads ranges, which must be sorted by position and part. Ranges that are adjacent in the
-    /// file and in memory are read by one call. Local; called only on readers, by one thread at a
-    /// time.
-    virtual Status read(std::span<const ReadRange> ranges) = 0;
     /// Reads a chunk without undoing its filters. `number` is its position, in row-major order,
     /// among the chunks that hold the record. Local; called only on readers.
     /// @param bytes  empty if the chunk was never written
     virtual Status read_stored(int variable, std::int64_t record, std::int64_t number,
                                std::vector<char>& bytes);
-    /// Frees the caches of read() and closes the file until the next read. Local; must not be
-    /// called while a thread reads.
-    virtual void forget() {}
     /// Limits the rate at which this reader reads, in bytes per second; 0: no limit.
     void limit(double rate) { throttle_ = Throttle(rate); }
 
     const ReadCounts& counts() const { return counts_; }
 
 protected:
-    Format format_ = Format::cdf2;
-    int groups_ = 0;
-    Definitions definitions_;
-    std::int64_t records_ = 0;
+    SourceContents contents_;
     ReadCounts counts_;
     Throttle throttle_;
 };
+
+/// Returns the reason why a variable cannot be read that is not among the definitions; empty if it
+/// does not exist.
+std::string missing(const SourceContents& contents, const std::string& name);
+
+/// Finds the definitions that a model must repeat to continue a file, with the settings of their
+/// storage.
+/// @return TW_OK; TW_EUNSUPPORTED, with the reason why it cannot be continued
+Status find_writable(const SourceContents& contents, Definitions& writable);
 
 /// Returns the shape of a variable, record dimension included.
 inline std::vector<std::int64_t> shape_of(const Source& source, int variable) {

@@ -21,7 +21,6 @@ struct Numbered : Source {
     std::vector<ReadRange> asked;
     std::int64_t fails_at = -1;  ///< number of the call that fails
 
-    Order order(int) const override { return Order::native; }
     Status refresh(Comm&) override { return {}; }
     std::int64_t position(int, std::int64_t) const override { return 0; }
     Status check(int, std::int64_t) const override { return {}; }
@@ -35,7 +34,7 @@ struct Numbered : Source {
         }
         return {};
     }
-    Status read_behind(std::span<const ReadRange> ranges) override { return read(ranges); }
+    void forget() override {}
 };
 
 /// A box of a grid. The order in memory is that of the file.

@@ -108,7 +108,7 @@ void write_on(const std::string& path, const Second& run) {
     Status status;
     Definitions d;
     const auto source = open_source(*comm, path, false, status);
-    if (!status.ok() || !source->find_writable(d).ok()) std::_Exit(1);
+    if (!status.ok() || !find_writable(source->contents(), d).ok()) std::_Exit(1);
     StorageOptions options;
     options.format = Format::netcdf4;
     options.existing = {true, run.kept, run.kept};

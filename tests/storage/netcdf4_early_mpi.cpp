@@ -58,7 +58,7 @@ TEST(Netcdf4Early, ChunksHaveTheirPlacesBefore) {
     Definitions d;
     const auto source = open_source(*comm, path, false, status);
     ASSERT_TRUE(status.ok()) << status.text;
-    ASSERT_TRUE(source->find_writable(d).ok());
+    ASSERT_TRUE(find_writable(source->contents(), d).ok());
     StorageOptions options;
     options.format = Format::netcdf4;
     options.existing = {true, before, before};

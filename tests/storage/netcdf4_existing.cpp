@@ -104,7 +104,7 @@ std::string refusal(const std::string& path) {
     Definitions d;
     const auto source = open(path);
     if (!source) return "it cannot be read";
-    const Status status = source->find_writable(d);
+    const Status status = find_writable(source->contents(), d);
     EXPECT_EQ(status.code, status.ok() ? TW_OK : TW_EUNSUPPORTED);
     return status.text;
 }
@@ -114,7 +114,7 @@ void write_on(const std::string& path, std::int64_t kept, std::int64_t until) {
     Definitions d;
     const auto source = open(path);
     ASSERT_NE(source, nullptr);
-    const Status writable = source->find_writable(d);
+    const Status writable = find_writable(source->contents(), d);
     ASSERT_TRUE(writable.ok()) << writable.text;
     StorageOptions options;
     options.format = Format::netcdf4;

@@ -184,7 +184,7 @@ TEST_F(Netcdf4Objects, ReadsDataSetsOfOtherFiles) {
     expect_values(*source, "soft", 100);
     expect_values(*source, "hard", 0);
     Definitions writable;
-    status = source->find_writable(writable);
+    status = find_writable(source->contents(), writable);
     EXPECT_EQ(status.code, TW_EUNSUPPORTED);
     EXPECT_NE(status.text.find("variable '"), std::string::npos) << status.text;
     std::string done;

@@ -465,7 +465,7 @@ TEST_F(Netcdf4Properties, AUserBlockMayComeFirst) {
                 c.latest = latest;
                 check(c);
                 Definitions d;
-                const Status status = open()->find_writable(d);
+                const Status status = find_writable(open()->contents(), d);
                 EXPECT_EQ(status.code, TW_EUNSUPPORTED);
                 EXPECT_NE(status.text.find("user block"), std::string::npos) << status.text;
             }

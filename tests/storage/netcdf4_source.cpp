@@ -93,7 +93,7 @@ TEST_F(Netcdf4Source, TheThreadThatReadsAheadDoesNotCallHdf5) {
         });
         ASSERT_TRUE(open().ok());
         std::vector<short> data(200 * 300);
-        ReadAhead ahead(*source_, reinterpret_cast<char*>(data.data()), 200 * 300 * 2);
+        ReadAhead ahead(source_->ahead(), reinterpret_cast<char*>(data.data()), 200 * 300 * 2);
         ASSERT_TRUE(ahead.start().ok());
         ahead.pause();
         SourcePart whole;
@@ -239,8 +239,8 @@ TEST_F(Netcdf4Source, ListsWhatItCannotRead) {
         EXPECT_EQ(source_->check(v, 0).code, TW_EUNSUPPORTED);
     }
     EXPECT_NE(source_->check(1, 0).text.find("colour"), std::string::npos);
-    EXPECT_NE(source_->missing("inner/hidden"), "");
-    EXPECT_EQ(source_->missing("nothing"), "");
+    EXPECT_NE(missing(source_->contents(), "inner/hidden"), "");
+    EXPECT_EQ(missing(source_->contents(), "nothing"), "");
     expect_values(6);
 }
 

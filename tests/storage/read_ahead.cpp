@@ -13,14 +13,14 @@ namespace {
 
 /// A source whose bytes contain their own position. Reading a record can be made to fail, or to
 /// take time.
-class Fake : public AheadSource {
+class Fake : public RangeReader {
 public:
     bool prepare(std::span<const ReadRange> ranges) override {
         return std::none_of(ranges.begin(), ranges.end(), [&](const ReadRange& range) {
             return range.record == unprepared_record;
         });
     }
-    Status read_behind(std::span<const ReadRange> ranges) override {
+    Status read(std::span<const ReadRange> ranges) override {
         for (const ReadRange& r : ranges) {
             if (r.record == bad_record) return failure(TW_EIO, "no");
             for (std::int64_t i = 0; i < r.elements; ++i)
@@ -30,6 +30,7 @@ public:
         ++reads;
         return {};
     }
+    void forget() override {}
     static char byte(const ReadRange& r, std::int64_t i) {
         return static_cast<char>(r.variable * 7 + r.record * 31 + r.first + i);
     }

@@ -70,8 +70,8 @@ Status Set::check(bool common_records, const std::string& output) {
     Status status;
     const std::unique_ptr<Source> source = open_tile_source(comm_, path_, status);
     if (!status.ok()) return status;
-    files_ = source->files().files;
-    if (is_netcdf4(source->format()))
+    files_ = source->contents().files;
+    if (is_netcdf4(source->contents().format))
         return failure(TW_EUNSUPPORTED,
                        "{}: netCDF-4; combine joins files of the classic formats: use thalweg "
                        "repack {} OUT",

@@ -63,14 +63,14 @@ std::string filter_text(const StoredFilter& filter) {
 
 void add_definitions(const Source& source, FileFacts& facts) {
     const Definitions& d = source.definitions();
-    facts.format = name_of(source.format());
+    facts.format = name_of(source.contents().format);
     facts.attributes = static_cast<std::int64_t>(d.attributes.size());
-    facts.groups = source.groups();
-    facts.files = source.files().files;
+    facts.groups = source.contents().groups;
+    facts.files = source.contents().files;
     for (int i = 0; i < static_cast<int>(d.dims.size()); ++i)
         facts.dims.push_back({d.dims[static_cast<std::size_t>(i)].name, Contents(source).length(i),
                               d.is_record_dim(i)});
-    if (const Grid* const grid = source.files().grid; grid != nullptr) {
+    if (const Grid* const grid = source.contents().grid; grid != nullptr) {
         facts.rows = grid->rows;
         facts.columns = grid->columns;
     }
@@ -88,7 +88,8 @@ void add_variable(const Source& source, int number, std::int64_t records, FileFa
     }
     if (valid_type(v.type))
         of.bytes = v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? records : 1);
-    const VariableStorage stored = source.storage(number);
+    const VariableStorage stored =
+        source.contents().variables[static_cast<std::size_t>(number)].storage;
     of.chunks = stored.chunk;
     for (const StoredFilter& filter : stored.filters) of.filters.push_back(filter_text(filter));
     Status status;

@@ -26,17 +26,12 @@ class ClassicSource final : public Source {
 public:
     ClassicSource(std::string path, bool reader) : path_(std::move(path)), reader_(reader) {}
 
-    Order order(int) const override { return Order::big_endian; }
-    Status find_writable(Definitions& writable) const override {
-        writable = definitions_;
-        return {};
-    }
-    const ClassicHeader* classic_header() const override { return &header_; }
-
     Status open(Comm& comm) {
-        Status status = get_header(comm, reader_, header_, &definitions_, found_);
-        format_ = header_.format;
-        records_ = header_.records;
+        Status status = get_header(comm, reader_, header_, &contents_.definitions, found_);
+        contents_.format = header_.format;
+        contents_.records = header_.records;
+        contents_.header = &header_;
+        contents_.variables.resize(definitions().variables.size());
         return agree(comm, status);
     }
 
@@ -51,17 +46,17 @@ public:
         if (status = agree(comm, status); !status.ok()) return status;
         header_ = std::move(header);
         found_ = found;
-        records_ = header_.records;
+        contents_.records = header_.records;
         return {};
     }
 
     std::int64_t position(int variable, std::int64_t record) const override {
         return header_.map.offset[variable] +
-               (definitions_.variables[variable].record ? record * header_.map.record_bytes : 0);
+               (definitions().variables[variable].record ? record * header_.map.record_bytes : 0);
     }
 
     Status check(int variable, std::int64_t record) const override {
-        const Variable& v = definitions_.variables[variable];
+        const Variable& v = definitions().variables[variable];
         const std::int64_t end = position(variable, record) + v.elements() * v.element();
         if (end <= found_.size) return {};
         return failure(TW_EIO,
@@ -88,23 +83,20 @@ public:
             ++counts_.calls;
             counts_.bytes += end - begin;
             Span span("read");
-            span.variable(definitions_.variables[variable].name).bytes(end - begin);
+            span.variable(definitions().variables[variable].name).bytes(end - begin);
             throttle_.begin();
             Status status = read_fully(file_.fd(), path_, to, end - begin, begin);
             throttle_.moved(end - begin);
             charged.add(begin, end - begin);
             if (status.ok()) continue;
             reword(status, "{} (variable '{}')", status.text,
-                   OfVariable{definitions_.variables[variable].name});
+                   OfVariable{definitions().variables[variable].name});
             return status;
         }
         return {};
     }
 
     void forget() override { file_.close(); }
-
-    Status read_behind(std::span<const ReadRange> ranges) override { return read(ranges); }
-    void forget_behind() override { forget(); }
 
 private:
     /// Facts that rank 0 broadcasts in addition to the header.
@@ -113,13 +105,13 @@ private:
         OpenedFile opened;
     };
 
-    std::int64_t element(const ReadRange& r) const {
-        return definitions_.variables[r.variable].element();
-    }
     std::int64_t begin_of(const ReadRange& r) const {
-        return position(r.variable, r.record) + r.first * element(r);
+        return position(r.variable, r.record) +
+               r.first * definitions().variables[r.variable].element();
     }
-    std::int64_t end_of(const ReadRange& r) const { return begin_of(r) + r.elements * element(r); }
+    std::int64_t end_of(const ReadRange& r) const {
+        return begin_of(r) + r.elements * definitions().variables[r.variable].element();
+    }
 
     /// Reads the header on rank 0 and broadcasts it. Each rank's own error is returned on that rank
     /// only.

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "base/waiting.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/netcdf4/chunks/hdf5_places.hpp"
 #include "storage/netcdf4/contents.hpp"
 #include "storage/netcdf4/existing.hpp"
@@ -31,12 +32,11 @@ bool same(const Definitions& one, const Definitions& other) {
 }
 
 /// Places of chunks that the model's thread has asked HDF5 for, so that another thread can read
-/// them without it.
+/// them without it. Any thread may call its functions.
 class KnownPlaces final : public ChunkReader::Finder {
 public:
-    KnownPlaces(const std::string& path, const OpenedFile& opened) : path_(path), opened_(opened) {}
+    explicit KnownPlaces(const std::string& path) : path_(path) {}
 
-    // Any thread may call the following functions.
     void add(const ChunkCache::Key& key, const StoredChunk& place) {
         constexpr std::size_t most = 1 << 16;
         const std::lock_guard lock(small_);
@@ -53,13 +53,6 @@ public:
         places_.clear();
     }
 
-    // The following functions may be called by the thread that reads, or by another thread while
-    // that one does not read.
-    Status descriptor(int& fd) override {
-        Status status = file_.open_again(opened_);
-        fd = file_.fd();
-        return status;
-    }
     Status find(int, const Cell& cell, StoredChunk& place) override {
         const std::lock_guard lock(small_);
         const auto found = places_.find(cell.key);
@@ -71,12 +64,9 @@ public:
     Status read_by_hdf5(int, const Cell&, char*) override {
         return failure(TW_ESTATE, "{}: only HDF5 can read it", OfFile{path_});
     }
-    void close() { file_.close(); }
 
 private:
     const std::string& path_;
-    const OpenedFile& opened_;
-    ReadFile file_{path_};
     mutable std::mutex small_;  ///< guards the members below
     std::map<ChunkCache::Key, StoredChunk> places_;
 };
@@ -85,56 +75,26 @@ class Netcdf4Source final : public Source {
 public:
     Netcdf4Source(std::string path, bool reader) : path_(std::move(path)), reader_(reader) {}
 
-    Order order(int variable) const override {
-        return stored(variable).big_endian ? Order::big_endian : Order::native;
-    }
-    std::string missing(const std::string& name) const override {
-        if (no_append_ == unreadable_attributes) return no_append_;
-        if (groups_ == 0 || name.find('/') == std::string::npos) return {};
-        return "variables of groups other than the root group cannot be read";
-    }
-
-    VariableStorage storage(int variable) const override {
-        const StoredVariable& s = stored(variable);
-        return {s.chunked ? s.chunk : std::vector<std::int64_t>{}, s.filters};
-    }
-
-    Status find_writable(Definitions& writable) const override {
-        if (!no_append_.empty())
-            return failure(TW_EUNSUPPORTED, "mode=append is not possible: {}", no_append_);
-        writable = definitions_;
-        writable.variables.clear();
-        for (std::size_t i = 0; i < stored_.size(); ++i) {
-            const Variable& v = definitions_.variables[i];
-            // Skip types of other programs, as a model cannot define a variable of such a type.
-            if (!valid_type(v.type)) continue;
-            if (!stored_[i].no_append.empty())
-                return failure(TW_EUNSUPPORTED, "mode=append is not possible: variable '{}': {}",
-                               OfVariable{v.name}, stored_[i].no_append);
-            writable.variables.push_back(v);
-            writable.variables.back().packing = packing_of(v, stored_[i]);
-            if (stored_[i].chosen_fill) writable.variables.back().fill = stored_[i].fill;
-        }
-        return {};
-    }
-
-    Status can_drop_records() const override {
-        if (other_records_.empty()) return {};
-        return failure(TW_EUNSUPPORTED,
-                       "records cannot be dropped: variable '{}', which the library does not "
-                       "write, has records",
-                       OfVariable{other_records_});
-    }
-
     Status open(Comm& comm) {
         Netcdf4Contents contents;
         Status status = look(comm, contents, file_, opened_);
         if (!status.ok()) return status;
-        definitions_ = std::move(contents.definitions);
-        format_ = contents.format;
-        groups_ = contents.groups;
-        no_append_ = std::move(contents.no_append);
-        other_records_ = std::move(contents.other_records);
+        contents_.definitions = std::move(contents.definitions);
+        contents_.format = contents.format;
+        contents_.groups = contents.groups;
+        if (contents.no_append == unreadable_attributes) contents_.unlisted = contents.no_append;
+        contents_.no_append = std::move(contents.no_append);
+        contents_.other_records = std::move(contents.other_records);
+        for (std::size_t i = 0; i < contents.stored.size(); ++i) {
+            const StoredVariable& v = contents.stored[i];
+            SourceVariable its;
+            its.order = v.big_endian ? Order::big_endian : Order::native;
+            its.storage = {v.chunked ? v.chunk : std::vector<std::int64_t>{}, v.filters};
+            its.no_append = v.no_append;
+            if (v.way != Way::none) its.packing = packing_of(definitions().variables[i], v);
+            if (v.chosen_fill) its.fill = v.fill;
+            contents_.variables.push_back(std::move(its));
+        }
         accept(std::move(contents));
         return {};
     }
@@ -146,14 +106,14 @@ public:
         Status status = look(comm, contents, file, opened);
         if (status.ok())
             status = agree(
-                comm, same(definitions_, contents.definitions)
+                comm, same(definitions(), contents.definitions)
                           ? Status{}
                           : failure(TW_ESTATE, "{}: its definitions have changed; open it again",
                                     OfFile{path_}));
         if (status.ok()) {
             forget();
-            forget_behind();
-            known_.clear();
+            ahead_.forget();
+            ahead_.known.clear();
             accept(std::move(contents));
             file_.swap(file);
             opened_ = opened;
@@ -163,18 +123,18 @@ public:
 
     std::vector<SourcePart> parts(int variable, int readers) const override {
         const Variable& v = of(variable);
-        const StoredVariable& s = stored(variable);
+        const StoredVariable& s = stored_[variable];
         if (s.way == Way::range || v.shape.empty()) return Source::parts(variable, readers);
         return parts_of(v, s, readers);
     }
 
     std::int64_t position(int variable, std::int64_t record) const override {
-        const StoredVariable& s = stored(variable);
+        const StoredVariable& s = stored_[variable];
         return s.way == Way::range ? std::max<std::int64_t>(0, s.address) : record;
     }
 
     Status check(int variable, std::int64_t) const override {
-        const StoredVariable& s = stored(variable);
+        const StoredVariable& s = stored_[variable];
         if (s.way == Way::none) return failure(TW_EUNSUPPORTED, "{}", s.why);
         const Variable& v = of(variable);
         const std::int64_t bytes = v.elements() * v.element();
@@ -191,25 +151,20 @@ public:
 
     Status read_stored(int variable, std::int64_t record, std::int64_t number,
                        std::vector<char>& bytes) override {
-        const StoredVariable& s = stored(variable);
+        const StoredVariable& s = stored_[variable];
         const Variable& v = of(variable);
-        const std::size_t lead = v.record ? 1 : 0;
         if (s.way != Way::chunks)
             return failure(TW_EUNSUPPORTED, "variable '{}' is not stored in chunks", v.name);
         Cell cell;
-        cell.corner.resize(lead + v.shape.size());
-        if (v.record) cell.corner[0] = record / s.chunk[0] * s.chunk[0];
-        for (std::size_t d = v.shape.size(); d-- > 0;) {
-            const std::int64_t chunk = s.chunk[d + lead], n = (v.shape[d] + chunk - 1) / chunk;
-            cell.corner[d + lead] = number % n * chunk;
-            number /= n;
-        }
+        if (v.record) cell.corner.push_back(record / s.chunk[0] * s.chunk[0]);
+        const Index corner = grid_of(v, s.chunk).corner(number);
+        cell.corner.insert(cell.corner.end(), corner.begin(), corner.begin() + v.shape.size());
         StoredChunk place;
         if (Status status = places_.find(variable, cell, place); !status.ok()) return status;
         bytes.resize(place.address < 0 ? 0 : place.bytes);
-        int fd = -1;
-        if (Status status = places_.descriptor(fd); !status.ok() || bytes.empty()) return status;
-        return read_fully(fd, path_, bytes.data(), std::ssize(bytes), place.address);
+        if (bytes.empty()) return {};
+        if (Status status = file_.open_again(opened_); !status.ok()) return status;
+        return read_fully(file_.fd(), path_, bytes.data(), std::ssize(bytes), place.address);
     }
 
     void forget() override {
@@ -217,45 +172,10 @@ public:
         here_.clear();
         file_.close();
     }
-
-    /// Asks HDF5 for the places of chunks, as only the model's thread may call HDF5.
-    bool prepare(std::span<const ReadRange> ranges) override {
-        Status status;
-        for (const ReadRange& range : ranges) {
-            const StoredVariable& s = stored(range.variable);
-            if (s.way == Way::range) continue;
-            if (s.way != Way::chunks) return false;
-            status = for_boxes(range, of(range.variable).element(), [&](const Box& box, char*) {
-                return for_cells(of(range.variable), s, range.variable, range.record, box,
-                                 [&](const Cell& cell) -> Status {
-                                     Box part;
-                                     StoredChunk place;
-                                     if (!cell.stored(box, part) || known_.has(cell.key)) return {};
-                                     Status found =
-                                         places_.find_steady(range.variable, cell, place);
-                                     if (found.ok()) known_.add(cell.key, place);
-                                     return found;
-                                 });
-            });
-            if (!status.ok()) return false;
-        }
-        return true;
-    }
-
-    void end_prepare() override { forget(); }
-
-    Status read_behind(std::span<const ReadRange> ranges) override {
-        return read_by(behind_, ranges);
-    }
-
-    void forget_behind() override {
-        behind_.clear();
-        known_.close();
-    }
+    RangeReader& ahead() override { return ahead_; }
 
 private:
-    const Variable& of(int variable) const { return definitions_.variables[variable]; }
-    const StoredVariable& stored(int variable) const { return stored_[variable]; }
+    const Variable& of(int variable) const { return definitions().variables[variable]; }
 
     Status read_by(ChunkReader& reader, std::span<const ReadRange> ranges) {
         Stopwatch watch(counts_.seconds);
@@ -302,23 +222,64 @@ private:
 
     void accept(Netcdf4Contents contents) {
         stored_ = std::move(contents.stored);
-        records_ = contents.records;
+        contents_.records = contents.records;
         size_ = contents.size;
     }
+
+    /// Reads chunks on another thread than the rank's.
+    struct Ahead final : RangeReader {
+        explicit Ahead(Netcdf4Source& its) : source(its) {}
+
+        /// Asks HDF5 for the places of chunks, as only the model's thread may call HDF5.
+        bool prepare(std::span<const ReadRange> ranges) override {
+            return std::all_of(ranges.begin(), ranges.end(), [&](const ReadRange& range) {
+                const StoredVariable& s = source.stored_[range.variable];
+                if (s.way != Way::chunks) return s.way == Way::range;
+                const Variable& v = source.of(range.variable);
+                return for_boxes(range, v.element(),
+                                 [&](const Box& box, char*) {
+                                     return for_cells(
+                                         v, s, range.variable, range.record, box,
+                                         [&](const Cell& cell) { return find(cell, box); });
+                                 })
+                    .ok();
+            });
+        }
+        void end_prepare() override { source.forget(); }
+        Status read(std::span<const ReadRange> ranges) override {
+            return source.read_by(reader, ranges);
+        }
+        void forget() override {
+            reader.clear();
+            file.close();
+        }
+        Status find(const Cell& cell, const Box& box) {
+            Box part;
+            StoredChunk place;
+            if (!cell.stored(box, part) || known.has(cell.key)) return {};
+            Status found = source.places_.find_steady(cell.key.variable, cell, place);
+            if (found.ok()) known.add(cell.key, place);
+            return found;
+        }
+
+        Netcdf4Source& source;
+        // The thread uses the following members. The rank only adds places to `known`.
+        KnownPlaces known{source.path_};
+        ReadFile file{source.path_};
+        ChunkReader reader{
+            known,          file,          source.opened_, source.path_, source.definitions(),
+            source.stored_, source.counts_};
+    };
 
     std::string path_;
     bool reader_;
     ReadFile file_{path_};  ///< on readers and rank 0
     OpenedFile opened_;
-    std::string no_append_, other_records_;
     std::vector<StoredVariable> stored_;
     std::int64_t size_ = 0;
-    Hdf5Places places_{path_, definitions_, stored_, file_, opened_};
-    ChunkReader here_{places_, path_, definitions_, stored_, counts_};
-    // The following members belong to the thread that reads ahead. Other threads only add places to
-    // `known_`.
-    KnownPlaces known_{path_, opened_};
-    ChunkReader behind_{known_, path_, definitions_, stored_, counts_};
+    Hdf5Places places_{path_, definitions(), stored_, file_, opened_};
+    ChunkReader here_{places_, file_, opened_, path_, definitions(), stored_, counts_};
+    Ahead ahead_{*this};
 };
 
 }  // namespace

@@ -19,14 +19,6 @@ class TileSource final : public SeveralFiles {
 public:
     TileSource(std::string path) : path_(std::move(path)) {}
 
-    Order order(int variable) const override { return files_.front()->order(variable); }
-    std::string missing(const std::string& name) const override {
-        return files_.front()->missing(name);
-    }
-    VariableStorage storage(int variable) const override {
-        return files_.front()->storage(variable);
-    }
-
     Status open(Comm& comm) {
         int files = 1;
         for (int k = 0; k < files; ++k) {
@@ -40,45 +32,17 @@ public:
             tile->forget();
             if (status = join(std::move(tile), path, files); !status.ok()) return status;
         }
-        definitions_ = set_.whole();
+        contents_.definitions = set_.whole();
+        contents_.files = set_.size();
         count_records();
-        is_grid_ = set_.find_grid(grid_);
+        if (set_.find_grid(grid_))
+            contents_.grid = &grid_;
+        else
+            contents_.no_append = "the tiles are not parts of a grid";
         return set_.check_cover();
     }
 
-    FileSet files() const override { return {set_.size(), is_grid_ ? &grid_ : nullptr}; }
-
-    Status check_files(Comm& comm, bool common_records) override {
-        Status status;
-        if (!common_records) status = compare_records();
-        // Divide the comparisons among the ranks.
-        for (std::size_t v = 0; v < definitions_.variables.size() && status.ok(); ++v)
-            status = catch_errors([&] { return compare_copies(v, comm.rank(), comm.size()); });
-        return agree(comm, status);
-    }
-
-    Status find_writable(Definitions& writable) const override {
-        if (!is_grid_)
-            return failure(TW_EUNSUPPORTED,
-                           "mode=append is not possible: the tiles are not parts of a grid");
-        for (int t = set_.size() - 1; t >= 0; --t) {
-            Status status = at(t).find_writable(writable);
-            if (status.ok()) continue;
-            status.text = fmt::format("{}: {}", tile_path(path_, t), status.text);
-            return status;
-        }
-        // Take the first tile's definitions, with each variable at its full size.
-        Definitions whole = definitions_;
-        whole.variables.clear();
-        for (const Variable& v : writable.variables) {
-            whole.variables.push_back(definitions_.variables[definitions_.find_variable(v.name)]);
-            whole.variables.back().packing = v.packing;
-        }
-        writable = std::move(whole);
-        return {};
-    }
-
-    Status can_drop_records() const override { return files_.front()->can_drop_records(); }
+    Status check_files(Comm& comm, bool common_records) override;
 
     std::vector<SourcePart> parts(int variable, int readers) const override {
         std::vector<SourcePart> all;
@@ -108,69 +72,7 @@ public:
     }
 
 private:
-    Status compare_records() const {
-        const int dim = definitions_.record_dim();
-        for (int t = 1; t < set_.size() && dim >= 0; ++t)
-            if (at(t).records() != at(0).records())
-                return failure(TW_EFORMAT,
-                               "{}: has {} records along dimension '{}', but {} has {}; "
-                               "common_records=yes reads those that all files have",
-                               OfFile{tile_path(path_, t)}, at(t).records(),
-                               definitions_.dims[dim].name, tile_path(path_, 0), at(0).records());
-        return {};
-    }
-
-    /// Compares the values of all tiles that hold the same part of a variable.
-    Status compare_copies(int variable, int rank, int ranks) {
-        const Variable& v = definitions_.variables[variable];
-        if (!valid_type(v.type) || v.shape.size() > static_cast<std::size_t>(max_dims)) return {};
-        Status status;
-        for (const std::vector<int>& tiles : set_.copies(variable)) {
-            for (std::size_t i = 1; i < tiles.size() && status.ok(); ++i) {
-                if (tiles[i] % ranks != rank) continue;
-                status = compare_copy(variable, tiles.front(), tiles[i]);
-                at(tiles[i]).forget();
-            }
-            at(tiles.front()).forget();
-        }
-        return status;
-    }
-
-    Status compare_copy(int variable, int first, int tile) {
-        const Variable& v = definitions_.variables[variable];
-        const std::int64_t piece = copy_bytes / v.element();
-        std::vector<char> a, b;
-        for (std::int64_t r = 0; r < (v.record ? records_ : 1); ++r) {
-            // Skip this record: the error will be reported when the variable is read.
-            if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
-            for (const SourcePart& part : at(tile).parts(variable, 1)) {
-                const std::int64_t elements = part.box.volume();
-                for (std::int64_t done = 0; done < elements; done += piece) {
-                    const std::int64_t n = std::min(piece, elements - done);
-                    a.resize(n * v.element());
-                    b.resize(a.size());
-                    const ReadRange of_a{variable, r, &part, done, n, a.data()},
-                        of_b{variable, r, &part, done, n, b.data()};
-                    if (Status s = at(first).read({&of_a, 1}); !s.ok()) return s;
-                    if (Status s = at(tile).read({&of_b, 1}); !s.ok()) return s;
-                    if (a != b) return differ(v, r, first, tile);
-                }
-            }
-        }
-        return {};
-    }
-
-    Status differ(const Variable& v, std::int64_t record, int first, int tile) const {
-        std::string dims;
-        for (const int dim : v.dims)
-            dims += fmt::format("{}'{}'", dims.empty() ? "" : ", ", definitions_.dims[dim].name);
-        return failure(TW_EFORMAT,
-                       "{}: variable '{}'{} has other values than in {}, although no attribute "
-                       "says that the files have different parts of it{}{}",
-                       OfFile{tile_path(path_, tile)}, OfVariable{v.name},
-                       v.record ? fmt::format(", record {},", record) : "", tile_path(path_, first),
-                       dims.empty() ? "" : ": its dimensions are ", dims);
-    }
+    class Comparison;
 
     Status for_files(std::span<const ReadRange> ranges, const Visit& visit) const override {
         for (std::size_t i = 0; i < ranges.size();) {
@@ -198,17 +100,23 @@ private:
         const Source& tile = *joined;
         if (files_.empty()) {
             files = TileSet::files(tile.definitions());
-            format_ = tile.format();
-            groups_ = tile.groups();
+            contents_ = tile.contents();
+            contents_.header = nullptr;
         }
         if (files == 0)
             return failure(TW_EFORMAT, "{}: not part of a set of tiles: it has no attribute {}",
                            OfFile{path}, files_attribute);
         files_.push_back(std::move(joined));
         if (Status status = set_.add(path, tile.definitions()); !status.ok()) return status;
-        bool same = tile.format() == format();
-        for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v)
+        const auto limit = [&](std::string& all, const std::string& own) {
+            if (!own.empty()) all = fmt::format("{}: {}", path, own);
+        };
+        limit(contents_.no_append, tile.contents().no_append);
+        bool same = tile.contents().format == contents_.format;
+        for (std::size_t v = 0; v < tile.definitions().variables.size(); ++v) {
+            limit(contents_.variables[v].no_append, tile.contents().variables[v].no_append);
             same &= tile.order(v) == order(v);
+        }
         if (same) return {};
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", OfFile{path},
                        tile_path(path_, 0));
@@ -217,8 +125,96 @@ private:
     std::string path_;
     TileSet set_;
     Grid grid_;
-    bool is_grid_ = false;
 };
+
+/// Compares the tiles of a set.
+class TileSource::Comparison {
+public:
+    explicit Comparison(TileSource& set) : set_(set) {}
+
+    /// Divides the comparisons among the ranks. @return this rank's own status
+    Status run(const Comm& comm, bool common_records) {
+        Status status = common_records ? Status{} : compare_records();
+        for (std::size_t v = 0; v < set_.definitions().variables.size() && status.ok(); ++v)
+            status = compare_copies(v, comm.rank(), comm.size());
+        return status;
+    }
+
+private:
+    Status compare_records() const {
+        const int dim = set_.definitions().record_dim();
+        for (int t = 1; t < set_.contents().files && dim >= 0; ++t)
+            if (at(t).records() != at(0).records())
+                return failure(TW_EFORMAT,
+                               "{}: has {} records along dimension '{}', but {} has {}; "
+                               "common_records=yes reads those that all files have",
+                               OfFile{path(t)}, at(t).records(), set_.definitions().dims[dim].name,
+                               path(0), at(0).records());
+        return {};
+    }
+
+    /// Compares the values of all tiles that hold the same part of a variable.
+    Status compare_copies(int variable, int rank, int ranks) {
+        const Variable& v = set_.definitions().variables[variable];
+        if (!valid_type(v.type) || v.shape.size() > static_cast<std::size_t>(max_dims)) return {};
+        Status status;
+        for (const std::vector<int>& tiles : set_.set_.copies(variable)) {
+            for (std::size_t i = 1; i < tiles.size() && status.ok(); ++i) {
+                if (tiles[i] % ranks != rank) continue;
+                status = compare_copy(variable, tiles.front(), tiles[i]);
+                at(tiles[i]).forget();
+            }
+            at(tiles.front()).forget();
+        }
+        return status;
+    }
+
+    Status compare_copy(int variable, int first, int tile) {
+        const Variable& v = set_.definitions().variables[variable];
+        const std::int64_t piece = copy_bytes / v.element();
+        std::vector<char> a, b;
+        for (std::int64_t r = 0; r < (v.record ? set_.records() : 1); ++r) {
+            // Skip this record: the error will be reported when the variable is read.
+            if (!at(first).check(variable, r).ok() || !at(tile).check(variable, r).ok()) continue;
+            for (const SourcePart& part : at(tile).parts(variable, 1)) {
+                const std::int64_t elements = part.box.volume();
+                for (std::int64_t done = 0; done < elements; done += piece) {
+                    const std::int64_t n = std::min(piece, elements - done);
+                    a.resize(n * v.element());
+                    b.resize(a.size());
+                    const ReadRange of_a{variable, r, &part, done, n, a.data()},
+                        of_b{variable, r, &part, done, n, b.data()};
+                    if (Status s = at(first).read({&of_a, 1}); !s.ok()) return s;
+                    if (Status s = at(tile).read({&of_b, 1}); !s.ok()) return s;
+                    if (a != b) return differ(v, r, first, tile);
+                }
+            }
+        }
+        return {};
+    }
+
+    Status differ(const Variable& v, std::int64_t record, int first, int tile) const {
+        std::string dims;
+        for (const int dim : v.dims)
+            dims +=
+                fmt::format("{}'{}'", dims.empty() ? "" : ", ", set_.definitions().dims[dim].name);
+        return failure(TW_EFORMAT,
+                       "{}: variable '{}'{} has other values than in {}, although no attribute "
+                       "says that the files have different parts of it{}{}",
+                       OfFile{path(tile)}, OfVariable{v.name},
+                       v.record ? fmt::format(", record {},", record) : "", path(first),
+                       dims.empty() ? "" : ": its dimensions are ", dims);
+    }
+
+    Source& at(int tile) const { return set_.at(tile); }
+    std::string path(int tile) const { return tile_path(set_.path_, tile); }
+
+    TileSource& set_;
+};
+
+Status TileSource::check_files(Comm& comm, bool common_records) {
+    return agree(comm, Comparison(*this).run(comm, common_records));
+}
 
 }  // namespace
 

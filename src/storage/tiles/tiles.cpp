@@ -110,7 +110,7 @@ private:
         const std::string path = tile_path(path_, tile_);
         Status status;
         const std::unique_ptr<Source> source = open_source(*alone_, path, false, status);
-        if (status.ok()) status = source->find_writable(definitions_);
+        if (status.ok()) status = find_writable(source->contents(), definitions_);
         if (!status.ok()) return status;
         const Definitions expected = tile_definitions(whole, grid_, tile_);
         const auto same = [](const Variable& a, const Variable& b) {
@@ -122,7 +122,7 @@ private:
                            OfFile{path});
         for (std::size_t i = 0; i < expected.variables.size(); ++i)
             definitions_.variables[i].fill = expected.variables[i].fill;
-        if (const ClassicHeader* header = source->classic_header()) map_ = header->map;
+        if (const ClassicHeader* header = source->contents().header) map_ = header->map;
         return inner_->open(*alone_, path, definitions_, of_one_writer(options), true, map_);
     }
 

@@ -18,28 +18,15 @@ namespace {
 
 constexpr std::string_view suffix = ".nc";
 
-/// Returns the names of the netCDF files in a folder, sorted; empty if the folder cannot be read.
-std::vector<std::string> netcdf_files(const std::string& path) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
-         at.increment(error)) {
-        std::string name = at->path().filename().string();
-        if (name.size() <= suffix.size() || !name.ends_with(suffix)) continue;
-        std::error_code lost;  // ignore a broken link here: opening it will fail with an error
-        if (!at->is_directory(lost)) names.push_back(std::move(name));
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+/// Returns the number of the only variable of a file that is read.
+int last_of(const Source& file) {
+    return static_cast<int>(file.definitions().variables.size()) - 1;
 }
 
 class VariableSource final : public SeveralFiles {
 public:
-    VariableSource(std::string path) : path_(std::move(path)) {}
-
-    Order order(int variable) const override { return at(variable).order(own(variable)); }
-    VariableStorage storage(int variable) const override {
-        return at(variable).storage(own(variable));
+    VariableSource(std::string path) : path_(std::move(path)) {
+        contents_.no_append = "it is a folder with a file for each variable";
     }
 
     Status open(Comm& comm) {
@@ -67,7 +54,7 @@ public:
     }
 
     std::vector<SourcePart> parts(int variable, int readers) const override {
-        return at(variable).parts(own(variable), readers);
+        return at(variable).parts(last_of(at(variable)), readers);
     }
 
     /// Sorts reads by file first, then by position in the file.
@@ -76,8 +63,8 @@ public:
     }
 
     Status check(int variable, std::int64_t record) const override {
-        Status status = at(variable).check(own(variable), record);
-        if (!status.ok()) status.text = fmt::format("{}: {}", paths_[index(variable)], status.text);
+        Status status = at(variable).check(last_of(at(variable)), record);
+        if (!status.ok()) status.text = fmt::format("{}: {}", paths_[variable], status.text);
         return status;
     }
 
@@ -88,30 +75,11 @@ private:
             std::vector<ReadRange> of_file;
             for (; i < ranges.size() && ranges[i].variable == variable; ++i) {
                 of_file.push_back(ranges[i]);
-                of_file.back().variable = own(variable);
+                of_file.back().variable = last_of(at(variable));
             }
             if (Status status = visit(variable, of_file); !status.ok()) return status;
         }
         return {};
-    }
-
-    static std::size_t index(int variable) { return variable; }
-    int own(int variable) const {
-        return static_cast<int>(at(variable).definitions().variables.size()) - 1;
-    }
-
-    /// Finds the number that a file's dimension has in the whole data set; adds the dimension if it
-    /// is new.
-    Status find_dim(const Dimension& dim, const std::string& file, int& found) {
-        found = definitions_.find_dim(dim.name);
-        if (found < 0) {
-            found = definitions_.dims.size();
-            definitions_.dims.push_back(dim);
-        }
-        const std::int64_t length = definitions_.dims[index(found)].length;
-        if (length == dim.length) return {};
-        return failure(TW_EFORMAT, "{}: dimension '{}' has length {}, in {} {}", file, dim.name,
-                       dim.length, paths_.front(), length);
     }
 
     Status join(std::unique_ptr<Source> source, const std::string& file) {
@@ -125,19 +93,28 @@ private:
                 "{}: is a directory that was not written with files=variable: the last variable "
                 "of '{}' is '{}'; open the file itself",
                 OfFile{path_}, file, v.name);
-        if (definitions_.find_variable(v.name) >= 0)
+        Definitions& definitions = contents_.definitions;
+        if (definitions.find_variable(v.name) >= 0)
             return failure(TW_EFORMAT, "{}: has variable '{}', like another file of the folder",
                            file, OfVariable{v.name});
         if (files_.empty()) {
-            definitions_.attributes = its.attributes;
-            format_ = source->format();
+            definitions.attributes = its.attributes;
+            contents_.format = source->contents().format;
         }
-        for (int& dim : v.dims)
-            if (Status s = find_dim(its.dims[index(dim)], file, dim); !s.ok()) return s;
-        definitions_.variables.push_back(std::move(v));
+        for (int& dim : v.dims) {
+            const Dimension& own = its.dims[dim];
+            if (definitions.find_dim(own.name) < 0) definitions.dims.push_back(own);
+            dim = definitions.find_dim(own.name);
+            const std::int64_t length = definitions.dims[dim].length;
+            if (length == own.length) continue;
+            return failure(TW_EFORMAT, "{}: dimension '{}' has length {}, in {} {}", file, own.name,
+                           own.length, paths_.front(), length);
+        }
+        definitions.variables.push_back(std::move(v));
+        contents_.variables.push_back(source->contents().variables.back());
         files_.push_back(std::move(source));
         paths_.push_back(file);
-        if (files_.back()->format() == format()) return {};
+        if (files_.back()->contents().format == contents_.format) return {};
         return failure(TW_EFORMAT, "{}: its format differs from that of {}", file, paths_.front());
     }
 
@@ -146,6 +123,20 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::string> netcdf_files(const std::string& path) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error)) {
+        std::string name = at->path().filename().string();
+        if (name.size() <= suffix.size() || !name.ends_with(suffix)) continue;
+        std::error_code lost;  // ignore a broken link here: opening it will fail with an error
+        if (!at->is_directory(lost)) names.push_back(std::move(name));
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 bool is_variable_folder(int fd, const std::string& path) {
     struct stat info {};

@@ -29,6 +29,9 @@ std::vector<VariableFile> files_of_variables(const Definitions& definitions);
 /// Tests if files_of_variables() may have chosen this name for a variable's file.
 bool is_file_of(const std::string& name, const std::string& variable);
 
+/// Returns the names of the netCDF files in a folder, sorted; empty if the folder cannot be read.
+std::vector<std::string> netcdf_files(const std::string& path);
+
 /// Tests if the open file is a folder of netCDF files.
 /// @param path  path of the folder
 bool is_variable_folder(int fd, const std::string& path);

@@ -205,11 +205,10 @@ Status ChunkReader::locate(int variable, const Cell& cell) {
 }
 
 Status ChunkReader::read_raw(std::int64_t address, std::int64_t bytes, char* to) {
-    int fd = -1;
-    if (Status status = finder_.descriptor(fd); !status.ok()) return status;
+    if (Status status = file_.open_again(opened_); !status.ok()) return status;
     ++counts_.calls;
     counts_.bytes += bytes;
-    return read_fully(fd, path_, to, bytes, address);
+    return read_fully(file_.fd(), path_, to, bytes, address);
 }
 
 /// Reads a chunk whose place is known (`place_`) into the cache.

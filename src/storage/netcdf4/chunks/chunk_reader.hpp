@@ -16,6 +16,7 @@
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/index/hdf5_driver.hpp"
 #include "storage/netcdf4/index/stored_variable.hpp"
+#include "storage/posix/opened_file.hpp"
 #include "storage/source.hpp"
 
 namespace thalweg::detail {
@@ -59,8 +60,6 @@ public:
     /// Finds where chunks are in the file.
     class Finder {
     public:
-        /// Returns a descriptor of the open file in `fd`.
-        virtual Status descriptor(int& fd) = 0;
         /// Finds the place of a chunk, and checks that it lies within the file.
         virtual Status find(int variable, const Cell& cell, StoredChunk& place) = 0;
         /// Reads the elements of a chunk that only HDF5 can read, within the extent of the data
@@ -72,9 +71,14 @@ public:
     };
 
     /// The arguments must outlive this object.
-    ChunkReader(Finder& finder, const std::string& path, const Definitions& definitions,
-                const std::vector<StoredVariable>& stored, ReadCounts& counts)
+    /// @param file    the file, which is opened when it is needed
+    /// @param opened  its identity
+    ChunkReader(Finder& finder, ReadFile& file, const OpenedFile& opened, const std::string& path,
+                const Definitions& definitions, const std::vector<StoredVariable>& stored,
+                ReadCounts& counts)
         : finder_(finder),
+          file_(file),
+          opened_(opened),
           path_(path),
           definitions_(definitions),
           stored_(stored),
@@ -96,6 +100,8 @@ private:
               char* to);
 
     Finder& finder_;
+    ReadFile& file_;
+    const OpenedFile& opened_;
     const std::string& path_;
     const Definitions& definitions_;
     const std::vector<StoredVariable>& stored_;

@@ -76,12 +76,6 @@ Status Hdf5Places::find_steady(int variable, const Cell& cell, StoredChunk& plac
     return status;
 }
 
-Status Hdf5Places::descriptor(int& fd) {
-    Status status = file_.open_again(opened_);
-    fd = file_.fd();
-    return status;
-}
-
 /// Reads the elements of a chunk that lie within the extent of the data set; leaves the others
 /// unchanged.
 Status Hdf5Places::read_by_hdf5(int variable, const Cell& cell, char* to) {

@@ -27,7 +27,6 @@ public:
     void begin() { looked_again_ = false; }
     /// Closes the file in HDF5 until the next call.
     void close();
-    Status descriptor(int& fd) override;
     Status find(int variable, const Cell& cell, StoredChunk& place) override;
     /// Does the same without opening the file again. Fails if HDF5 does not find the chunk and the
     /// file has changed.
