@@ -14,25 +14,13 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Calls act(value) with a value of the type.
+/// Calls act(value) with the value at an address.
 template <class Act>
 auto with_value(tw_type type, const char* at, Act&& act) {
-    const auto as = [&](auto value) {
+    return with_number(type, [&](auto value) {
         std::memcpy(&value, at, sizeof value);
         return act(value);
-    };
-    switch (type) {
-        case TW_SHORT: return as(std::int16_t{});
-        case TW_INT: return as(std::int32_t{});
-        case TW_FLOAT: return as(float{});
-        case TW_DOUBLE: return as(double{});
-        case TW_UBYTE: return as(std::uint8_t{});
-        case TW_USHORT: return as(std::uint16_t{});
-        case TW_UINT: return as(std::uint32_t{});
-        case TW_INT64: return as(std::int64_t{});
-        case TW_UINT64: return as(std::uint64_t{});
-        default: return as(std::int8_t{});
-    }
+    });
 }
 
 /// Formats a number as JSON. NaN and infinities, which JSON lacks, are written in the form that

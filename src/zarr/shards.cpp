@@ -13,9 +13,10 @@
 #include "base/text/text.hpp"
 #include "index/box.hpp"
 #include "storage/chunked/chunk_grid.hpp"
-#include "storage/classic/defined_file.hpp"
+#include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/source.hpp"
 #include "storage/variables/variables.hpp"
 #include "zarr/base64.hpp"
 #include "zarr/metadata.hpp"
@@ -86,11 +87,12 @@ std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t 
     return chunk;
 }
 
-Shard cut_shard(const DefinedFile& file) {
-    const Variable& v = file.definitions.variables.back();
-    const std::int64_t offset = file.map.offset.back(), stride = file.map.record_bytes;
-    Shard shard{v.shape, {}, {}};
-    if (v.record) shard.shape.insert(shard.shape.begin(), file.records);
+Shard cut_shard(const Source& file) {
+    const int last = static_cast<int>(file.definitions().variables.size()) - 1;
+    const Variable& v = file.definitions().variables.back();
+    const FileMap& map = file.contents().header->map;
+    const std::int64_t offset = map.offset.back(), stride = map.record_bytes;
+    Shard shard{shape_of(file, last), {}, {}};
     const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
     // In a file with only one record variable, records are adjacent, so a chunk can contain
@@ -156,9 +158,11 @@ std::string array_metadata(const Definitions& d, const Variable& v, const Shard&
         joined(attributes, ","), dimensions_text(d, v));
 }
 
-Status append(const std::string& path, std::int64_t size, const std::string& bytes, bool durable) {
+Status append(const std::string& path, const std::string& bytes, bool durable) {
     return with_file(path, O_WRONLY, [&](int fd) {
-        Status status = write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
+        const std::int64_t size = lseek(fd, 0, SEEK_END);
+        Status status = size < 0 ? system_failure(path, "cannot get its size")
+                                 : write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
         return status.ok() && durable ? sync_file(fd, path, true) : status;
     });
 }
@@ -198,14 +202,15 @@ Status move_file(const std::string& folder, const std::string& name, std::size_t
 Status make_array(const std::string& folder, const std::string& name, bool durable,
                   std::string& metadata) {
     const std::string path = variable_path(folder, name);
-    DefinedFile file;
-    Status status = read_definitions(path, file);
+    Status status;
+    const std::unique_ptr<Source> file = open_source(*make_serial_comm(), path, false, status);
     if (!status.ok()) return status;
-    const Shard shard = cut_shard(file);
-    if (!shard.places.empty())
-        status = append(path, file.bytes, shard_index(shard.places), durable);
+    file->forget();
+    const Shard shard = cut_shard(*file);
+    if (!shard.places.empty()) status = append(path, shard_index(shard.places), durable);
     if (status.ok()) status = move_file(folder, name, shard.shape.size());
-    metadata = array_metadata(file.definitions, file.definitions.variables.back(), shard);
+    const Definitions& d = file->definitions();
+    metadata = array_metadata(d, d.variables.back(), shard);
     return status.ok() ? write_metadata(folder + "/" + name, metadata, durable) : status;
 }
 
@@ -213,8 +218,9 @@ Status make_array(const std::string& folder, const std::string& name, bool durab
 
 Status make_zarr_store(const std::string& folder, const Definitions& definitions, bool durable) {
     const std::vector<VariableFile> files = files_of_variables(definitions);
-    DefinedFile first;
-    Status status = read_definitions(variable_path(folder, files.front().name), first);
+    Status status;
+    const std::unique_ptr<Source> first =
+        open_source(*make_serial_comm(), variable_path(folder, files.front().name), false, status);
     std::vector<std::string> arrays;
     for (const VariableFile& file : files) {
         std::string metadata;
@@ -227,7 +233,7 @@ Status make_zarr_store(const std::string& folder, const Definitions& definitions
         fmt::format(R"({{"zarr_format":3,"node_type":"group","attributes":{{{}}},)"
                     R"("consolidated_metadata":{{"kind":"inline",)"
                     R"("must_understand":false,"metadata":{{{}}}}}}})",
-                    joined(attribute_members(first.definitions, nullptr), ","),
+                    joined(attribute_members(first->definitions(), nullptr), ","),
                     joined(arrays, ",")),
         durable);
 }

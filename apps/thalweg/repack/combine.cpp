@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repack/combine.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -11,9 +9,8 @@
 #include "progress.hpp"
 #include "publish/check_set.hpp"
 #include "repack/output.hpp"
-#include "storage/classic/defined_file.hpp"
+#include "storage/classic/header_reader.hpp"
 #include "storage/posix/paths.hpp"
-#include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/tiles/set.hpp"
 
@@ -25,43 +22,31 @@ namespace {
 
 constexpr std::int64_t piece_bytes = std::int64_t(4) << 20;
 
-/// A tile: its file, and what its header contains.
-struct Tile {
-    DefinedFile file;
-    std::string path;
-    int fd = -1;
-};
-
 class Set {
 public:
     Set(Comm& comm, std::string path) : comm_(comm), path_(std::move(path)) {}
-    ~Set() {
-        for (const Tile& tile : tiles_)
-            if (tile.fd >= 0) ::close(tile.fd);
-    }
-    Set(const Set&) = delete;
-    Set& operator=(const Set&) = delete;
 
     Status check(bool common_records, const std::string& output);
     Status read();
     Status write(const std::string& output);
     std::string text() const {
-        return fmt::format("{} files, {} records", tiles_.size(), whole_.records);
+        return fmt::format("{} files, {} records", tiles_.size(), records_);
     }
 
 private:
     Status copy(Output& out);
     Status copy_piece(Output& out, const Variable& v, std::size_t variable, std::int64_t record,
                       const Box& box);
-    Status read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
-                     const Box& whole, const Box& box, const Box& part);
+    Status read_part(Source& tile, int variable, std::int64_t record, const Box& whole,
+                     const Box& box, const Box& part);
 
     Comm& comm_;
     std::string path_;
     int files_ = 0;
-    std::vector<Tile> tiles_;
+    std::int64_t records_ = 0;
+    std::unique_ptr<Comm> alone_ = make_serial_comm();
+    std::vector<std::unique_ptr<Source>> tiles_;
     TileSet set_;
-    DefinedFile whole_;
     std::vector<char> piece_, part_;
 };
 
@@ -82,7 +67,7 @@ Status Set::check(bool common_records, const std::string& output) {
     return agree(comm_, check_not_input(inputs, output));
 }
 
-/// Reads the headers of the tiles, from which the offsets of their data follow.
+/// Opens the tiles, each of which any rank may read.
 Status Set::read() {
     // Raise the limit of open files, because a set may have more files than a process may open by
     // default.
@@ -91,37 +76,29 @@ Status Set::read() {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     for (int k = 0; k < files_; ++k) {
-        Tile tile;
-        tile.path = tile_path(path_, k);
-        if (Status status = read_definitions(tile.path, tile.file); !status.ok()) return status;
-        if (Status status = set_.add(tile.path, tile.file.definitions); !status.ok()) return status;
-        if (k == 0) whole_ = tile.file;
-        whole_.records = std::min(whole_.records, tile.file.records);
-        tile.fd = ::open(tile.path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (tile.fd < 0) return system_failure(tile.path, "cannot open");
+        Status status;
+        const std::string path = tile_path(path_, k);
+        std::unique_ptr<Source> tile = open_source(*alone_, path, true, status);
+        if (status.ok()) status = set_.add(path, tile->definitions());
+        if (!status.ok()) return status;
+        records_ = k == 0 ? tile->records() : std::min(records_, tile->records());
         tiles_.push_back(std::move(tile));
     }
-    whole_.definitions = set_.whole();
     return {};
 }
 
 /// Reads a part of a variable that is contiguous in the tile's file.
-Status Set::read_part(Tile& tile, const Variable& v, std::size_t variable, std::int64_t record,
-                      const Box& whole, const Box& box, const Box& part) {
-    const auto size = static_cast<std::int64_t>(v.element());
-    const Variable& own = tile.file.definitions.variables[variable];
+Status Set::read_part(Source& tile, int variable, std::int64_t record, const Box& whole,
+                      const Box& box, const Box& part) {
+    const Variable& own = tile.definitions().variables[static_cast<std::size_t>(variable)];
+    const auto size = static_cast<std::int64_t>(own.element());
     Box there = part;
     for (int d = 0; d < part.nd; ++d) there.low[d] -= whole.low[d];
-    const std::int64_t bytes = part.volume() * size;
-    part_.resize(static_cast<std::size_t>(bytes));
-    const std::int64_t offset = tile.file.map.offset[variable] +
-                                (v.record ? record * tile.file.map.record_bytes : 0) +
-                                linear(own.shape, there.low) * size;
-    Status status = read_fully(tile.fd, tile.path, part_.data(), bytes, offset);
-    if (!status.ok()) {
-        status.text += fmt::format(" (variable '{}')", v.name);
-        return status;
-    }
+    part_.resize(static_cast<std::size_t>(part.volume() * size));
+    const SourcePart all{whole_box(own.shape)};
+    const ReadRange range{variable,      record,      &all, linear(own.shape, there.low),
+                          part.volume(), part_.data()};
+    if (Status status = tile.read({&range, 1}); !status.ok()) return status;
     auto strides = [&](const Box& of) {
         Index stride = strides_of(std::span(of.count.data(), static_cast<std::size_t>(of.nd)));
         for (int d = 0; d < of.nd; ++d) stride[d] *= size;
@@ -147,8 +124,8 @@ Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std
         const Box whole = set_.box(number, k);
         Box part;
         if (!intersect(box, whole, part)) continue;
-        Tile& tile = tiles_[static_cast<std::size_t>(k)];
-        Status status = read_part(tile, v, variable, record, whole, box, part);
+        Source& tile = *tiles_[static_cast<std::size_t>(k)];
+        Status status = read_part(tile, number, record, whole, box, part);
         if (!status.ok()) return status;
     }
     const Chunk chunk = out.chunk(number, record, first, elements, piece_.data());
@@ -157,15 +134,14 @@ Status Set::copy_piece(Output& out, const Variable& v, std::size_t variable, std
 
 Status Set::copy(Output& out) {
     std::int64_t turn = 0, total = 0;
-    const Definitions& d = whole_.definitions;
+    const Definitions& d = set_.whole();
     for (const Variable& v : d.variables)
-        total +=
-            v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? whole_.records : 1);
+        total += v.elements() * static_cast<std::int64_t>(v.element()) * (v.record ? records_ : 1);
     Progress progress(total, comm_.rank());
     for (std::size_t i = 0; i < d.variables.size(); ++i) {
         const Variable& v = d.variables[i];
         const auto size = static_cast<std::int64_t>(v.element());
-        for (std::int64_t record = 0; record < (v.record ? whole_.records : 1); ++record) {
+        for (std::int64_t record = 0; record < (v.record ? records_ : 1); ++record) {
             std::vector<Box> todo{whole_box(v.shape)};
             while (!todo.empty()) {
                 Box box = todo.back();
@@ -185,12 +161,15 @@ Status Set::copy(Output& out) {
 }
 
 Status Set::write(const std::string& output) {
-    Output out(comm_, output, whole_.definitions);
+    Output out(comm_, output, set_.whole());
     StorageOptions options;
-    options.format = whole_.format;
-    options.spacing.header_pad = whole_.free;
+    const ClassicHeader& header = *tiles_.front()->contents().header;
+    const auto& offsets = header.map.offset;
+    const auto first = std::min_element(offsets.begin(), offsets.end());
+    options.format = header.format;
+    options.spacing.header_pad = first == offsets.end() ? 0 : *first - header.bytes;
     if (Status status = out.create(options); !status.ok()) return status;
-    return out.finish(copy(out), whole_.records);
+    return out.finish(copy(out), records_);
 }
 
 }  // namespace
