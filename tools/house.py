@@ -200,19 +200,18 @@ def classes():
     return found
 
 
-def with_bases(found, name, folder):
-    """Returns the number of methods and members of a class, those of its bases included."""
+def with_bases(found, name, folder, overridden=frozenset()):
+    """Returns the number of methods and members of a class, those of its bases included. A method
+    that a derived class overrides is counted once."""
     methods, members, bases = found[name, folder]
-    overridden, count = set(methods), len(methods)
+    count = sum(m not in overridden for m in methods)
+    overridden |= set(methods)
     for base in bases:
         places = [f for n, f in found if n == base and (n, f) != (name, folder)]
         near = [f for f in places if f == folder] or places
         if len(near) == 1:
-            more, data, _ = found[base, near[0]]
-            count += sum(m not in overridden for m in more)
-            members += data
-            deeper = with_bases(found, base, near[0])
-            count, members = count + deeper[0] - len(more), members + deeper[1] - data
+            more, data = with_bases(found, base, near[0], overridden)
+            count, members = count + more, members + data
     return count, members
 
 
