@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/text/text.hpp"
+#include "publish/checksums.hpp"
 #include "publish/claim.hpp"
 #include "publish/committed.hpp"
-#include "publish/checksums.hpp"
 #include "storage/classic/header.hpp"
 #include "storage/netcdf4/index/undo.hpp"
 #include "storage/netcdf4/whole.hpp"
