@@ -90,11 +90,10 @@ namespace {
 template <class F>
 tw_status outside(tw_session session, F&& body) {
     const OwnArithmetic arithmetic;
-    const double begin = now(),
-                 others = session->telemetry.in_calls + session->telemetry.history_work;
+    SessionTelemetry& t = session->telemetry;
+    const double begin = now(), others = t.in_calls + t.history_work;
     const tw_status code = report(session, catch_errors(std::forward<F>(body)));
-    session->telemetry.history_work +=
-        now() - begin - (session->telemetry.in_calls + session->telemetry.history_work - others);
+    t.history_work += now() - begin - (t.in_calls + t.history_work - others);
     return code;
 }
 

@@ -83,20 +83,20 @@ Status settle_path(tw_session session, const std::string& path) {
         for (auto n = number_of(session->files.closing, [](const auto* f) { return f->about; });
              n > 0; --n)
             complete_oldest(session);
-    if (session->files.late.empty()) return {};
-    const auto n = number_of(session->files.late, [](const auto& late) { return late.file; });
+    std::vector<LateResult>& late = session->files.late;
+    if (late.empty()) return {};
+    const auto n = number_of(late, [](const LateResult& one) { return one.file; });
     if (n == 0) return {};
-    const auto at = session->files.late.begin() + (n - 1);
-    Status status = std::move(at->status);
-    session->files.late.erase(at);
+    Status status = std::move(late[n - 1].status);
+    late.erase(late.begin() + (n - 1));
     return status;
 }
 
 Status tell_late(tw_session session) {
-    if (session->files.late.empty()) return {};
-    Status status = about(std::move(session->files.late.front().status),
-                          OfFile{session->files.late.front().file->path});
-    session->files.late.clear();
+    std::vector<LateResult>& late = session->files.late;
+    if (late.empty()) return {};
+    Status status = about(std::move(late.front().status), OfFile{late.front().file->path});
+    late.clear();
     return status;
 }
 
