@@ -113,14 +113,17 @@ tw_status with_put(tw_file file, F&& put, const char* call = __builtin_FUNCTION(
     return guarded(file, checked, call);
 }
 
-Status put_record(tw_file_impl& file, DataMode& mode, const char* var,
-                  tw_decomposition decomposition, std::int64_t record, const tw_array& array,
-                  int flags) {
-    std::shared_ptr<const Decomposition> held;
-    if (Status s = find_decomposition(file, var, decomposition, held); !s.ok()) return s;
-    if (Status s = check_flags(file.path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-    return mode.parts().put_record(text_or_empty(var),
-                                   {held, record, array, (flags & TW_DEFERRED) != 0});
+tw_status put_record(tw_file file, const char* var, tw_decomposition decomposition,
+                     std::int64_t record, const tw_array& array, int flags,
+                     const char* call = __builtin_FUNCTION()) {
+    const auto put = [&](DataMode& mode) -> Status {
+        std::shared_ptr<const Decomposition> held;
+        if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
+        if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
+        return mode.parts().put_record(text_or_empty(var),
+                                       {held, record, array, (flags & TW_DEFERRED) != 0});
+    };
+    return with_put(file, put, call);
 }
 
 }  // namespace
@@ -218,16 +221,12 @@ tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const in
 
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,
                         int64_t record, tw_type type, const void* data, int64_t n) {
-    return with_put(file, [&](DataMode& mode) {
-        return put_record(*file, mode, var, decomposition, record, tw_dense(type, data, n), 0);
-    });
+    return put_record(file, var, decomposition, record, tw_dense(type, data, n), 0);
 }
 
 tw_status tw_put_record_array(tw_file file, const char* var, tw_decomposition decomposition,
                               int64_t record, tw_array array, int flags) {
-    return with_put(file, [&](DataMode& mode) {
-        return put_record(*file, mode, var, decomposition, record, array, flags);
-    });
+    return put_record(file, var, decomposition, record, array, flags);
 }
 
 tw_status tw_end_step(tw_file file) {
