@@ -250,11 +250,13 @@ tw_status tw_sync(tw_file file, int durable) {
 tw_status tw_close(tw_file* file) {
     if (file == nullptr || *file == nullptr) return no_handle();
     tw_file f = *file;
-    const tw_status code = guarded(f, [&]() -> Status {
+    const auto close = [&]() -> Status {
         if (f->about && !f->about->left.ok() && f->about->was_read) return {};
         Status open = check_open(*f);
         return open.ok() ? close_file(*f) : open;
-    });
+    };
+    const CallObject of{f->path().c_str(), f};  // the call belongs to no step
+    const tw_status code = guarded(f->session, of, close, "tw_close");
     if (!was_refused(code)) *file = nullptr;
     return code;
 }
