@@ -7,20 +7,11 @@
 #include <netcdf.h>
 #include <netcdf_filter.h>
 #include <netcdf_par.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks, failures, mode;
-
-#define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
-static void expect(long wanted, long got, const char* what, int line) {
-    if (wanted == got) return;
-    failures++;
-    fprintf(stderr, "mode 0x%x, rank %d of %d, line %d: %s is %ld, not %ld\n", mode, rank, ranks,
-            line, what, got, wanted);
-}
+#include "expect.h"
 
 enum { per_rank = 5 };
 static int id, dims[2], x, fixed;
@@ -134,33 +125,6 @@ static void second(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Tests a rank that reads alone what all ranks have put in calls so large that they wrote their
- * data at once. */
-static void alone_after_large(size_t puts) {
-    const size_t large = getenv("THALWEG_STAGING") == NULL ? 3 << 20 : 1 << 16;
-    double* const values = malloc(large * sizeof *values);
-    for (size_t i = 0; i < large; i++) values[i] = (double)i + rank;
-    EXPECT(0, nc_create_par("large.nc", mode, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
-    EXPECT(0, nc_def_dim(id, "t", NC_UNLIMITED, &dims[0]));
-    EXPECT(0, nc_def_dim(id, "n", large * (size_t)ranks, &dims[1]));
-    EXPECT(0, nc_def_var(id, "x", NC_DOUBLE, 2, dims, &x));
-    EXPECT(0, nc_enddef(id));
-    EXPECT(0, nc_var_par_access(id, x, NC_COLLECTIVE));
-    start[1] = large * (size_t)rank, count[0] = 1, count[1] = large;
-    for (start[0] = 0; start[0] < puts; start[0]++)
-        EXPECT(0, nc_put_vara_double(id, x, start, count, values));
-    start[0]--;
-    EXPECT(0, nc_var_par_access(id, x, NC_INDEPENDENT));
-    double got = -1;
-    start[1] += 7;
-    EXPECT(0, nc_get_var1_double(id, x, start, &got));
-    EXPECT(7 + rank, (long)got);
-    EXPECT(0, nc_close(id));
-    free(values);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) EXPECT(0, unlink("large.nc"));
-}
-
 /* Tests a rank that passes a variable that does not exist. Later calls of the ranks may differ, but
  * all of them must end. */
 static void wrong_on_one(void) {
@@ -238,13 +202,6 @@ int main(int argc, char** argv) {
         wrong_on_one();
         no_records();
         inquiries();
-    }
-    for (size_t m = 1; m < 3 && ranks <= 3; m++) {
-        mode = modes[m];
-        alone_after_large(1);
-        if (getenv("THALWEG_STAGING") == NULL) continue;
-        alone_after_large(9);
-        alone_after_large(1);
     }
     MPI_Finalize();
     return failures != 0;

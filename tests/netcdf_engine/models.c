@@ -95,43 +95,6 @@ static void fms(void) {
     C(create("fms.nc", NC_NOCLOBBER | NC_NETCDF4 | NC_MPIIO));
 }
 
-/* ROMS: a sync after each record, scalars with independent access. */
-static void roms(void) {
-    int old = 0, scalar = 0, flag = 0, now = 0;
-    C(create("roms.nc", NC_CLOBBER | NC_NETCDF4));
-    C(nc_set_fill(id, NC_NOFILL, &old));
-    define_dims();
-    C(nc_def_var(id, "ntimes", NC_INT, 0, NULL, &scalar));
-    C(nc_def_var(id, "spherical", NC_CHAR, 0, NULL, &flag));
-    C(nc_def_var(id, "ocean_time", NC_DOUBLE, 1, dims, &now));
-    C(nc_def_var(id, "h", NC_DOUBLE, 2, &dims[1], &vars[0]));
-    C(nc_def_var(id, "temp", NC_FLOAT, 3, dims, &vars[1]));
-    C(nc_enddef(id));
-    const int n = 42;
-    C(nc_put_var_int(id, scalar, &n));
-    C(nc_put_var_text(id, flag, "T"));
-    const size_t start[] = {0, (size_t)(wide * rank)}, count[] = {levels, wide};
-    double h[levels * wide];
-    for (int i = 0; i < levels * wide; i++) h[i] = 10 * rank + i;
-    C(nc_put_vara_double(id, vars[0], start, count, h));
-    C(nc_sync(id));
-    for (size_t record = 0; record < 3; record++) {
-        const double t = 3600.0 * (double)record;
-        C(nc_var_par_access(id, now, NC_COLLECTIVE));
-        C(nc_put_var1_double(id, now, &record, &t));
-        put_tile(vars[1], record, NC_COLLECTIVE);
-        C(nc_sync(id));
-        C(nc_var_par_access(id, vars[1], NC_INDEPENDENT));
-        get_tile(vars[1], record);
-        int back = 0;
-        C(nc_get_var_int(id, scalar, &back));
-        SHOW(&back, 1);
-    }
-    C(nc_get_vara_double(id, vars[0], start, count, h));
-    SHOW(h, levels * wide);
-    C(nc_close(id));
-}
-
 /* UFS: chunks, compression, quantization; asks for all of it; puts each variable once. */
 static void ufs(void) {
     C(create("ufs.nc", NC_CLOBBER | NC_NETCDF4 | 0x40000));
@@ -179,96 +142,7 @@ static void ufs(void) {
     C(nc_close(id));
 }
 
-/* XIOS: servers with blocks of different sizes, also none, in several files at a time. */
-static void xios(void) {
-    int ids[3];
-    for (int f = 0; f < 3; f++) {
-        char path[16];
-        snprintf(path, sizeof path, "xios%d.nc", f);
-        C(create(path, NC_CLOBBER | NC_NETCDF4));
-        ids[f] = id;
-        define_dims();
-        C(nc_def_var(id, "field", NC_FLOAT, 3, dims, &vars[f]));
-        C(nc_def_var(id, "time_bounds", NC_DOUBLE, 2, dims, &vars[f + 3]));
-        C(nc_put_att_double(id, vars[f], "_FillValue", NC_FLOAT, 1, (const double[]){-99}));
-        C(nc_enddef(id));
-        C(nc_var_par_access(id, vars[f], NC_COLLECTIVE));
-        C(nc_var_par_access(id, vars[f + 3], NC_COLLECTIVE));
-    }
-    for (size_t record = 0; record < 3; record++)
-        for (int f = 2; f >= 0; f--) {
-            const int mine = rank % 2 == 0;
-            const size_t start[] = {record, 0, (size_t)(wide * (mine ? rank : 0))},
-                         count[] = {mine, mine ? levels - 1 : 0, mine ? wide : 0};
-            float x[levels * wide];
-            fill(x, levels * wide, 10.0 * f + (double)record);
-            C(nc_put_vara_float(ids[f], vars[f], start, count, x));
-            const size_t bounds[] = {1, rank == 0 ? levels : 0};
-            C(nc_put_vara_double(ids[f], vars[f + 3], (const size_t[]){record, 0}, bounds,
-                                 (const double[]){1, 2, 3}));
-            if (f == 1) C(nc_sync(ids[f]));
-        }
-    size_t n = 0;
-    C(nc_inq_dimlen(ids[2], dims[0], &n));
-    SHOW(&n, 1);
-    for (int f = 0; f < 3; f++) {
-        float x[levels * wide] = {0};
-        C(nc_get_vara_float(ids[f], vars[f], (const size_t[]){1, 0, 0},
-                            (const size_t[]){1, levels, wide}, x));
-        SHOW(x, levels * wide);
-        C(nc_close(ids[f]));
-    }
-}
-
-/* Exodus: text arrays, a new variable in a later step, access switched between puts. */
-static void exodus(void) {
-    int names = 0, step = 0;
-    C(create("exodus.nc", NC_CLOBBER | NC_NETCDF4 | 0x20000 | 0x40000));
-    define_dims();
-    const int text[] = {dims[1], dims[3]};
-    C(nc_def_var(id, "names", NC_CHAR, 2, text, &names));
-    C(nc_def_var(id, "time_whole", NC_DOUBLE, 1, dims, &step));
-    C(nc_def_var(id, "connect", NC_INT, 2, &dims[1], &vars[0]));
-    C(nc_put_att_float(id, NC_GLOBAL, "api_version", NC_FLOAT, 1, (const float[]){8.25F}));
-    C(nc_enddef(id));
-    if (rank == 0) {
-        for (size_t i = 0; i < levels; i++) {
-            const size_t start[] = {i, 0}, count[] = {1, 6};
-            C(nc_put_vara_text(id, names, start, count, i == 1 ? "node_y" : "node_x"));
-            for (size_t k = 0; k < wide; k++) {
-                const int value = (int)(10 * i + k);
-                C(nc_put_var1_int(id, vars[0], (const size_t[]){i, k}, &value));
-            }
-        }
-    }
-    C(nc_sync(id));
-    for (size_t record = 0; record < 2; record++) {
-        C(nc_redef(id));
-        char name[16];
-        snprintf(name, sizeof name, "vals_%d", (int)record);
-        C(nc_def_var(id, name, NC_DOUBLE, 3, dims, &vars[1 + record]));
-        C(nc_enddef(id));
-        const double t = 0.25 * (double)record;
-        C(nc_var_par_access(id, step, NC_COLLECTIVE));
-        C(nc_put_var1_double(id, step, &record, &t));
-        for (size_t i = 0; i <= record; i++) put_tile(vars[1 + i], record, NC_COLLECTIVE);
-        C(nc_sync(id));
-        C(nc_var_par_access(id, step, NC_INDEPENDENT));
-        double back = -1;
-        C(nc_get_var1_double(id, step, &record, &back));
-        SHOW(&back, 1);
-    }
-    char back[levels * 19 + 1] = "";
-    C(nc_get_vara_text(id, names, (const size_t[]){1, 0}, (const size_t[]){1, 6}, back));
-    TEXT(back);
-    int connect[wide] = {0};
-    C(nc_get_vara_int(id, vars[0], (const size_t[]){2, 0}, (const size_t[]){1, wide}, connect));
-    SHOW(connect, wide);
-    C(nc_close(id));
-}
-
 int main(int argc, char** argv) {
-    static const struct Case cases[] = {{"wrf", wrf}, {"fms", fms},   {"roms", roms},
-                                        {"ufs", ufs}, {"xios", xios}, {"exodus", exodus}};
+    static const struct Case cases[] = {{"wrf", wrf}, {"fms", fms}, {"ufs", ufs}};
     return run_case(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -7,28 +7,10 @@
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-/* Tells if netCDF-C can take over a file that needs what the engine does not write: a netCDF-C
- * without parallel I/O cannot. */
-#ifdef SERIAL_NETCDF
-enum { can_take_over = 0 };
-#else
-enum { can_take_over = 1 };
-#endif
-
-static int rank, ranks, failures, mode;
-
-#define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
-static void expect(long wanted, long got, const char* what, int line) {
-    if (wanted == got) return;
-    failures++;
-    fprintf(stderr, "mode 0x%x, rank %d of %d, line %d: %s is %ld, not %ld\n", mode, rank, ranks,
-            line, what, got, wanted);
-}
+#include "expect.h"
 
 static int is_netcdf4(void) { return (mode & NC_NETCDF4) != 0; }
 static int is_full(void) { return mode == NC_NETCDF4; }
@@ -323,65 +305,6 @@ static void alone(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Tests records and a variable that are added to an existing file. */
-static void continuing(void) {
-    int late = 0;
-    float x[per_rank], all[64];
-    if (is_netcdf4()) return;
-    for (int i = 0; i < per_rank; i++) x[i] = (float)(10 * rank + i);
-    EXPECT(0, nc_open_par("data.nc", NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
-    EXPECT(0, nc_inq_varid(id, "w", &w));
-    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
-    section(6, (size_t)(per_rank * rank), 1, per_rank);
-    EXPECT(0, nc_put_vara_float(id, w, start, count, x));
-    EXPECT(7, length(t_dim));
-    EXPECT(0, nc_redef(id));
-    EXPECT(0, nc_def_var(id, "late", NC_DOUBLE, 1, &n_dim, &late));
-    EXPECT(0, nc_put_att_text(id, late, "units", 1, "m"));
-    EXPECT(0, nc_enddef(id));
-    section((size_t)(per_rank * rank), 0, per_rank, 1);
-    EXPECT(0, nc_put_vara_float(id, late, start, count, x));
-    EXPECT(0, nc_close(id));
-    EXPECT(0, nc_open_par("data.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
-    section(0, 0, (size_t)(per_rank * ranks), 1);
-    EXPECT(0, nc_get_vara_float(id, late, start, count, all));
-    for (int i = 0; i < per_rank * ranks; i++)
-        EXPECT(10 * (i / per_rank) + i % per_rank, (long)all[i]);
-    section(6, 0, 1, (size_t)(per_rank * ranks));
-    EXPECT(0, nc_get_vara_float(id, w, start, count, all));
-    for (int i = 0; i < per_rank * ranks; i++)
-        EXPECT(10 * (i / per_rank) + i % per_rank, (long)all[i]);
-    section(3, 0, 1, (size_t)(per_rank * ranks));
-    EXPECT(0, nc_get_vara_float(id, w, start, count, all));
-    EXPECT(200 + (3 * ranks - 2) % ranks, (long)all[0]);
-    EXPECT(0, nc_close(id));
-}
-
-/* Tests a file that needs something that the engine does not write. netCDF-C must take it over with
- * its earlier definitions. */
-static void beyond(void) {
-    int group = 0, k = 0, n = 0;
-    float x[64] = {7};
-    if (!is_full() || !can_take_over) return;
-    fresh("beyond.nc");
-    EXPECT(0, nc_put_att_text(id, v, "units", 1, "m"));
-    EXPECT(0, nc_def_grp(id, "group", &group));
-    EXPECT(0, nc_def_var(group, "inner", NC_FLOAT, 1, &n_dim, &k));
-    EXPECT(0, nc_enddef(id));
-    section(0, 0, (size_t)(per_rank * ranks), 1);
-    EXPECT(0, nc_put_vara_float(group, k, start, count, x));
-    EXPECT(0, nc_put_vara_float(id, v, start, count, x));
-    EXPECT(0, nc_close(id));
-    EXPECT(0, nc_open_par("beyond.nc", NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
-    EXPECT(0, nc_inq_grps(id, &n, NULL));
-    EXPECT(1, n);
-    EXPECT(0, nc_inq_varid(id, "v", &v));
-    EXPECT(0, nc_get_att_text(id, v, "units", (char*)x));
-    EXPECT(0, nc_get_var_float(id, v, x));
-    EXPECT(7, (long)x[0]);
-    EXPECT(0, nc_close(id));
-}
-
 int main(int argc, char** argv) {
     const int traps = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
     MPI_Init(&argc, &argv);
@@ -398,8 +321,6 @@ int main(int argc, char** argv) {
         opening();
         aborting();
         alone();
-        continuing();
-        beyond();
     }
     EXPECT(traps, fegetexcept());
     int all = failures;

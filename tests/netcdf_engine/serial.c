@@ -12,14 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int failures, mode;
-
-#define EXPECT(wanted, call) expect(wanted, call, #call, __LINE__)
-static void expect(long wanted, long got, const char* what, int line) {
-    if (wanted == got) return;
-    failures++;
-    fprintf(stderr, "mode 0x%x, line %d: %s is %ld, not %ld\n", mode, line, what, got, wanted);
-}
+#include "expect.h"
 
 enum { levels = 4, n = 1000, records = 3 };
 static int id, dims[3], time_id, x_id, fixed_id;
@@ -136,29 +129,6 @@ static void once(void) {
     EXPECT(0, nc_close(file));
     EXPECT(1, bytes("rchar:") - read < size / 10);
     EXPECT(0, unlink("once.nc"));
-}
-
-/* Tests that the rest of a variable, of which little was put, reads as the fill value after
- * nc_sync, too. */
-static void unwritten(void) {
-    enum { all = 1000000, few = 1000 };
-    static float values[few];
-    int file = 0, other = 0, dim = 0, v = 0;
-    const size_t first = 0, count = few, at = all / 2;
-    const float fill = -9;
-    float got = 0;
-    EXPECT(0, nc_create("unwritten.nc", NC_CLOBBER | mode, &file));
-    EXPECT(0, nc_def_dim(file, "x", all, &dim));
-    EXPECT(0, nc_def_var(file, "v", NC_FLOAT, 1, &dim, &v));
-    EXPECT(0, nc_put_att_float(file, v, "_FillValue", NC_FLOAT, 1, &fill));
-    EXPECT(0, nc_enddef(file));
-    EXPECT(0, nc_put_vara_float(file, v, &first, &count, values));
-    EXPECT(0, nc_sync(file));
-    EXPECT(0, nc_open("unwritten.nc", NC_NOWRITE, &other));
-    EXPECT(0, nc_get_var1_float(other, v, &at, &got));
-    EXPECT(1, got == fill);
-    EXPECT(0, nc_close(other));
-    EXPECT(0, nc_close(file));
 }
 
 /* Tests that chunks to which nothing was put take no room in the file, and read as the fill value.
@@ -323,7 +293,6 @@ int main(int argc, char** argv) {
         mode = modes[m];
         files();
         once();
-        unwritten();
         sparse();
         moved();
         coordinates();
