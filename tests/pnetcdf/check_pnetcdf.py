@@ -186,7 +186,6 @@ def check_static():
         assert "calls of it are not taken" in told.stdout, told.stdout
     compare_all("first_static", range(15, 18))
     check_rows("first_static")
-    compare("mixed", (), "first_static")
 
 
 OWN = str(Path(FOLDER) / "pnetcdf_own")
