@@ -269,26 +269,6 @@ TEST(Filters, DeflateIsAStreamOfZlib) {
     }
 }
 
-TEST(Filters, WhatDoesNotGetShorterIsCompressedAllTheSame) {
-    std::vector<char> noise(4096);
-    unsigned state = 1;
-    for (char& c : noise) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-    for (const std::int32_t id : {1, zstd_filter})
-        for (const bool shuffled : {false, true})
-            for (const std::int64_t elements : {1, 1024}) {
-                std::vector<StoredFilter> filters{{id, 1, 1}};
-                if (shuffled) filters.insert(filters.begin(), {2, 4});
-                Compressor compressor;
-                const FilteredChunk c = compressor.apply(filters, noise.data(), elements * 4);
-                EXPECT_GT(c.bytes, 4 * elements);
-                EXPECT_TRUE(Decompressor::plausible(filters, 0, c.bytes, 4 * elements));
-                std::vector<char> raw(c.data, c.data + c.bytes), back;
-                Decompressor decompressor;
-                ASSERT_EQ(decompressor.undo(filters, 0, raw, 4 * elements, back), nullptr);
-                EXPECT_EQ(std::memcmp(back.data(), noise.data(), back.size()), 0);
-            }
-}
-
 TEST(Filters, ASumOfFletcher32IsNoZeroWhereSomethingIsSummed) {
     const auto sum = [](const char* words, std::int64_t n) { return fletcher32(words, n); };
     EXPECT_EQ(sum("\0\0\0\0", 4), 0U);

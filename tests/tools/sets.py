@@ -35,6 +35,7 @@ class Tile:
         self.axes = {}
         self.time = np.arange(10.0)
         self.lengths = {}
+        self.places = {}
 
     def range(self, axis):
         return getattr(self, axis)
@@ -52,7 +53,7 @@ class Tile:
                 v = data.createVariable(axis, "f8", (axis,))
                 v[:] = self.axes.get(axis, np.arange(begin, begin + length))
                 if axis in self.divided:
-                    place = (*self.whole[axis], begin, end)
+                    place = self.places.get(axis, (*self.whole[axis], begin, end))
                     v.domain_decomposition = np.array(place, self.place_type)
             n = self.records
             data.createVariable("time", "f8", ("time",))[:n] = self.time[:n]
@@ -176,6 +177,8 @@ def inconsistent(tool: Tool):
     refuse(tool, with_last(whole={"x": (1, 7), "y": (1, NY)}), last, "'x'", "1 to 7")
     refuse(tool, with_last(whole={"x": (0, 6), "y": (1, NY)}), last, "'x'", "0 to 6")
     refuse(tool, with_last(lengths={"x": 2}), last, "'x'", "domain_decomposition")
+    for place in ((1, NX, 0, 2), (1, NX, 5, 7), (1, NX, 6, 4), (1, NX, 4), (1, NX, 4, 6, 1)):
+        refuse(tool, with_last(places={"x": place}), last, "'x'", "domain_decomposition")
     refuse(tool, with_last(place_type="f8"), last, "'y'", "domain_decomposition")
     refuse(tool, with_last(kind="f4"), last, "'T'")
     refuse(tool, with_last(dims=("time", "x", "y")), last, "'T'")
