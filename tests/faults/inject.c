@@ -12,12 +12,9 @@
  *   THALWEG_FAULT_KIND   eio | enospc | edquot | short | eintr | kill | delay:MICROSECONDS; with
  *                        "read-" before it, reads are meant, and else nothing
  *   THALWEG_FAULT_RANK   rank whose process is meant (OMPI_COMM_WORLD_RANK, PMI_RANK), or all (the
- * default) THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the
- * number of counted calls, how many went wrong, and the first that did THALWEG_FAULT_TRACE  file to
- * which every process appends a line for each such call when it is done: "BEGIN END RANK CALL
- * OFFSET BYTES FIRST PATH". Times are nanoseconds of the machine; FIRST is what is written,
- * hexadecimal, up to 8 bytes of it
- *
+ *                        default)
+ *   THALWEG_FAULT_COUNT  file to which every process appends a line at exit: its rank, the number
+ *                        of counted calls, how many went wrong, and the first that did
  *   THALWEG_RECORD       folder that receives all changes of these files, with their content, for
  *                        tests of lost power (record.c)
  *
@@ -63,7 +60,6 @@ static atomic_flag first_taken = ATOMIC_FLAG_INIT;
 static char first[PATH_MAX + 100]; /* description of the first call that failed */
 static atomic_bool written[4096];  /* nonzero for each descriptor to which the process has
                                     * written */
-static int trace_to = -1;
 
 /* ---- the requested fault ------------------------------------------------------------------- */
 
@@ -121,8 +117,6 @@ __attribute__((constructor)) static void begin(void) {
     const char* at = getenv("THALWEG_FAULT_AT");
     const char* rank = getenv("THALWEG_FAULT_RANK");
     if (rank != NULL && strcmp(rank, "all") != 0 && strcmp(rank, own_rank()) != 0) at = NULL;
-    const char* trace = getenv("THALWEG_FAULT_TRACE");
-    if (trace != NULL) trace_to = open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     thalweg_fault_arm(getenv("THALWEG_FAULT_PATH"), at, getenv("THALWEG_FAULT_KIND"));
 }
 
@@ -198,30 +192,6 @@ static int fault(const char* name, enum call call, int fd, long offset, size_t* 
     return error_of(kind);
 }
 
-static long now(void) {
-    struct timespec t;
-    if (trace_to < 0) return 0;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Writes a completed call to the trace. If `path` is null, the descriptor gives the path. */
-static void note(const char* name, int fd, const char* path, long offset, long bytes,
-                 const void* data, long begin) {
-    char own[PATH_MAX], line[PATH_MAX + 200], hex[17] = "-";
-    const int error = errno;
-    if (trace_to < 0 || !atomic_load(&armed)) return;
-    if (path == NULL ? meant(fd, own) : meant_path(path)) {
-        for (long i = 0; data != NULL && i < bytes && i < 8; ++i)
-            snprintf(hex + 2 * i, 3, "%02x", ((const unsigned char*)data)[i]);
-        const int length =
-            snprintf(line, sizeof line, "%ld %ld %s %s %ld %ld %s %s\n", begin, now(), own_rank(),
-                     name, offset, bytes, hex, path == NULL ? own : path);
-        syscall(SYS_write, trace_to, line, (size_t)length);
-    }
-    errno = error;
-}
-
 int recorded(int fd) {
     char path[PATH_MAX];
     return recording() && atomic_load(&armed) && meant(fd, path);
@@ -248,11 +218,9 @@ static void record_write(int fd, const void* data, ssize_t n, off_t offset, long
 /* ---- writes -------------------------------------------------------------------------------- */
 
 static ssize_t at_offset(const char* name, int fd, const void* data, size_t bytes, off_t offset) {
-    const long begin = now();
     FAIL_IF(fault(name, WRITE, fd, offset, &bytes));
     const long moment = record_moment();
     const ssize_t n = syscall(SYS_pwrite64, fd, data, bytes, offset);
-    note(name, fd, NULL, offset, n, data, begin);
     record_write(fd, data, n, offset, moment);
     return n;
 }
@@ -266,11 +234,10 @@ ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
 
 ssize_t write(int fd, const void* data, size_t bytes) {
     if (!atomic_load(&armed)) return syscall(SYS_write, fd, data, bytes);
-    const long begin = now(), at = lseek(fd, 0, SEEK_CUR);
+    const long at = lseek(fd, 0, SEEK_CUR);
     FAIL_IF(fault("write", WRITE, fd, at, &bytes));
     const long moment = record_moment();
     const ssize_t n = syscall(SYS_write, fd, data, bytes);
-    note("write", fd, NULL, at, n, data, begin);
     record_write(fd, data, n, at, moment);
     return n;
 }
@@ -281,7 +248,6 @@ static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int 
     for (int i = 0; i < n; ++i) total += vector[i].iov_len;
     const off_t at = offset >= 0 ? offset : lseek(fd, 0, SEEK_CUR);
     size_t bytes = total;
-    const long begin = now();
     FAIL_IF(fault(name, WRITE, fd, at, &bytes));
     struct iovec less[IOV_MAX];
     if (bytes < total && n <= IOV_MAX) {
@@ -298,7 +264,6 @@ static ssize_t pieces(const char* name, int fd, const struct iovec* vector, int 
     const long moment = record_moment();
     const ssize_t done = offset < 0 ? syscall(SYS_writev, fd, vector, n)
                                     : syscall(SYS_pwritev, fd, vector, n, offset, 0);
-    note(name, fd, NULL, at, done, NULL, begin);
     if (done > 0 && recorded(fd))
         record_change(RECORD_WRITE, moment, fd, NULL, NULL, at, vector, n, done);
     return done;
@@ -336,13 +301,11 @@ ssize_t read(int fd, void* data, size_t bytes) {
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static int cut(int fd, off_t length) {
-    const long begin = now();
     FAIL_IF(fault("ftruncate", SIZE, fd, length, NULL));
     const long moment = record_moment();
     const int result = (int)syscall(SYS_ftruncate, fd, length);
     if (result == 0 && recorded(fd))
         record_change(RECORD_LENGTH, moment, fd, NULL, NULL, length, NULL, 0, 0);
-    note("ftruncate", fd, NULL, length, 0, NULL, begin);
     return result;
 }
 int ftruncate(int fd, off_t length) { return cut(fd, length); }
@@ -351,11 +314,10 @@ int ftruncate64(int fd, off64_t length) { return cut(fd, length); }
 static int cut_path(const char* path, off_t length) {
     if (atomic_load(&armed) && !plan.reads && meant_path(path))
         FAIL_IF(error_of(count("truncate", SIZE, path, length, 0)));
-    const long begin = now(), moment = record_moment();
+    const long moment = record_moment();
     const int result = (int)syscall(SYS_truncate, path, length);
     if (result == 0 && recorded_path(path))
         record_change(RECORD_LENGTH, moment, -1, path, NULL, length, NULL, 0, 0);
-    note("truncate", -1, path, length, 0, NULL, begin);
     return result;
 }
 int truncate(const char* path, off_t length) { return cut_path(path, length); }
@@ -386,22 +348,18 @@ int posix_fallocate64(int fd, off64_t offset, off64_t length) {
 /* ---- the rest ------------------------------------------------------------------------------ */
 
 int fdatasync(int fd) {
-    const long begin = now();
     FAIL_IF(fault("fdatasync", SYNC, fd, 0, NULL));
     const long moment = record_moment();
     const int result = (int)syscall(SYS_fdatasync, fd);
-    note("fdatasync", fd, NULL, 0, 0, NULL, begin);
     if (result == 0 && recorded(fd))
         record_change(RECORD_SYNC, moment, fd, NULL, NULL, 0, NULL, 0, 0);
     return result;
 }
 
 int fsync(int fd) {
-    const long begin = now();
     FAIL_IF(fault("fsync", SYNC, fd, 0, NULL));
     const long moment = record_moment();
     const int result = (int)syscall(SYS_fsync, fd);
-    note("fsync", fd, NULL, 0, 0, NULL, begin);
     if (result == 0 && recorded(fd))
         record_change(RECORD_SYNC, moment, fd, NULL, NULL, 0, NULL, 0, 0);
     return result;
@@ -410,11 +368,10 @@ int fsync(int fd) {
 int rename(const char* from, const char* to) {
     if (atomic_load(&armed) && !plan.reads && meant_path(to))
         FAIL_IF(error_of(count("rename", RENAME, to, 0, 0)));
-    const long begin = now(), moment = record_moment();
+    const long moment = record_moment();
     const int result = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
     if (result == 0 && recorded_path(to))
         record_change(RECORD_RENAME, moment, -1, from, to, 0, NULL, 0, 0);
-    note("rename", -1, to, 0, 0, NULL, begin);
     return result;
 }
 

@@ -1,4 +1,4 @@
-// Tests promises about files that fail, about many files, and about empty files.
+// Tests promises about files that fail, that are left open, and that are empty.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -213,67 +213,6 @@ void after_a_failure() {
     arm(nullptr, nullptr, nullptr);
 }
 
-/// Tests two files that fail independently. The session must continue, and be able to write another
-/// file with the same name.
-void two_failures() {
-    arm((folder + "/bad").c_str(), "5+", "enospc");
-    with_model("", [](Model& m) {
-        const Line line(m, 700);
-        tw_file files[3] = {create(m, "bad1.nc", line), create(m, "bad2.nc", line),
-                            create(m, "good.nc", line)};
-        Outcome failed[3];
-        for (std::int64_t r = 0; r < 8; ++r)
-            for (int i = 0; i < 3; ++i) {
-                check::step("%s: step %lld of file %d", current.c_str(), static_cast<long long>(r),
-                            i);
-                put(files[i], line, i, r);
-                const Outcome told = end_step(m, files[i]);
-                if (failed[i].status == TW_OK) failed[i] = told;
-                CHECK(told.status == failed[i].status);
-                if (inline_service) CHECK(told.text == failed[i].text);
-            }
-        const char* names[3] = {"bad1.nc", "bad2.nc", ""};
-        for (int i = 0; i < 3; ++i) {
-            const Outcome told = alike(m, "tw_close", tw_close(&files[i]));
-            if (i < 2)
-                expect_error(told, "tw_close", names[i], "No space left on device");
-            else
-                CHECK(told.status == TW_OK);
-        }
-        expect_file(m, "good.nc", 2, 8, line.n);
-    });
-    arm(nullptr, nullptr, nullptr);
-    with_model("", [](Model& m) {
-        const Line line(m, 700);
-        tw_file again = create(m, "bad1.nc", line);
-        CHECK(put(again, line, 7, 0) == TW_OK);
-        CHECK(tw_end_step(again) == TW_OK);
-        CHECK(tw_close(&again) == TW_OK);
-        expect_file(m, "bad1.nc", 7, 1, line.n);
-    });
-}
-
-/// tw_finalize closes open files, and returns their errors.
-void finalize_after_failure() {
-    arm((folder + "/bad.nc").c_str(), "3+", "eio");
-    with_model("log=off", [](Model& m) {
-        const Line line(m, 1000);
-        tw_file good = create(m, "good.nc", line);
-        tw_file bad = create(m, "bad.nc", line);
-        for (std::int64_t r = 0; r < 3; ++r) {
-            put(bad, line, 1, r);
-            CHECK(put(good, line, 2, r) == TW_OK);
-            end_step(m, bad);
-            CHECK(tw_end_step(good) == TW_OK);
-        }
-        const Outcome told = alike(m, "tw_finalize", tw_finalize(&m.session));
-        CHECK_TEXT(told.status == TW_EIO, "tw_finalize gave %s", tw_strerror(told.status));
-        expect_file(m, "good.nc", 2, 3, line.n);
-        if (m.rank == 0) CHECK(!exists("bad.nc"));
-    });
-    arm(nullptr, nullptr, nullptr);
-}
-
 /// tw_finalize prints the errors on standard error, and the files are complete.
 void finalize_with_open_files() {
     with_model("log=warning", [](Model& m) {
@@ -312,42 +251,6 @@ void finalize_with_open_files() {
     });
 }
 
-/// Tests fifty files that are open at the same time. Their steps alternate, and they differ in size
-/// and number of records.
-void many_files() {
-    with_model("buffer=256KiB", [](Model& m) {
-        constexpr int number = 50;
-        std::vector<Line> lines;
-        for (int k = 0; k < 5; ++k) lines.emplace_back(m, 50 + 400 * k);
-        std::vector<tw_file> files;
-        const auto name = [](int i) { return "many" + std::to_string(i) + ".nc"; };
-        const auto line = [&](int i) -> const Line& {
-            return lines[static_cast<std::size_t>(i) % lines.size()];
-        };
-        for (int i = 0; i < number; ++i) files.push_back(create(m, name(i), line(i)));
-        for (int r = 0; r < 6; ++r) {
-            check::step("%s: step %d", current.c_str(), r);
-            // File i has up to i % 6 steps. The order of the files changes from step to step.
-            for (int k = 0; k < number; ++k) {
-                const int i = (k * 7 + r * 3) % number;
-                if (r <= i % 6) CHECK(put(files[static_cast<std::size_t>(i)], line(i), i, r) == 0);
-            }
-            for (int k = 0; k < number; ++k) {
-                const int i = (k * 11 + r * 5) % number;
-                if (r <= i % 6)
-                    CHECK_TEXT(tw_end_step(files[static_cast<std::size_t>(i)]) == TW_OK, "%s",
-                               tw_error_message(m.session));
-            }
-            if (r == 3)
-                for (int i = 0; i < number; i += 9)
-                    CHECK(tw_sync(files[static_cast<std::size_t>(i)], 0) == TW_OK);
-        }
-        for (int k = 0; k < number; ++k)
-            CHECK(tw_close(&files[static_cast<std::size_t>((k * 13) % number)]) == TW_OK);
-        for (int i = 0; i < number; ++i) expect_file(m, name(i), i, i % 6 + 1, line(i).n);
-    });
-}
-
 /// Files without definitions; files with definitions, but no data; and files with record variables,
 /// but no records.
 void empty_files() {
@@ -382,52 +285,13 @@ void empty_files() {
     });
 }
 
-/// Errors in the last calls: the sync, the close, or the rename.
-void at_the_end() {
-    for (int call = 1; call < 40; ++call) {
-        std::error_code ignored;
-        const std::string at = std::to_string(call);
-        arm((folder + "/last.nc").c_str(), at.c_str(), "eio");
-        with_model("durable=yes; log=off", [&](Model& m) {
-            const Line line(m, 500);
-            tw_file f = nullptr;
-            Outcome told = alike(m, "tw_create",
-                                 tw_create(m.session, (folder + "/last.nc").c_str(), nullptr, &f));
-            CHECK(told.status == TW_OK);
-            CHECK(tw_def_var(f, "v", TW_DOUBLE, "time x", line.handle) == TW_OK);
-            Outcome first = alike(m, "tw_enddef", tw_enddef(f));
-            for (std::int64_t r = 0; r < 2; ++r) {
-                put(f, line, call, r);
-                told = end_step(m, f);
-                if (first.status == TW_OK) first = told;
-                CHECK(told.status == first.status);
-            }
-            told = alike(m, "tw_close", tw_close(&f));
-            if (told.status == TW_OK) {
-                CHECK(first.status == TW_OK);
-                expect_file(m, "last.nc", call, 2, line.n);
-                if (m.rank == 0) std::filesystem::remove(folder + "/last.nc", ignored);
-            } else {
-                expect_error(told, "tw_close", "last.nc", "Input/output error");
-                if (m.rank == 0) CHECK(!exists("last.nc"));
-            }
-        });
-        if (check::state.rank == 0) std::filesystem::remove(folder + "/last.nc.part", ignored);
-    }
-    arm(nullptr, nullptr, nullptr);
-}
-
 struct Test {
     const char* name;
     void (*run)();
 };
 constexpr Test tests[] = {{"after_a_failure", after_a_failure},
-                          {"two_failures", two_failures},
-                          {"finalize_after_failure", finalize_after_failure},
                           {"finalize_with_open_files", finalize_with_open_files},
-                          {"many_files", many_files},
-                          {"empty_files", empty_files},
-                          {"at_the_end", at_the_end}};
+                          {"empty_files", empty_files}};
 
 }  // namespace
 

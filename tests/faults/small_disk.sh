@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# small_disk.sh PROGRAM LAUNCHER...: tests a disk that becomes full while a netCDF-4 file is
-# defined, written or closed. PROGRAM is faults_small_disk, which checks that all ranks get TW_EIO.
+# small_disk.sh PROGRAM LAUNCHER...: tests a disk that becomes full while a file is defined, written
+# or closed. PROGRAM is faults_small_disk, which checks that all ranks get TW_EIO.
 # The disk is a tmpfs; without the right to mount one the test is left out.
 set -u
 program=$1
@@ -35,6 +35,10 @@ run() {
         umount "$folder"
     done
 }
+run service=inline cdf2 4 8 12 16 64
+run service=inline "cdf5; method=direct" 4 8 12 16
+run service=background cdf2 4 8 12 16
+run "service=servers; servers=1" cdf2 4 8 12 16
 run service=inline netcdf4 4 8 16 32 48 80 256
 run service=inline "netcdf4; deflate=1" 4 12 24 40
 run service=background netcdf4 4 16 40 64

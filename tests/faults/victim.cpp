@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: victim --folder ROOT [--settings "..."] [--file-settings "..."] [--steps N] [--plan FILE]
-//               [--words TEXT] [--keep-restarts] [--look]
+// Usage: victim --folder ROOT [--settings "..."] [--steps N] [--plan FILE] [--keep-restarts]
+//               [--look]
 //
 // It writes the files of files.hpp to ROOT/runs/INDEX, and logs the results of calls in
 // ROOT/logs/INDEX: "FILE end_step|sync RECORDS FIXED...", "FILE closed RECORDS", "FILE failed
@@ -14,8 +14,7 @@
 // After every call it checks that an error is returned as promised: with the file, the rank and the
 // system's words, by collective calls on all ranks alike, and again by every later call on the
 // file, while calls on other files succeed. A harmless fault (short, eintr, delay, none) must have
-// no effect, and the files must be right (which --look checks for the run without a plan). --words:
-// errors with these words may occur anywhere.
+// no effect, and the files must be right (which --look checks for the run without a plan).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,7 +37,7 @@ namespace {
 using namespace faults;
 
 struct Options {
-    std::string root, settings, file_settings, words;
+    std::string root, settings;
     int steps = 4;
     bool keep_restarts = false, look = false;
 };
@@ -88,7 +87,6 @@ public:
                   options.settings.find("service=inline") != std::string::npos;
         if (fault_.kind == "eio") words_ = "Input/output error";
         if (fault_.kind == "enospc") words_ = "No space left on device";
-        if (!options.words.empty()) words_ = options.words;
     }
 
     void go() {
@@ -207,9 +205,7 @@ private:
     bool create(Output& o, const std::string& name, bool enddef) {
         step(o, "tw_create");
         const std::string path = folder_ + "/" + name;
-        if (!judge(o, "tw_create",
-                   tw_create(session_, path.c_str(), options_.file_settings.c_str(), &o.handle),
-                   true))
+        if (!judge(o, "tw_create", tw_create(session_, path.c_str(), nullptr, &o.handle), true))
             return false;
         for (const Field& f : o.kind->fields) {
             tw_decomposition d = decompositions_[static_cast<std::size_t>(f.spread)];
@@ -400,8 +396,6 @@ int main(int argc, char** argv) {
     Options options;
     options.root = check::option(argc, argv, "--folder", ".");
     options.settings = check::option(argc, argv, "--settings", "");
-    options.file_settings = check::option(argc, argv, "--file-settings", "");
-    options.words = check::option(argc, argv, "--words", "");
     options.steps = std::atoi(check::option(argc, argv, "--steps", "4").c_str());
     options.keep_restarts = check::has_flag(argc, argv, "--keep-restarts");
     options.look = check::has_flag(argc, argv, "--look");
