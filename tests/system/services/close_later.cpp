@@ -147,16 +147,6 @@ void the_same_path_again() {
     });
 }
 
-void finalize_completes() {
-    with_services([](Model& model) {
-        History h(model, path_of("last.nc"), slowly, 64, 64);
-        write(h, slow_records);
-        h.close();
-    });
-    CHECK(exists(path_of("last.nc")));
-    CHECK(!exists(path_of("last.nc.part")));
-}
-
 // A file that fails after tw_close, because there is a folder with its name.
 struct Failing {
     Model& model;
@@ -276,7 +266,6 @@ int main(int argc, char** argv) {
         {"a_file_a_step", a_file_a_step},
         {"bounded_memory", bounded_memory},
         {"the_same_path_again", the_same_path_again},
-        {"finalize_completes", finalize_completes},
         {"failures_are_told_once", failures_are_told_once},
         {"failures_at_the_end", failures_at_the_end},
         {"failed_writes", failed_writes},

@@ -1,5 +1,6 @@
-// Tests servers that inform each other in a tree: any number of them on small nodes, files that
-// cannot be created on one of them, errors that reach all ranks, sessions that are cancelled.
+// Tests servers that inform each other in a tree: files that cannot be created on one of them,
+// errors that reach all ranks, sessions that are cancelled. components.cpp writes files with any
+// number of servers.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -36,24 +37,21 @@ void arm(const std::string& name, int rank, int at) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// The number of servers, and the number of ranks on each node.
+/// The number of servers, which are the last ranks, and the number of ranks on each node.
 struct Shape {
     int servers = 1, node_size = 0;
-    bool last = false;  ///< the last ranks are servers
     std::string settings() const {
-        return check::text("log=off; service=servers; servers=%d%s; node_size=%d", servers,
-                           last ? ":last" : "", node_size);
+        return check::text("log=off; service=servers; servers=%d:last; node_size=%d", servers,
+                           node_size);
     }
-    /// Returns the rank of a server, if the last ranks are servers.
+    /// Returns the rank of a server.
     int rank_of(int server) const { return check::state.size - servers + server; }
 };
 
 template <class Act>
-void for_shapes(bool spread, Act&& act) {
+void for_shapes(Act&& act) {
     for (int servers = 1; servers <= 7 && servers < check::state.size; ++servers)
-        for (int node_size = 1; node_size <= 3; ++node_size)
-            for (const bool last : {true, false})
-                if (last || spread) act(Shape{servers, node_size, last});
+        for (int node_size = 1; node_size <= 3; ++node_size) act(Shape{servers, node_size});
 }
 
 /// Runs a function on the model's ranks in a session.
@@ -71,28 +69,10 @@ void with_model(const std::string& settings, Body&& body, int ends_with = TW_OK)
 
 // ---- the tests ----------------------------------------------------------------------------------
 
-void writes() {
-    for_shapes(true, [](const Shape& shape) {
-        with_model(shape.settings(), [](Model& model) {
-            History a(model, path_of("a.nc"), "method=record; piece=4KiB", 29, 17, 1);
-            History b(model, path_of("b.nc"), "method=serial", 9, 5, 2);
-            for (int r = 0; r < 6; ++r) {
-                a.step(r);
-                if (r == 2) b.put("h", -1);
-                b.step(r);
-                if (r == 3) CHECK(tw_sync(a.file, 0) == TW_OK);
-            }
-            a.put("h", -1);
-            b.close_and_look(6, true);
-            a.close_and_look(6, true);
-        });
-    });
-}
-
 /// Tests a server that cannot create the file of its tile. All ranks get the same error, which
 /// names the server, and the next file works.
 void create_fails_on_one() {
-    for_shapes(false, [](const Shape& shape) {
+    for_shapes([](const Shape& shape) {
         for (int server = 0; server < shape.servers; ++server) {
             arm("/fails.nc", shape.rank_of(server), 1);
             with_model(shape.settings(), [&](Model& model) {
@@ -152,7 +132,7 @@ void learn_next(Model& model, History& h, const char* words) {
 /// Tests errors on a server: on the first one, which counts the records, and on each one that
 /// writes a share.
 void servers_fail() {
-    for_shapes(false, [&](const Shape& shape) {
+    for_shapes([&](const Shape& shape) {
         for (const int server : {0, shape.servers - 1}) {
             arm("/bad.nc", shape.rank_of(server), 4);
             with_model(shape.settings(), [&](Model& model) {
@@ -167,7 +147,7 @@ void servers_fail() {
 
 /// Tests errors on a rank of the model, whose array has changed.
 void ranks_fail() {
-    for_shapes(false, [&](const Shape& shape) {
+    for_shapes([&](const Shape& shape) {
         const bool slowly = shape.node_size == 2 && (shape.servers % 3 == 1 || shape.servers == 2);
         for (const int who : {0, check::state.size - shape.servers - 1})
             with_model(shape.settings(), [&](Model& model) {
@@ -188,47 +168,9 @@ void ranks_fail() {
     });
 }
 
-/// Tests ranks that are ahead until their queues are full, while the others wait for them. All
-/// ranks get an error.
-void apart() {
-    const int size = check::state.size;
-    for (const auto& [servers, node_size] :
-         std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}) {
-        const Shape shape{servers, node_size, node_size != 2};
-        const int models = size - servers;
-        if (models < 2) continue;
-        // Ranks that are ahead: the last one, the first one, all but the first, all but the last.
-        for (int which = 0; which < 4; ++which)
-            with_model(shape.settings(), [&](Model& model) {
-                History h(model, path_of("apart.nc"), "queue=16KiB");
-                const int one = which % 2 == 0 ? models - 1 : 0;
-                const bool ahead = (model.rank == one) == (which < 2);
-                int steps = 0, status = TW_OK;
-                if (ahead) {
-                    for (; status == TW_OK && steps < 1000; ++steps) {
-                        status = h.try_put("T", steps);
-                        if (status == TW_OK) status = tw_end_step(h.file);
-                    }
-                    --steps;
-                } else {
-                    status = tw_sync(h.file, 0);
-                }
-                CHECK_TEXT(status == TW_EMISMATCH &&
-                               model.error().find("different calls") != std::string::npos,
-                           "%s, case %d, %d steps: %s: %s", shape.settings().c_str(), which, steps,
-                           tw_strerror(status), model.error().c_str());
-                // The others catch up.
-                int most = 0;
-                MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, model.comm);
-                for (int r = steps; r < most; ++r) h.step(r);
-                h.close_and_look(static_cast<std::size_t>(most), false);
-            });
-    }
-}
-
 /// Tests a rank that cancels the session while the others make a call. The servers must return.
 void cancelled() {
-    for_shapes(false, [](const Shape& shape) {
+    for_shapes([](const Shape& shape) {
         for (int call = 0; call < 5; ++call)
             with_model(shape.settings(), [&](Model& model) {
                 History h(model, path_of("given_up.nc"), "");
@@ -257,11 +199,9 @@ struct Test {
     const char* name;
     void (*run)();
 };
-constexpr Test tests[] = {{"writes", writes},
-                          {"create_fails_on_one", create_fails_on_one},
+constexpr Test tests[] = {{"create_fails_on_one", create_fails_on_one},
                           {"servers_fail", servers_fail},
                           {"ranks_fail", ranks_fail},
-                          {"apart", apart},
                           {"cancelled", cancelled}};
 
 }  // namespace

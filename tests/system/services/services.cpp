@@ -167,7 +167,6 @@ int main(int argc, char** argv) {
         {"slow_disk", services::slow_disk},
         {"sync_with_slow_disk", services::sync_with_slow_disk},
         {"syncs_within_a_step", services::syncs_within_a_step},
-        {"misfits", services::misfits},
         {"finalize_with_open_files", services::finalize_with_open_files},
         {"summary_meanwhile", services::summary_meanwhile},
         {"close_that_fails", services::close_that_fails},

@@ -71,7 +71,6 @@ void slow_disk();
 void sync_with_slow_disk();
 void syncs_within_a_step();
 // In services_failures.cpp:
-void misfits();
 void finalize_with_open_files();
 void summary_meanwhile();
 void close_that_fails();

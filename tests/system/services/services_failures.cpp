@@ -11,47 +11,6 @@
 
 namespace services {
 
-// Tests a value that does not fit on one rank: this rank gets the error at once; all ranks get it
-// at the next collective call.
-void misfits() {
-    with_services([](Model& model, const std::string& settings) {
-        for (const std::string queue : {"auto", "4KiB"}) {
-            const std::int64_t n = 40 * model.size;
-            const std::int64_t start = 40 * model.rank, count = 40;
-            tw_decomposition d = nullptr;
-            CHECK(tw_decompose(model.session, "x", 1, &n, &start, &count, &d) == TW_OK);
-            tw_file f = nullptr;
-            CHECK(tw_create(model.session, path_of("misfits.nc").c_str(),
-                            (settings + "; queue=" + queue).c_str(), &f) == TW_OK);
-            CHECK(tw_def_var(f, "A", TW_SHORT, "time x", d) == TW_OK);
-            CHECK(tw_enddef(f) == TW_OK);
-            const int who = model.size / 2;
-            std::vector<int> data(40, 5);
-            if (model.rank == who) data[3] = 100000;
-            for (int r = 0; r < 3; ++r) {
-                const int put = tw_put(f, "A", TW_INT, data.data(), count);
-                const int step = tw_end_step(f);
-                const bool mine = model.rank == who;
-                CHECK_TEXT(put == TW_OK || (mine && put == TW_ERANGE), "put: %s", tw_strerror(put));
-                CHECK_TEXT(step == TW_OK || (mine && step == TW_ERANGE), "step: %s",
-                           tw_strerror(step));
-                CHECK(!mine || put == TW_ERANGE || step == TW_ERANGE);
-                if (r == 1) {
-                    const int sync = tw_sync(f, 0);
-                    CHECK_TEXT(sync == TW_ERANGE, "sync: %s", tw_strerror(sync));
-                    CHECK_TEXT(model.error().find("'A'") != std::string::npos, "%s",
-                               model.error().c_str());
-                    // The error is returned only once.
-                    CHECK(tw_sync(f, 0) == TW_OK);
-                }
-            }
-            CHECK(tw_close(&f) == TW_ERANGE);
-            // The file is complete in spite of the error.
-            CHECK_TEXT(::access(path_of("misfits.nc").c_str(), R_OK) == 0, "no file");
-        }
-    });
-}
-
 void finalize_with_open_files() {
     for (const Service& s : all_services()) {
         std::vector<std::unique_ptr<History>> files;
@@ -106,33 +65,34 @@ void close_that_fails() {
     });
 }
 
-// Tests a rank that is ahead until its queue is full, while the others are in a collective call.
+// Tests ranks that are ahead until their queues are full, while the others are in a collective
+// call.
 void apart() {
     with_services([](Model& model, const std::string& settings) {
-        if (model.size == 1) return;
-        History h(model, path_of("apart.nc"), settings + "; queue=16KiB");
-        const int ahead = model.size - 1;
-        int steps = 0;
-        if (model.rank == ahead) {
-            int status = TW_OK;
-            for (; status == TW_OK && steps < 1000; ++steps) {
-                status = h.try_put("T", steps);
-                if (status == TW_OK) status = tw_end_step(h.file);
+        // Ranks that are ahead: the last one, the first one, all but the last, all but the first.
+        for (int which = 0; which < (model.size == 1 ? 0 : 4); ++which) {
+            History h(model, path_of("apart.nc"), settings + "; queue=16KiB");
+            const int one = which % 2 == 0 ? model.size - 1 : 0;
+            int steps = 0, status = TW_OK;
+            if ((model.rank == one) == (which < 2)) {
+                for (; status == TW_OK && steps < 1000; ++steps) {
+                    status = h.try_put("T", steps);
+                    if (status == TW_OK) status = tw_end_step(h.file);
+                }
+                --steps;
+            } else {
+                status = tw_sync(h.file, 0);
             }
-            --steps;
-            CHECK_TEXT(status == TW_EMISMATCH, "step %d: %s", steps, tw_strerror(status));
-        } else {
-            const int status = tw_sync(h.file, 0);
-            CHECK_TEXT(status == TW_EMISMATCH, "%s", tw_strerror(status));
+            CHECK_TEXT(status == TW_EMISMATCH &&
+                           model.error().find("different calls") != std::string::npos,
+                       "case %d, step %d: %s: %s", which, steps, tw_strerror(status),
+                       model.error().c_str());
+            // The others catch up.
+            int most = 0;
+            MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, model.comm);
+            for (int r = steps; r < most; ++r) h.step(r);
+            h.close_and_look(static_cast<std::size_t>(most), false);
         }
-        CHECK_TEXT(model.error().find("different calls") != std::string::npos, "%s",
-                   model.error().c_str());
-        // The others catch up.
-        MPI_Bcast(&steps, 1, MPI_INT, ahead, model.comm);
-        if (model.rank != ahead)
-            for (int r = 0; r < steps; ++r) h.step(r);
-        h.step(steps);
-        h.close_and_look(static_cast<std::size_t>(steps) + 1, false);
     });
 }
 
