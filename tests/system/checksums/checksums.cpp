@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +25,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "support/content.hpp"
 #include "system/calls.hpp"
 
 namespace {
@@ -37,11 +37,6 @@ constexpr std::int64_t nz = 3, ny = 97, nx = 211;
 
 std::int64_t rank() { return check::state.rank; }
 std::int64_t ranks() { return check::state.size; }
-
-std::string contents(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// A file that all ranks write together. T and s have records, h has none.
 struct Writer {
@@ -141,7 +136,7 @@ std::string sum_of(const std::string& bytes) {
 void look(const std::string& path, const std::string& title, std::size_t unsummed = 0) {
     MPI_Barrier(check::state.comm);
     if (rank() != 0) return;
-    const std::string sums = contents(path + ".sums");
+    const std::string sums = content_of(path + ".sums");
     CHECK_TEXT(sums.size() > 32 && sums.starts_with("TWSUMS1\n"), "%s: %zu", title.c_str(),
                sums.size());
     std::uint64_t header = 0;
@@ -197,7 +192,7 @@ void all_ways(const std::string& folder) {
         write(path, "checksums=yes; " + way);
         look(path, way);
         if (rank() == 0) {
-            const std::string sums = contents(path + ".sums");
+            const std::string sums = content_of(path + ".sums");
             if (first.empty()) first = sums;
             CHECK_TEXT(sums == first, "%s", way.c_str());
             CHECK(!fs::exists(path + ".part.sums"));

@@ -21,14 +21,14 @@ SERVICES = ("service=inline", "service=background")
 PAUSE = 10  # milliseconds that a step takes
 
 
-def start(launcher: list[str], ranks: int, program: str, folder: Path, service: str):
+def start(launcher: list[str], ranks: int, program: str, folder: Path, service: str, lists: int):
     scratch = folder.parent / "mpi"
     scratch.mkdir(exist_ok=True)
     # Open MPI leaves files of killed processes in this folder, too.
     environment = dict(os.environ, TMPDIR=str(scratch))
     for name in ("btl_vader_backing_directory", "osc_sm_backing_directory", "orte_tmpdir_base"):
         environment[f"OMPI_MCA_{name}"] = str(scratch)
-    command = [*launcher, str(ranks), program, str(folder), service, str(PAUSE)]
+    command = [*launcher, str(ranks), program, str(folder), service, str(PAUSE), str(lists)]
     return subprocess.Popen(
         command,
         env=environment,
@@ -66,7 +66,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         whole = Path(root, "whole")
         whole.mkdir()
-        job = start(launcher, 2, program, whole, SERVICES[0])
+        job = start(launcher, 2, program, whole, SERVICES[0], 0)
         said = job.communicate(timeout=120)[0]
         assert job.returncode == 0, said
         right = files(whole)
@@ -75,7 +75,8 @@ def main() -> None:
             folder.mkdir()
             service = choose.choice(SERVICES)
             while True:
-                job = start(launcher, choose.randint(1, 4), program, folder, service)
+                lists = choose.randint(0, 1)
+                job = start(launcher, choose.randint(1, 4), program, folder, service, lists)
                 try:
                     said = job.communicate(timeout=choose.uniform(0.1, 2.5))[0]
                     assert job.returncode == 0, f"{service}: the run failed:\n{said}"

@@ -103,7 +103,8 @@ void one_step(const Wrong& wrong, const char* settings, bool first, bool weight)
         rank == size - 1 ? wrong.act(f, day) : send_both(f, day);
         const int code = tw_history_end_step(f.history);
         if (wrong.code != TW_OK)
-            calls::refused(__FILE__, __LINE__, code, wrong.code, wrong.text);
+            calls::judge_all(__FILE__, __LINE__, "tw_history_end_step", code, wrong.code,
+                             wrong.text);
         else
             CHECK(code == TW_OK);
         // The next step is longer for a rank that has not taken this one, and may be lost, too.

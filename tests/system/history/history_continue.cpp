@@ -139,6 +139,9 @@ void changed_definitions() {
     if (size > 1) changed(level(0), level(1), same, "'field.T'");
     changed(s, s, "missing=varying; missing_value=-8", "'field.T'");
     changed(s, s + "[stream.field.T]\nfill = -5\n", same, "'field.T'");
+    changed(s, s + "op = \"max\"\n", same, "stream 's': 'field.T'");
+    changed(s, stream_of("s", "s.nc", "every = \"2 days\"\nfields = [\"T\"]\n"), same,
+            "'every' was '10 days'");
     changed("[history]\ntime_units = \"hours since START\"\n" + s, s, same, "'time_units'");
     changed("[history]\nsamples = \"begin\"\nweights = \"count\"\n" + s,
             "[history]\nweights = \"count\"\n" + s, same, "'samples'");

@@ -175,54 +175,6 @@ void not_alike() {
     CHECK(file.values == std::vector<double>(size, 5) && file.time == std::vector<double>{2.5});
 }
 
-void weights() {
-    Fields g(
-        "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\"]\nweight = \"U\"\n"
-        "path = \"weights.nc\"\n");
-    OK(tw_history_ready(g.history));
-    OK(g.time(1));
-    CHECK(Fields::send(g.t) == TW_ESTATE);
-    CHECK(calls::text().find("'U'") != std::string::npos);
-    OK(Fields::send(g.u, 0.5));
-    OK(Fields::send(g.t, 4));
-    OK(tw_history_end_step(g.history));
-    OK(tw_history_close(&g.history));
-    CHECK(Contents("weights.nc").values == std::vector<double>(size, 4));
-}
-
-void changed_definition() {
-    tw_restart restart = nullptr;
-    OK(tw_restart_new(session, nullptr, &restart));
-    {
-        Fields f(daily);
-        OK(tw_history_ready(f.history));
-        OK(f.time(0.5));
-        OK(Fields::send(f.t));
-        OK(tw_history_end_step(f.history));
-        OK(tw_history_save(f.history, restart));
-        OK(tw_restart_write(restart, "restart.nc"));
-        REFUSED(tw_history_load(f.history, nullptr), TW_ESTATE, "");
-    }
-    OK(tw_restart_free(&restart));
-    OK(tw_restart_new(session, nullptr, &restart));
-    tw_file file = nullptr;
-    OK(tw_restart_read(restart, "restart.nc", &file));
-    {
-        Fields f(daily + "op = \"max\"\n");
-        OK(tw_history_ready(f.history));
-        REFUSED(tw_history_load(f.history, file), TW_EDIFFERENT, "stream 's': 'field.T'");
-    }
-    {
-        Fields f(
-            "[[stream]]\nname = \"s\"\nevery = \"2 days\"\nfields = [\"T\", \"U\"]\npath = "
-            "\"errors.nc\"\n");
-        OK(tw_history_ready(f.history));
-        REFUSED(tw_history_load(f.history, file), TW_EDIFFERENT, "'every' was '1 day'");
-    }
-    OK(tw_close(&file));
-    OK(tw_restart_free(&restart));
-}
-
 void silent_steps() {
     Fields f(daily);
     OK(tw_history_ready(f.history));
@@ -269,8 +221,6 @@ int main(int argc, char** argv) {
     stepping();
     out_of_range();
     not_alike();
-    weights();
-    changed_definition();
     silent_steps();
     failed_writes();
     OK(tw_finalize(&session));

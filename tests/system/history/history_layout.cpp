@@ -1,5 +1,6 @@
 // Tests that elements reach their places in files: boxes with halos, padded boxes sent one by one,
-// lists with holes, any strides, regions across the seam and levels, against plain arrays.
+// any strides, regions across the seam and levels, against plain arrays. history_points.cpp has
+// lists and dense boxes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
@@ -147,9 +148,9 @@ void level_twice() {
     OK(tw_history_close(&history));
 }
 
-/// Tests one box per rank, with a halo and in the order x z y. It is sent dense, or as a section of
-/// a larger array.
-void boxes(bool strided) {
+/// Tests one box per rank, with a halo and in the order x z y, which is a section of a larger
+/// array.
+void boxes() {
     const std::string folder = fresh_folder();
     const std::int64_t shape[3] = {nx, nz, ny}, start[3] = {0, 0, 2 * rank}, count[3] = {nx, nz, 2};
     const std::int64_t low[3] = {1, 0, 2}, high[3] = {0, 1, 1};
@@ -159,7 +160,7 @@ void boxes(bool strided) {
     layout.check_memory();
     run(layout, [&](int step) {
         const std::int64_t extent[3] = {nx + 1, nz + 1, 5};
-        const std::int64_t apart = strided ? 2 : 1;
+        constexpr std::int64_t apart = 2;
         std::vector<double> all(extent[0] * extent[1] * extent[2] * apart, 1e300);
         for (std::int64_t x = 0; x < nx; ++x)
             for (std::int64_t z = 0; z < nz; ++z)
@@ -167,11 +168,8 @@ void boxes(bool strided) {
                     all[(((x + 1) * (nz + 1) + z) * 5 + y + 2) * apart] =
                         value_of(step, z, 2 * rank + y, x);
         const std::int64_t stride[3] = {8 * apart * 5 * (nz + 1), 8 * apart * 5, 8 * apart};
-        if (strided)
-            OK(tw_send_array(layout.field, tw_strided(TW_DOUBLE, all.data(), 3, extent, stride),
-                             nullptr));
-        else
-            OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
+        OK(tw_send_array(layout.field, tw_strided(TW_DOUBLE, all.data(), 3, extent, stride),
+                         nullptr));
     });
     layout.end(folder);
 }
@@ -209,30 +207,6 @@ void blocks(bool together) {
     layout.end(folder);
 }
 
-/// Tests columns in any order, with holes, on all ranks except one.
-void lists() {
-    const std::string folder = fresh_folder();
-    const std::int64_t shape[3] = {nz, ny, nx};
-    std::vector<std::int64_t> mine;
-    const int holders = std::max(size - 1, 1);
-    for (std::int64_t i = ny * nx - 1; i >= 0 && rank < holders; --i) {
-        if (i * 7 % ny % holders == rank) mine.push_back(i);
-        if (i % 50 == 0) mine.push_back(-1);
-    }
-    tw_decomposition d = nullptr;
-    OK(tw_decompose_list(session, "z y x", shape, "y x", std::ssize(mine), mine.data(),
-                         TW_LIST_UNIQUE, &d));
-    Layout layout(folder, d, "z y x");
-    run(layout, [&](int step) {
-        std::vector<double> all;
-        for (std::int64_t z = 0; z < nz; ++z)
-            for (const std::int64_t i : mine)
-                all.push_back(i < 0 ? 1e300 : value_of(step, z, i / nx, i % nx));
-        if (rank < holders) OK(tw_send(layout.field, TW_DOUBLE, all.data(), std::ssize(all)));
-    });
-    layout.end(folder);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -242,9 +216,8 @@ int main(int argc, char** argv) {
     ny = 2 * size;
     CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
     level_twice();
-    for (const bool strided : {false, true}) boxes(strided);
+    boxes();
     for (const bool together : {false, true}) blocks(together);
-    lists();
     OK(tw_finalize(&session));
     return check::verdict("history_layout");
 }

@@ -6,9 +6,9 @@
 #include <mpi.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "history.hpp"
+#include "support/content.hpp"
 
 using calls::session;
 using namespace histories;
@@ -294,16 +294,11 @@ void run(Setup setup, int ranks, std::int64_t restart) {
     }
 }
 
-std::string bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void compare(const std::string& right, const std::string& other,
              const std::vector<std::string>& names) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (const std::string& name : names) {
-        const std::string a = bytes_of(right + name), b = bytes_of(other + name);
+        const std::string a = content_of(right + name), b = content_of(other + name);
         CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name.c_str(),
                    right.c_str());
     }

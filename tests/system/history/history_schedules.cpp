@@ -67,11 +67,7 @@ public:
         OK(tw_history_end_step(history_));
     }
     void restart(const std::string& path) {
-        tw_restart restart = nullptr;
-        OK(tw_restart_new(session, nullptr, &restart));
-        OK(tw_history_save(history_, restart));
-        OK(tw_restart_write(restart, path.c_str()));
-        OK(tw_restart_free(&restart));
+        histories::save(history_, path);
         OK(tw_history_close(&history_));
         open();
         tw_file file = nullptr;

@@ -45,37 +45,6 @@ void two_records_in_a_step() {
     expect(path, {1, 7});
 }
 
-/// Tests a field that is never sent, or not in all windows, beside one that is: its values are the
-/// fill value. A part of the run is a restart in a window.
-void fields_that_are_not_sent() {
-    const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
-    std::string config;
-    for (const std::string keys : {"mean", "max", "instant", "std", "sum"})
-        config += stream_of(keys, folder + "/" + keys + ".nc",
-                            "every = \"1 day\"\nfields = [\"T\", \"U\"]\nop = \"" + keys + "\"\n" +
-                                (keys == "instant" ? "" : "at_close = \"write\"\n"));
-    for (const int first : {1, 10}) {
-        Fields f(config);
-        OK(tw_history_ready(f.history));
-        if (first > 1) OK(f.load(restart));
-        for (int quarter = first; quarter <= (first == 1 ? 9 : 13); ++quarter) {
-            OK(f.time(quarter / 4.));
-            OK(Fields::send(f.t, 7));
-            if (quarter > 8 && quarter < 12) OK(Fields::send(f.u, 5));
-            OK(tw_history_end_step(f.history));
-        }
-        if (first == 1) f.save(restart);
-    }
-    for (const char* op : {"mean", "max"}) {
-        expect(folder + "/" + op + ".nc", {7, 7, 7, 7});
-        expect(folder + "/" + op + ".nc", {filled, filled, 5, filled}, "U");
-    }
-    expect(folder + "/std.nc", {filled, filled, 0, filled}, "U");
-    expect(folder + "/sum.nc", {filled, filled, 15, filled}, "U");
-    expect(folder + "/instant.nc", {7, 7, 7});
-    expect(folder + "/instant.nc", {filled, filled, filled}, "U");
-}
-
 /// Tests a field without time that is not sent in the first step.
 void field_without_time_that_is_not_sent() {
     const std::string path = fresh_folder() + "/s.nc";
@@ -273,22 +242,6 @@ void names_in_a_file() {
     refuse("", "a/b", "'a/b' is not a valid netCDF name");
 }
 
-/// Tests that a weight of the model does not change the length for which the next sample counts.
-void own_weights() {
-    const std::string path = fresh_folder() + "/s.nc";
-    {
-        Fields f(stream_of("s", path, "every = \"4 hours\"\nfields = [\"T\"]\n"));
-        OK(tw_history_ready(f.history));
-        for (int i = 1; i <= 4; ++i) {
-            const double value = 10 * i, twice = 2;
-            OK(f.time(i * hour));
-            OK(tw_send_array(f.t, tw_dense(TW_DOUBLE, &value, 1), i == 1 ? &twice : nullptr));
-            OK(tw_history_end_step(f.history));
-        }
-    }
-    expect(path, {(2 * 10 + 20 + 30 + 40) / 5.});
-}
-
 /// Elements without a result get a fill value, and the file names it.
 void fill_without_missing_values() {
     const std::string path = fresh_folder() + "/s.nc";
@@ -340,7 +293,6 @@ int main(int argc, char** argv) {
     size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     two_records_in_a_step();
-    fields_that_are_not_sent();
     field_without_time_that_is_not_sent();
     boxes_over_boundaries();
     filter_without_a_sample();
@@ -351,7 +303,6 @@ int main(int argc, char** argv) {
     settings_of_a_variable();
     fill_without_missing_values();
     names_in_a_file();
-    own_weights();
     time_in_the_summary();
     OK(tw_finalize(&session));
     return check::verdict("history_steps");

@@ -1,5 +1,6 @@
 // Runs the model of restarts, which check_kills.py kills, from the newest of its restarts to the
-// end. Arguments: folder, settings, milliseconds that a step takes.
+// end. Arguments: folder, settings, milliseconds that a step takes, and 1 to hold lists of columns
+// with few open files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
@@ -29,11 +30,11 @@ int newest(const std::string& folder) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    if (argc != 4) return 2;
+    if (argc != 5) return 2;
     const std::string folder = argv[1];
     const int pause = std::stoi(argv[3]);
     const int done = newest(folder);
-    Runner run({folder, MPI_COMM_WORLD, argv[2], false});
+    Runner run({folder, MPI_COMM_WORLD, argv[2], argv[4][0] == '1'});
     if (done > 0) run.load(restart_of(folder, done));
     for (int n = done + 1; n <= steps; ++n) {
         run.step(n);

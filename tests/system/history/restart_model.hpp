@@ -154,11 +154,6 @@ public:
         OK(tw_restart_free(&restart_));
         OK(tw_finalize(&session));
     }
-    /// Abandons the session, as if the run had been killed.
-    void leave() {
-        MPI_Barrier(run_.comm);
-        CHECK(tw_abandon(&session) == TW_OK);
-    }
 
 private:
     Run run_;
