@@ -304,7 +304,8 @@ tw_status declare(tw_session session, const std::vector<std::string>& names, con
     const auto named = [&](std::size_t first, std::size_t count) {
         std::string list;
         for (std::size_t d = first; d < first + count; ++d)
-            list += (list.empty() ? "" : " ") + names[static_cast<std::size_t>(x.dims[d])];
+            list += (list.empty() ? "" : " ") +
+                    (x.unnamed ? "*" : names[static_cast<std::size_t>(x.dims[d])]);
         return list;
     };
     const std::string all = named(0, x.dims.size());

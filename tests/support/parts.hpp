@@ -28,7 +28,8 @@ struct Decomposition {
     // -1 is a hole. Each other index is a box. If listed is 0, there are no lists.
     std::size_t first = 0, listed = 0;
     std::vector<std::vector<std::int64_t>> lists;
-    bool shared = false;  // several ranks have an index, so this is only for reading
+    bool shared = false;   // several ranks have an index, so this is only for reading
+    bool unnamed = false;  // the dimensions are told by their positions
     bool with_halo = false;
     std::vector<std::vector<std::int64_t>> low, high;  // halo on each rank
     std::vector<std::int64_t> padded;                  // extents that all boxes share; may be empty

@@ -1,10 +1,12 @@
-// Macros for calls of one session. Each is a named step, and succeeds or is refused on all ranks
-// alike.
+// Macros for calls of one session. Each is a named step, which succeeds or is refused, on this rank
+// or on all ranks alike.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_CALLS_HPP
 #define THALWEG_TESTS_SYSTEM_CALLS_HPP
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -17,26 +19,57 @@ inline tw_session session = nullptr;
 
 inline std::string text() { return tw_error_message(session); }
 
-// Checks the code of an error on every rank, and words in its text, which must be the same on every
-// rank.
-inline void refused(const char* file, int line, int status, int code, const std::string& words) {
-    const std::string said = text();
-    const std::vector<std::string> all = check::gather(said);
-    check::state.checks += 2;
-    if (status != code || said.find(words) == std::string::npos)
+/// Codes of which one is accepted.
+struct Codes : std::vector<int> {
+    Codes(int code) : std::vector<int>{code} {}  // NOLINT: one code is a list of one
+    Codes(std::initializer_list<int> codes) : std::vector<int>(codes) {}
+};
+
+/// Words that the text of an error contains.
+struct Words : std::vector<std::string> {
+    using std::vector<std::string>::vector;
+    Words(const char* word)
+        : std::vector<std::string>{word} {}  // NOLINT: one word is a list of one
+    Words(const std::string& word) : std::vector<std::string>{word} {}  // NOLINT: see above
+};
+
+/// Checks the status of this rank's call, and words in the text of its error.
+inline void judge(const char* file, int line, const char* call, int status, const Codes& accepted,
+                  const Words& words) {
+    const std::string said = status == TW_OK ? std::string() : text();
+    ++check::state.checks;
+    if (std::find(accepted.begin(), accepted.end(), status) == accepted.end())
+        return check::fail(file, line,
+                           check::text("%s gave %s (%s), not %s", call, tw_strerror(status),
+                                       said.c_str(), tw_strerror(accepted.front())));
+    for (const std::string& word : words) {
+        ++check::state.checks;
+        if (status != TW_OK && said.find(word) == std::string::npos)
+            check::fail(
+                file, line,
+                check::text("%s: the text lacks \"%s\": %s", call, word.c_str(), said.c_str()));
+    }
+}
+
+/// Checks a collective call: code and text must be the same on all ranks, too.
+inline void judge_all(const char* file, int line, const char* call, int status,
+                      const Codes& accepted, const Words& words) {
+    const std::string said = status == TW_OK ? std::string() : text();
+    const std::vector<std::string> all = check::gather(std::to_string(status) + ": " + said);
+    const std::string& mine = all[static_cast<std::size_t>(check::state.rank)];
+    ++check::state.checks;
+    if (mine != all[0])
         check::fail(
             file, line,
-            check::text("%d: %s; expected %d: %s", status, said.c_str(), code, words.c_str()));
-    if (all[0] != said)
-        check::fail(file, line,
-                    check::text("rank 0 says %s, this one %s", all[0].c_str(), said.c_str()));
+            check::text("%s: rank 0 has %s, this one %s", call, all[0].c_str(), mine.c_str()));
+    judge(file, line, call, status, accepted, words);
 }
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
         check::step("%s", #call);                                                                  \
-        const int status = call;                                                                   \
-        CHECK_TEXT(status == TW_OK, "%d: %s", status, calls::text().c_str());                      \
+        const int status_of_call = call;                                                           \
+        CHECK_TEXT(status_of_call == TW_OK, "%d: %s", status_of_call, calls::text().c_str());      \
     } while (false)
 
 // Calls act() on the model's ranks of a session, which test together meanwhile.
@@ -57,10 +90,20 @@ void in_session(const std::string& settings, Act&& act) {
 
 }  // namespace calls
 
-#define REFUSED(call, code, words)                                                                 \
+// A call that is judged on this rank only, and one that is judged on all ranks alike. The call
+// comes last, because it may contain commas.
+#define HERE(accepted, words, ...)                                                                 \
     do {                                                                                           \
-        check::step("%s", #call);                                                                  \
-        calls::refused(__FILE__, __LINE__, call, code, words);                                     \
+        check::step("%s", #__VA_ARGS__);                                                           \
+        calls::judge(__FILE__, __LINE__, #__VA_ARGS__, __VA_ARGS__, accepted, words);              \
     } while (false)
+#define ALL(accepted, words, ...)                                                                  \
+    do {                                                                                           \
+        check::step("%s", #__VA_ARGS__);                                                           \
+        calls::judge_all(__FILE__, __LINE__, #__VA_ARGS__, __VA_ARGS__, accepted, words);          \
+    } while (false)
+#define REFUSED(call, code, words) ALL(code, words, call)
+#define WORDS(...) (calls::Words{__VA_ARGS__})
+#define CODES(...) (calls::Codes{__VA_ARGS__})
 
 #endif

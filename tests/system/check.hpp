@@ -33,6 +33,7 @@ struct State {
     long checks = 0;
     long failures = 0;
     unsigned limit = 60;                       // time limit of each step in seconds
+    std::string test;                          // name that steps begin with
     char step[800] = "before the first step";  // fixed memory, because a signal handler reads it
 };
 
@@ -104,7 +105,8 @@ inline void on_alarm(int) {
     va_start(args, form);
     const std::string name = format(form, args);
     va_end(args);
-    std::snprintf(state.step, sizeof state.step, "%s", name.c_str());
+    std::snprintf(state.step, sizeof state.step, "%s%s%s", state.test.c_str(),
+                  state.test.empty() ? "" : ": ", name.c_str());
     ::alarm(state.limit);
 }
 

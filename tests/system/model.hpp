@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "check.hpp"
+#include "calls.hpp"
 #include "look.hpp"
 #include "thalweg/thalweg.h"
 
@@ -39,6 +39,7 @@ struct Model {
         }
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
+        calls::session = session;
     }
     explicit operator bool() const { return comm != MPI_COMM_NULL; }
     std::string error() const { return tw_error_message(session); }

@@ -81,31 +81,86 @@ inline void refuse_others(const std::string& format, const std::string& other,
     CHECK(tw_close(&file) == TW_ESETTING);
 }
 
+inline void check_nc(int code, int source_line) {
+    CHECK_TEXT(code == NC_NOERR, "line %d: %s", source_line, nc_strerror(code));
+}
+#define NC(call) check_nc(call, __LINE__)
+
+inline int number_of(int id, const char* variable) {
+    int v = -1;
+    NC(nc_inq_varid(id, variable, &v));
+    return v;
+}
+
+/// Calls look(id) with the file, which netCDF-C has opened on rank 0.
+template <class Look>
+void inside(Look&& look) {
+    on_rank_0([&] {
+        int id = 0;
+        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+        look(id);
+        NC(nc_close(id));
+    });
+}
+
+inline std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
+
+/// Returns a record of T.
+inline std::vector<float> record_of(int id, std::size_t record) {
+    std::vector<float> found(length());
+    const std::size_t start[2] = {record, 0}, count[2] = {1, length()};
+    NC(nc_get_vara_float(id, number_of(id, "T"), start, count, found.data()));
+    return found;
+}
+
+/// Makes the same file as make(), by netCDF-C. `more` is called twice: with `put` false it defines
+/// further objects, with `put` true it puts their data.
+template <class More>
+void make_by_netcdf(More&& more, int mode = NC_NETCDF4, std::size_t pad = 0,
+                    std::size_t align = 4) {
+    on_rank_0([&] {
+        int id = 0, dims[2] = {}, t = 0, h = 0;
+        NC(nc_create(path.c_str(), NC_CLOBBER | mode, &id));
+        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
+        NC(nc_def_dim(id, "x", length(), &dims[1]));
+        NC(nc_def_var(id, "T", NC_FLOAT, 2, dims, &t));
+        NC(nc_def_var(id, "h", NC_FLOAT, 1, &dims[1], &h));
+        more(id, t, h, false);
+        NC(nc__enddef(id, pad, align, 0, align));
+        std::vector<float> values(length());
+        for (const int r : {0, 1, 2, 9}) {
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = value(r, static_cast<std::int64_t>(i));
+            const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length()};
+            NC(r == 9 ? nc_put_var_float(id, h, values.data())
+                      : nc_put_vara_float(id, t, start, count, values.data()));
+        }
+        more(id, t, h, true);
+        NC(nc_close(id));
+    });
+}
+
 /// Compares the file, as read by serial netCDF, with expected values.
 /// @param records  for each record of T, the step whose values it must have
 /// @param h        step whose values the fixed-size variable h must have
 /// @return a description of the first difference; "" if there is none
 inline std::string look(const std::vector<int>& records, int h) {
-    int id = 0, t = 0, hid = 0, dim = 0;
+    int id = 0, dim = 0;
     if (const int code = nc_open(path.c_str(), NC_NOWRITE, &id); code != NC_NOERR)
         return nc_strerror(code);
     std::size_t n = 0;
-    nc_inq_varid(id, "T", &t);
-    nc_inq_varid(id, "h", &hid);
     nc_inq_unlimdim(id, &dim);
     nc_inq_dimlen(id, dim, &n);
     std::string wrong;
     if (n != records.size()) wrong = check::text("%zu records, not %zu", n, records.size());
-    const auto length = static_cast<std::size_t>(2 * ranks());
-    std::vector<float> got(length);
+    std::vector<float> got(length());
     for (std::size_t r = 0; r <= n && wrong.empty(); ++r) {
-        const std::size_t start[2] = {r, 0}, count[2] = {1, length};
         const int record = r < n ? records[r] : h;
         if (r < n)
-            nc_get_vara_float(id, t, start, count, got.data());
+            got = record_of(id, r);
         else
-            nc_get_var_float(id, hid, got.data());
-        for (std::size_t i = 0; i < length; ++i)
+            nc_get_var_float(id, number_of(id, "h"), got.data());
+        for (std::size_t i = 0; i < length(); ++i)
             if (got[i] != value(record, static_cast<std::int64_t>(i)))
                 wrong = check::text("record %zu, element %zu is %g", r, i, double(got[i]));
     }

@@ -18,39 +18,6 @@ using namespace append_file;  // NOLINT: functions for the file that the tests c
 
 namespace {
 
-void check_nc(int code, int source_line) {
-    CHECK_TEXT(code == NC_NOERR, "line %d: %s", source_line, nc_strerror(code));
-}
-#define NC(call) check_nc(call, __LINE__)
-
-std::size_t length() { return static_cast<std::size_t>(2 * ranks()); }
-
-/// Makes T(time, x) and h(x) as make() does, but by netCDF-C. `more` is called twice: with `put`
-/// false it defines further objects, with `put` true it puts their data.
-template <class More>
-void make_by_netcdf(More&& more) {
-    on_rank_0([&] {
-        int id = 0, dims[2] = {}, t = 0, h = 0;
-        NC(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &id));
-        NC(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]));
-        NC(nc_def_dim(id, "x", length(), &dims[1]));
-        NC(nc_def_var(id, "T", NC_FLOAT, 2, dims, &t));
-        NC(nc_def_var(id, "h", NC_FLOAT, 1, &dims[1], &h));
-        more(id, t, h, false);
-        NC(nc_enddef(id));
-        std::vector<float> values(length());
-        for (const int r : {0, 1, 2, 9}) {
-            for (std::size_t i = 0; i < values.size(); ++i)
-                values[i] = value(r, static_cast<std::int64_t>(i));
-            const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length()};
-            NC(r == 9 ? nc_put_var_float(id, h, values.data())
-                      : nc_put_vara_float(id, t, start, count, values.data()));
-        }
-        more(id, t, h, true);
-        NC(nc_close(id));
-    });
-}
-
 void nothing(int, int, int, bool) {}
 
 /// Adds one record.
@@ -141,25 +108,21 @@ void left_alone() {
     OK(tw_put_box(file, "reading", TW_INT, &start, &count, nullptr, &other));
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 1, 2, 3}, 9);
-    on_rank_0([] {
-        int id = 0, v = 0, group = 0;
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
+    inside([](int id) {
+        int group = 0;
         char* words[2] = {};
-        NC(nc_inq_varid(id, "names", &v));
-        NC(nc_get_var_string(id, v, words));
+        NC(nc_get_var_string(id, number_of(id, "names"), words));
         CHECK(std::strcmp(words[0], "a") == 0 && std::strcmp(words[1], "bc") == 0);
         nc_free_string(2, words);
         NC(nc_get_att_string(id, NC_GLOBAL, "authors", words));
         CHECK(std::strcmp(words[1], "bc") == 0);
         nc_free_string(2, words);
         int values[3] = {};
-        NC(nc_inq_varid(id, "reading", &v));
-        NC(nc_get_var_int(id, v, values));
+        NC(nc_get_var_int(id, number_of(id, "reading"), values));
         CHECK(values[0] == 4 && values[1] == 50 && values[2] == 6);
         NC(nc_inq_grp_ncid(id, "group", &group));
         NC(nc_get_var_int(group, 0, values));
         CHECK(values[0] == 4 && values[1] == 5);
-        NC(nc_close(id));
     });
     // The model cannot define variables that the library cannot write.
     file = append();
@@ -216,11 +179,8 @@ void attributes(const char* settings) {
         OK(tw_close(&file));
     }
     expect_file(__LINE__, {0, 1, 2, 3, 4}, 9);
-    on_rank_0([&] {
-        int id = 0, t = 0, h = 0;
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
-        NC(nc_inq_varid(id, "T", &t));
-        NC(nc_inq_varid(id, "h", &h));
+    inside([&](int id) {
+        const int t = number_of(id, "T"), h = number_of(id, "h");
         const auto text_of = [&](int v, const char* name) {
             std::size_t n = 0;
             NC(nc_inq_attlen(id, v, name, &n));
@@ -240,7 +200,6 @@ void attributes(const char* settings) {
         double found[3] = {};
         NC(nc_get_att_double(id, NC_GLOBAL, "numbers", found));
         CHECK(found[0] == 1.5 && found[2] == 3.5);
-        NC(nc_close(id));
     });
 }
 
@@ -266,14 +225,11 @@ void names() {
         OK(tw_end_step(file));
     }
     OK(tw_close(&file));
-    on_rank_0([] {
-        int id = 0;
+    inside([](int id) {
         std::vector<float> x(3 * length());
         double time[3] = {};
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
         NC(nc_get_var_float(id, 0, x.data()));
         NC(nc_get_var_double(id, 1, time));
-        NC(nc_close(id));
         CHECK(x[length() + 1] == value(1, 1) && x[2 * length()] == value(2, 0));
         CHECK(time[0] == 0 && time[2] == 2);
     });
@@ -285,47 +241,26 @@ void quantized() {
         if (!put) NC(nc_def_var_quantize(id, t, NC_QUANTIZE_BITGROOM, 3));
         if (!put) NC(nc_def_var_deflate(id, t, 1, 1, 1));
     });
-    const auto record_of = [](int r) {
-        int id = 0, t = 0;
-        std::vector<float> found(length());
-        const std::size_t start[2] = {static_cast<std::size_t>(r), 0}, count[2] = {1, length()};
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
-        NC(nc_inq_varid(id, "T", &t));
-        NC(nc_get_vara_float(id, t, start, count, found.data()));
-        NC(nc_close(id));
-        return found;
-    };
     tw_file file = append();
     define(file);
     step(file, 2);  // put the same values again, as record 3
     OK(tw_close(&file));
-    on_rank_0([&] {
-        CHECK(record_of(3) == record_of(2));
-        CHECK(record_of(3)[1] != value(2, 1));
+    inside([](int id) {
+        CHECK(record_of(id, 3) == record_of(id, 2));
+        CHECK(record_of(id, 3)[1] != value(2, 1));
     });
     // Storage settings of the model do not change those of the file.
     file = append();
-    OK(tw_def_var(file, "T", TW_FLOAT, "time x", line));
-    OK(tw_def_var(file, "h", TW_FLOAT, "x", line));
+    define(file);
     OK(tw_set_var(file, "T", "zstd=3; quantize=no"));
     step(file, 2);
     OK(tw_close(&file));
-    on_rank_0([&] { CHECK(record_of(4) == record_of(2)); });
+    inside([](int id) { CHECK(record_of(id, 4) == record_of(id, 2)); });
 }
 
 /// Tests that a fill value without the attribute _FillValue stays in the file and is used for new
 /// records.
 void filled() {
-    const auto t_is = [](std::size_t r, float expected) {
-        int id = 0, t = 0;
-        float found = 0;
-        const std::size_t at[2] = {r, 1};
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
-        NC(nc_inq_varid(id, "T", &t));
-        NC(nc_get_var1_float(id, t, at, &found));
-        NC(nc_close(id));
-        CHECK_TEXT(found == expected, "record %zu has %g", r, double(found));
-    };
     for (const char* format : {"format=netcdf4", "format=netcdf4; deflate=1"}) {
         tw_file file = nullptr;
         OK(tw_create(session, path.c_str(), format, &file));
@@ -340,10 +275,9 @@ void filled() {
             OK(tw_end_step(file));
             OK(tw_close(&file));
         }
-        on_rank_0([&] {
-            t_is(0, value(0, 1));
-            t_is(1, 7.5F);
-            t_is(2, 7.5F);
+        inside([](int id) {
+            CHECK(record_of(id, 0)[1] == value(0, 1));
+            CHECK(record_of(id, 1)[1] == 7.5F && record_of(id, 2)[1] == 7.5F);
         });
         file = append();
         define(file);
@@ -381,12 +315,9 @@ void untouched() {
     OK(tw_put_record(file, "short", nullptr, 1, TW_INT, &seven, 1));
     OK(tw_close(&file));
     expect_file(__LINE__, {0, 1, 2}, 9);
-    on_rank_0([] {
-        int id = 0, v = 0, found[3] = {};
-        NC(nc_open(path.c_str(), NC_NOWRITE, &id));
-        NC(nc_inq_varid(id, "short", &v));
-        NC(nc_get_var_int(id, v, found));
-        NC(nc_close(id));
+    inside([](int id) {
+        int found[3] = {};
+        NC(nc_get_var_int(id, number_of(id, "short"), found));
         CHECK(found[0] == NC_FILL_INT && found[1] == 7 && found[2] == NC_FILL_INT);
     });
 }

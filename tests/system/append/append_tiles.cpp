@@ -81,8 +81,8 @@ void sets(const std::string& format) {
         for (int k = 0; k < parts(); ++k) {
             int id = 0;
             char words[60] = {};
-            CHECK(nc_open(tile(k).c_str(), NC_NOWRITE, &id) == NC_NOERR);
-            CHECK(nc_get_att_text(id, NC_GLOBAL, "history", words) == NC_NOERR);
+            NC(nc_open(tile(k).c_str(), NC_NOWRITE, &id));
+            NC(nc_get_att_text(id, NC_GLOBAL, "history", words));
             CHECK(std::string(words) == "second run, with more words");
             nc_close(id);
         }

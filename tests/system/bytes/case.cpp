@@ -28,7 +28,35 @@ std::vector<Dim> make_dims(Random& random) {
         total *= dim.length;
         dims.push_back(dim);
     }
+    if (n > 1 && dims[0].length <= 30 && random.percent(8)) dims[1] = dims[0];
     return dims;
+}
+
+/// Tests if the first two dimensions are one, which variables can have twice, as a covariance does.
+bool has_twins(const Case& c) { return c.dims.size() > 1 && c.dims[0].name == c.dims[1].name; }
+
+bool has(const std::vector<int>& dims, int d) {
+    return std::find(dims.begin(), dims.end(), d) != dims.end();
+}
+
+/// Brings a dimension that is there twice into the order in which the library takes it.
+void order_twins(const Case& c, std::vector<int>& dims) {
+    const auto first = std::find(dims.begin(), dims.end(), 0);
+    const auto second = std::find(dims.begin(), dims.end(), 1);
+    if (has_twins(c) && first != dims.end() && second < first) std::iter_swap(first, second);
+}
+
+Decomposition make_part(Random& random, const Case& c, std::vector<int> dims, int ranks,
+                        parts::Cover cover) {
+    // A list cannot have a dimension twice.
+    if (cover == parts::Cover::shared && has_twins(c) && has(dims, 0)) std::erase(dims, 1);
+    Decomposition x;
+    do x = parts::make_decomposition(random, dims, c.lengths(), ranks, cover);
+    while (x.listed > 0 && has_twins(c) && has(dims, 0) && has(dims, 1));
+    order_twins(c, x.dims);
+    const bool whole = x.listed == 0 || x.listed == x.dims.size();
+    x.unnamed = whole && !has_twins(c) && random.percent(10);
+    return x;
 }
 
 std::vector<int> some_dims(Random& random, const Case& c) {
@@ -68,6 +96,7 @@ std::string make_packing(Random& random, const Case& c, const std::vector<int>& 
         std::string list;
         for (const int d : dims) {
             const Dim& x = c.dims[static_cast<std::size_t>(d)];
+            if (list.find(x.name + "=") != std::string::npos) continue;
             if (list.empty() || random.percent(60))
                 list += (list.empty() ? "" : ",") + x.name + "=" +
                         std::to_string(random.between(1, x.length + 1));
@@ -147,7 +176,10 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
             for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
                 if (random.percent(40)) var.dims.push_back(d);
         }
-        random.shuffle(var.dims);
+        if (var.decomposition < 0 ||
+            !c.decompositions[static_cast<std::size_t>(var.decomposition)].unnamed)
+            random.shuffle(var.dims);
+        order_twins(c, var.dims);
         any_extended = any_extended || var.type > TW_DOUBLE;
         if (is_netcdf4(name) && random.percent(20) && !var.dims.empty())
             var.settings = make_packing(random, c, var.dims);
@@ -156,10 +188,11 @@ File make_file(Random& random, const Case& c, int number, int ranks, const Limit
     // Dimensions of replicated variables must be defined before the variables; others may be.
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
         bool needed = random.percent(20);
+        const bool twins = d < 2 && has_twins(c);
         for (const Variable& var : f.vars)
-            if (var.decomposition < 0 && std::count(var.dims.begin(), var.dims.end(), d) > 0)
+            if (var.decomposition < 0 && (has(var.dims, d) || (twins && has(var.dims, 1 - d))))
                 needed = true;
-        if (needed) f.defined_dims.push_back(d);
+        if (needed && !(twins && d == 1)) f.defined_dims.push_back(d);
     }
     random.shuffle(f.defined_dims);
     bool any_record = false;
@@ -259,10 +292,10 @@ Case make_case(std::uint64_t seed, int ranks, const Limits& limits) {
     c.dims = make_dims(random);
     for (std::int64_t k = random.between(1, 3); k > 0; --k)
         c.decompositions.push_back(
-            parts::make_decomposition(random, some_dims(random, c), c.lengths(), ranks));
+            make_part(random, c, some_dims(random, c), ranks, parts::Cover::some));
     if (random.percent(30))
-        c.decompositions.push_back(parts::make_decomposition(
-            random, some_dims(random, c), c.lengths(), ranks, parts::Cover::shared));
+        c.decompositions.push_back(
+            make_part(random, c, some_dims(random, c), ranks, parts::Cover::shared));
     const int files = random.percent(15) ? 2 : 1;
     for (int k = 0; k < files; ++k) c.files.push_back(make_file(random, c, k, ranks, limits));
     return c;

@@ -1,17 +1,14 @@
-// Tests decompositions without names, which are matched to variables by position.
+// Tests decompositions without names, which are matched to variables by position, in a restart, and
+// what is refused. property.cpp writes and reads variables by them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "support/content.hpp"
 #include "system/calls.hpp"
 
 using calls::session;
@@ -27,78 +24,31 @@ constexpr std::int64_t nx = 5, rows = 2;  // rows of each rank
 
 Numbers shape() { return {rows * size, nx}; }
 
-tw_decomposition boxes(const char* dims) {
+tw_decomposition unnamed() {
     tw_decomposition d = nullptr;
     const std::int64_t start[] = {rows * rank, 0}, count[] = {rows, nx};
-    OK(tw_decompose(session, dims, 1, shape().data(), start, count, &d));
+    OK(tw_decompose(session, "* *", 1, shape().data(), start, count, &d));
     return d;
 }
 
-/// Makes a list in which the ranks have elements in turn.
-tw_decomposition list(const char* dims) {
-    tw_decomposition d = nullptr;
-    Numbers own;
-    for (std::int64_t i = rank; i < rows * size * nx; i += size) own.push_back(i);
-    OK(tw_decompose_list(session, dims, shape().data(), dims, static_cast<std::int64_t>(own.size()),
-                         own.data(), TW_LIST_UNIQUE, &d));
-    return d;
-}
-
-Values values_of(int record, int variable) {
+Values values() {
     Values v(rows * nx);
-    std::iota(v.begin(), v.end(), static_cast<float>(100 * record + 1000 * variable + 10 * rank));
+    std::iota(v.begin(), v.end(), static_cast<float>(10 * rank));
     return v;
 }
 constexpr std::int64_t n = rows * nx;
-
-/// Writes T (time, lat, lon) and S (y, x), of which each rank holds a box, and L and R (time, lat,
-/// lon), of which each rank holds a list of elements.
-void write(const std::string& path, const char* first, const char* second) {
-    const bool named = std::string(first) != "* *";
-    const tw_decomposition d = boxes(first), s = named ? boxes(second) : d, l = list(first);
-    tw_file f = nullptr;
-    OK(tw_create(session, path.c_str(), "", &f));
-    OK(tw_def_var(f, "T", TW_FLOAT, "time lat lon", d));
-    OK(tw_def_var(f, "S", TW_FLOAT, "y x", s));
-    OK(tw_def_var(f, "L", TW_FLOAT, "time lat lon", l));
-    OK(tw_def_var(f, "R", TW_FLOAT, "time lat lon", nullptr));
-    for (int r = 0; r < 2; ++r) {
-        OK(tw_put(f, "T", TW_FLOAT, values_of(r, 0).data(), n));
-        if (r == 0) OK(tw_put(f, "S", TW_FLOAT, values_of(0, 1).data(), n));
-        OK(tw_put(f, "L", TW_FLOAT, values_of(r, 2).data(), n));
-        OK(tw_put_record(f, "R", l, r, TW_FLOAT, values_of(r, 3).data(), n));
-        OK(tw_end_step(f));
-    }
-    OK(tw_close(&f));
-}
-
-void read(const std::string& path, tw_decomposition d, tw_decomposition l) {
-    tw_file f = nullptr;
-    OK(tw_open(session, path.c_str(), nullptr, &f));
-    Values got(n), deferred(n);
-    OK(tw_get(f, "T", d, 1, TW_FLOAT, got.data(), n));
-    CHECK(got == values_of(1, 0));
-    OK(tw_get_array(f, "S", d, 0, tw_dense(TW_FLOAT, deferred.data(), n), TW_DEFERRED));
-    OK(tw_read(f));
-    CHECK(deferred == values_of(0, 1));
-    OK(tw_get(f, "L", l, 1, TW_FLOAT, got.data(), n));
-    CHECK(got == values_of(1, 2));
-    OK(tw_get(f, "R", l, 0, TW_FLOAT, got.data(), n));
-    CHECK(got == values_of(0, 3));
-    OK(tw_close(&f));
-}
 
 void restart(tw_decomposition d) {
     const std::string path = folder + "/restart.nc";
     tw_restart r = nullptr;
     OK(tw_restart_new(session, "durable=no", &r));
-    Values v = values_of(0, 0);
+    Values v = values();
     OK(tw_restart_add(r, "v", TW_FLOAT, "j i", d, v.data(), n, TW_REQUIRED));
     CHECK(tw_restart_add(r, "w", TW_FLOAT, "k j i", d, v.data(), n, TW_REQUIRED) == TW_ENOTFOUND);
     OK(tw_restart_write(r, path.c_str()));
     v.assign(v.size(), -1);
     OK(tw_restart_read(r, path.c_str(), nullptr));
-    CHECK(v == values_of(0, 0));
+    CHECK(v == values());
     OK(tw_restart_free(&r));
 }
 
@@ -137,7 +87,7 @@ void refused(tw_decomposition d) {
     REFUSED(define("*", d), TW_EARG, "not a valid netCDF name");
     OK(define("time lat lon", d));
     OK(tw_def_var(f, "one", TW_FLOAT, "lat", nullptr));
-    const Values v = values_of(0, 0);
+    const Values v = values();
     OK(tw_put(f, "v", TW_FLOAT, v.data(), n));
     CHECK(tw_put_record(f, "one", d, 0, TW_FLOAT, v.data(), n) == TW_ESHAPE);
     const std::int64_t whole = rank == 0 ? turned[0] * turned[1] : 0;
@@ -160,12 +110,7 @@ int main(int argc, char** argv) {
     size = check::state.size;
     folder = check::make_folder("positions");
     OK(tw_init(MPI_COMM_WORLD, "log=off", &session));
-    write(folder + "/names.nc", "lat lon", "y x");
-    write(folder + "/positions.nc", "* *", "");
-    MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(content_of(folder + "/names.nc") == content_of(folder + "/positions.nc"));
-    const tw_decomposition d = boxes("* *"), l = list("* *");
-    read(folder + "/names.nc", d, l);
+    const tw_decomposition d = unnamed();
     restart(d);
     refused(d);
     OK(tw_finalize(&session));

@@ -208,11 +208,13 @@ public:
             const std::int64_t record = random.below(static_cast<std::int64_t>(records));
             // Any decomposition of the same dimensions can be used, in any order of dimensions.
             std::vector<int> fitting{-1};
-            for (std::size_t x = 0; x < case_.decompositions.size(); ++x)
-                if (std::is_permutation(case_.decompositions[x].dims.begin(),
-                                        case_.decompositions[x].dims.end(), var.dims.begin(),
-                                        var.dims.end()))
+            for (std::size_t x = 0; x < case_.decompositions.size(); ++x) {
+                const Decomposition& one = case_.decompositions[x];
+                if (one.unnamed ? one.dims == var.dims
+                                : std::is_permutation(one.dims.begin(), one.dims.end(),
+                                                      var.dims.begin(), var.dims.end()))
                     fitting.push_back(static_cast<int>(x));
+            }
             const int x = random.pick(fitting);
             const tw_type memory =
                 var.type == TW_CHAR || own.percent(60) ? var.type : own.pick(wider_types(var.type));
@@ -309,7 +311,37 @@ private:
         tw_decomposition result = nullptr;
         expect(parts::declare(session_, case_.names(), x, check::state.rank, &result),
                "tw_decompose");
+        inquire(x, result);
         return result;
+    }
+
+    /// Checks that tw_inq_decomposition returns what was declared.
+    void inquire(const Decomposition& x, tw_decomposition d) {
+        tw_decomposition_info got{};
+        expect(tw_inq_decomposition(d, &got), "tw_inq_decomposition");
+        const auto r = static_cast<std::size_t>(check::state.rank);
+        const auto equal = [](const std::int64_t* a, const std::vector<std::int64_t>& b) {
+            return std::equal(b.begin(), b.end(), a);
+        };
+        std::vector<std::int64_t> start, count;
+        std::int64_t held = 0;
+        for (const Box& box : x.boxes[r]) {
+            start.insert(start.end(), box.start.begin(), box.start.end());
+            count.insert(count.end(), box.count.begin(), box.count.end());
+            held += volume(box);
+        }
+        bool same = got.ndims == std::ssize(x.dims) && equal(got.shape, x.shape) &&
+                    got.held == held && got.nlisted == static_cast<int>(x.listed);
+        if (x.listed > 0)
+            same = same && got.first_listed == static_cast<int>(x.first) && got.nblocks == 0 &&
+                   got.n == std::ssize(x.lists[r]) && equal(got.indices, x.lists[r]) &&
+                   got.kind == (x.shared ? TW_LIST_SHARED : TW_LIST_UNIQUE);
+        else
+            same = same && got.nblocks == std::ssize(x.boxes[r]) && equal(got.start, start) &&
+                   equal(got.count, count) && equal(got.halo_low, x.low[r]) &&
+                   equal(got.halo_high, x.high[r]) && equal(got.extent, x.padded) &&
+                   got.boxes == (x.padded.empty() ? 0 : x.room[r]);
+        CHECK_TEXT(same, "%s: tw_inq_decomposition", name_.c_str());
     }
 
     void define(std::size_t k, const std::vector<tw_decomposition>& decompositions,

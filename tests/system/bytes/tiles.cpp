@@ -1,5 +1,5 @@
 // Writes the same data as one file and as a set of tiles, in many ways, and reads both; tiles.sh
-// joins and compares.
+// joins and compares. batches.cpp reads sets by random decompositions.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -38,7 +37,6 @@ struct Part {
         start[2] = cut(width, column, columns);
         count[2] = cut(width, column + 1, columns) - start[2];
     }
-    std::int64_t elements() const { return count[0] * count[1] * count[2]; }
 };
 
 std::vector<float> field(const Part& p, int step, bool flat) {
@@ -189,63 +187,18 @@ struct Model {
         expect(tw_close(&f), "tw_close");
     }
 
-    enum class How { whole, boxes, list };
-
-    /// Makes a list of every P-th column for P ranks, in descending order.
-    tw_decomposition columns(const std::string& dims, const std::vector<std::int64_t>& shape,
-                             std::int64_t& n) {
-        const std::size_t nd = shape.size();
-        std::vector<std::int64_t> list;
-        for (std::int64_t i = shape[nd - 2] * shape[nd - 1] - 1 - check::state.rank; i >= 0;
-             i -= check::state.size)
-            list.push_back(i);
-        n = static_cast<std::int64_t>(list.size()) * (nd == 3 ? shape[0] : 1);
-        tw_decomposition made = nullptr;
-        expect(tw_decompose_list(io, dims.c_str(), shape.data(),
-                                 nd == 3 ? dims.c_str() + dims.find(' ') : dims.c_str(),
-                                 static_cast<std::int64_t>(list.size()), list.data(),
-                                 TW_LIST_UNIQUE, &made),
-               "tw_decompose_list");
-        return made;
-    }
-
-    /// Reads a whole variable or this rank's part of it, in all records.
-    std::vector<char> content(tw_file f, const char* name, How how) {
+    /// Reads all records of a variable.
+    std::vector<double> content(tw_file f, const char* name) {
         int nd = 0;
-        std::int64_t length = 0, n = 1;
-        const char* dim = nullptr;
-        tw_type type{};
-        tw_file_info info{};
-        expect(tw_inq(f, &info), "tw_inq");
-        const std::int64_t records = info.records;
-        expect(tw_inq_var(f, name, &type, &nd, nullptr), "tw_inq_var");
-        bool has_records = false;
-        std::string dims;
-        std::vector<std::int64_t> shape;
-        for (int d = 0; d < nd; ++d) {
-            expect(tw_inq_var_dim(f, name, d, &dim, &length), "tw_inq_var_dim");
-            if (std::string(dim) == info.unlimited && length == records) {
-                has_records = true;
-            } else {
-                n *= length;
-                dims += std::string(dim) + " ";
-                shape.push_back(length);
-            }
-        }
-        tw_decomposition part = nullptr;
-        const bool boxes = how == How::boxes;
-        if (boxes && dims == "z y x ") part = deep, n = centre.elements();
-        if (boxes && dims == "y x ") part = flat, n = centre.count[1] * centre.count[2];
-        if (boxes && dims == "y xu ") part = staggered, n = side.count[1] * side.count[2];
-        if (how == How::list && (dims == "z y x " || dims == "y x " || dims == "y xu "))
-            part = columns(dims, shape, n);
-        std::vector<char> all;
-        for (std::int64_t r = 0; r < (has_records ? records : 1); ++r) {
-            std::vector<double> values(static_cast<std::size_t>(n), 4711.0);
-            expect(tw_get(f, name, part, r, TW_DOUBLE, values.data(), n), "tw_get");
-            const auto* bytes = reinterpret_cast<const char*>(values.data());
-            all.insert(all.end(), bytes, bytes + values.size() * sizeof(double));
-        }
+        expect(tw_inq_var(f, name, nullptr, &nd, nullptr), "tw_inq_var");
+        std::vector<std::int64_t> start(static_cast<std::size_t>(nd) + 1, 0), count = start;
+        std::int64_t n = 1;
+        for (int d = 0; d < nd; n *= count[static_cast<std::size_t>(d++)])
+            expect(tw_inq_var_dim(f, name, d, nullptr, &count[static_cast<std::size_t>(d)]),
+                   "tw_inq_var_dim");
+        std::vector<double> all(static_cast<std::size_t>(n), 4711.0);
+        expect(tw_get_box(f, name, TW_DOUBLE, start.data(), count.data(), nullptr, all.data()),
+               "tw_get_box");
         return all;
     }
 
@@ -268,20 +221,10 @@ struct Model {
             expect(tw_inq_var(a, name, nullptr, nullptr, &n[0]), "tw_inq_var");
             expect(tw_inq_var(b, name, nullptr, nullptr, &n[1]), "tw_inq_var");
             CHECK(n[0] == n[1]);
-            for (const How how : {How::whole, How::boxes, How::list})
-                CHECK_TEXT(content(a, name, how) == content(b, name, how), "%s of %s", name,
-                           set.c_str());
+            CHECK_TEXT(content(a, name) == content(b, name), "%s of %s", name, set.c_str());
         }
         expect(tw_close(&a), "tw_close");
         expect(tw_close(&b), "tw_close");
-    }
-
-    void refuse_open(const std::string& path, int code, const char* words) {
-        check::step("open %s", path.c_str());
-        tw_file f = nullptr;
-        CHECK(tw_open(io, path.c_str(), nullptr, &f) == code);
-        CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos, "%s",
-                   tw_error_message(io));
     }
 
     /// Checks that all ranks refuse an impossible combination of settings with the same error.
@@ -298,36 +241,6 @@ struct Model {
         CHECK(::access((path + ".0000").c_str(), F_OK) != 0);
     }
 };
-
-/// Checks that incomplete sets, and files that are not a set, are refused.
-void refuse_sets(Model& model, const std::string& folder) {
-    const std::string good = folder + "/good", other = folder + "/other", bad = folder + "/bad";
-    const std::string way = "method=tiles; files=tiles; tiles=2x1";
-    model.write(good, way, true, true);
-    model.write(other, way, false, true);
-    model.write(folder + "/single", "", true, true);
-    const auto copy = [&](const std::string& from, const char* to) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (check::state.rank == 0)
-            std::filesystem::copy_file(from, bad + to,
-                                       std::filesystem::copy_options::overwrite_existing);
-        MPI_Barrier(MPI_COMM_WORLD);
-    };
-    model.refuse_open(bad, TW_EIO, "bad: cannot open");
-    copy(folder + "/single", ".0000");
-    model.refuse_open(bad, TW_EFORMAT, "not part of a set");
-    copy(good + ".0000", ".0000");
-    model.refuse_open(bad, TW_EIO, "bad.0001: cannot open");
-    copy(good + ".0000", ".0001");
-    model.refuse_open(bad, TW_EFORMAT, "bad.0001: is the same part of the whole as");
-    copy(other + ".0001", ".0001");
-    model.refuse_open(bad, TW_EFORMAT, "bad.0001: its definitions differ from those of");
-    copy(good + ".0001", ".0001");
-    tw_file f = nullptr;
-    model.expect(tw_open(model.io, bad.c_str(), nullptr, &f), "tw_open");
-    model.expect(tw_sync(f, 0), "tw_sync");
-    model.expect(tw_close(&f), "tw_close");
-}
 
 }  // namespace
 
@@ -368,7 +281,6 @@ int main(int argc, char** argv) {
         }
         for (const char* way : {"", "service=background"})
             model.watch_packed(folder + "/watched", way);
-        refuse_sets(model, folder);
         for (const char* impossible :
              {"tiles=100x100", "writers=4:3:1", "writers=2:6", "writers=1/node:2", "writers=2:0:6"})
             model.refuse(folder + "/wrong.nc", impossible,

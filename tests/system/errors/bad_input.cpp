@@ -20,7 +20,6 @@ struct Test {
 };
 
 const std::vector<Test> tests{{"decompositions", decompositions},
-                              {"lists", lists},
                               {"settings", settings},
                               {"paths", paths},
                               {"in_use", in_use},
@@ -31,10 +30,8 @@ const std::vector<Test> tests{{"decompositions", decompositions},
                               {"collective_puts", collective_puts},
                               {"late_attributes", late_attributes},
                               {"values_out_of_range", values_out_of_range},
-                              {"formats", formats},
                               {"header_limit", header_limit},
-                              {"sessions", sessions},
-                              {"reading", reading}};
+                              {"sessions", sessions}};
 
 }  // namespace
 
@@ -58,13 +55,9 @@ int main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
         for (const Test& test : tests) {
             if (!only.empty() && only != test.name) continue;
-            current_test = std::string(test.name) + " [" + set + "]";
-            const double begin = MPI_Wtime();
+            check::state.test = std::string(test.name) + " [" + set + "]";
             test.run();
-            check::step("%s: end", current_test.c_str());
             MPI_Barrier(MPI_COMM_WORLD);
-            if (rank() == 0 && check::has_flag(argc, argv, "--verbose"))
-                check::print(check::text("%s: %.2f s", current_test.c_str(), MPI_Wtime() - begin));
         }
     }
     if (!check::has_flag(argc, argv, "--keep")) check::remove_folder(root);

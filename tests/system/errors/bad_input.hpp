@@ -1,5 +1,4 @@
-// Fixtures for the tests of bad input: checks of a call's code and words, the same on all ranks; a
-// session under test; a small file and its reference.
+// Fixtures for the tests of bad input: a session under test, and a small file and its reference.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BAD_INPUT_HPP
@@ -13,32 +12,18 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <functional>
-#include <initializer_list>
-#include <limits>
 #include <string>
-#include <utility>
 #include <vector>
-#include "system/check.hpp"
+#include "system/calls.hpp"
 #include "system/compare.hpp"
 #include "system/oracle.hpp"
-#include "system/values.hpp"
 #include "thalweg/thalweg.h"
 
 namespace bad_input {
 
-using Words = std::vector<std::string>;
-
-/// Codes of which one is accepted.
-struct Codes : std::vector<int> {
-    Codes(int code) : std::vector<int>{code} {}  // NOLINT: one code is a list of one
-    Codes(std::initializer_list<int> codes) : std::vector<int>(codes) {}
-};
+using namespace calls;  // NOLINT: the session and the macros that check calls
 
 using Numbers = std::vector<std::int64_t>;
-
-constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 
 inline int rank() { return check::state.rank; }
 inline int ranks() { return check::state.size; }
@@ -46,95 +31,24 @@ inline int last_rank() { return check::state.size - 1; }
 // Returns "rank R"; or "" if there is only one rank, which errors need not name.
 inline std::string rank_word(int r) { return ranks() == 1 ? "" : "rank " + std::to_string(r); }
 
-inline bool one_of(int status, const Codes& accepted) {
-    return std::find(accepted.begin(), accepted.end(), status) != accepted.end();
-}
-
-inline std::string names_of(const Codes& accepted) {
-    std::string text;
-    for (const int status : accepted)
-        text += std::string(text.empty() ? "" : " or ") + tw_strerror(status);
-    return text;
-}
-
-// Checks the status of this rank's call, and that the text of the error contains the given words.
-inline void judge(const char* file, int line, const char* call, int status, const std::string& text,
-                  const Codes& accepted, const Words& words) {
-    ++check::state.checks;
-    if (!one_of(status, accepted)) {
-        check::fail(file, line,
-                    check::text("%s gave %s (%s), expected %s", call, tw_strerror(status),
-                                text.c_str(), names_of(accepted).c_str()));
-        return;
-    }
-    for (const std::string& word : words) {
-        ++check::state.checks;
-        if (text.find(word) == std::string::npos)
-            check::fail(
-                file, line,
-                check::text("%s: the text lacks \"%s\": %s", call, word.c_str(), text.c_str()));
-    }
-}
-
-// Checks that code and text are the same on all ranks. One rank reports a difference.
-inline void judge_all(const char* file, int line, const char* call, int status,
-                      const std::string& text, const Codes& accepted, const Words& words) {
-    const std::vector<std::string> all = check::gather(std::to_string(status) + ": " + text);
-    ++check::state.checks;
-    for (std::size_t r = 1; r < all.size(); ++r)
-        if (all[r] != all[0]) {
-            if (rank() == 0)
-                check::fail(file, line,
-                            check::text("%s: rank 0 has %s, rank %zu has %s", call, all[0].c_str(),
-                                        r, all[r].c_str()));
-            break;
-        }
-    if (rank() == 0 || all[static_cast<std::size_t>(rank())] != all[0])
-        judge(file, line, call, status, text, accepted, words);
-}
-
-// Checks a collective call. If it succeeds, there is no text to compare.
-#define ALL(session, accepted, words, ...)                                                         \
-    do {                                                                                           \
-        check::step("%s, line %d: %s", current_test.c_str(), __LINE__, #__VA_ARGS__);              \
-        const int status_ = (__VA_ARGS__);                                                         \
-        const std::string text_ = status_ == TW_OK ? std::string() : tw_error_message(session);    \
-        judge_all(__FILE__, __LINE__, #__VA_ARGS__, status_, text_, accepted, words);              \
-    } while (false)
-
-#define HERE(session, accepted, words, ...)                                                        \
-    do {                                                                                           \
-        check::step("%s, line %d: %s", current_test.c_str(), __LINE__, #__VA_ARGS__);              \
-        const int status_ = (__VA_ARGS__);                                                         \
-        const std::string text_ = status_ == TW_OK ? std::string() : tw_error_message(session);    \
-        judge(__FILE__, __LINE__, #__VA_ARGS__, status_, text_, accepted, words);                  \
-    } while (false)
-
-#define OK_ALL(session, ...) ALL(session, TW_OK, {}, __VA_ARGS__)
-#define OK_HERE(session, ...) HERE(session, TW_OK, {}, __VA_ARGS__)
-#define CODES(...) (Codes{__VA_ARGS__})
-#define WORDS(...) (Words{__VA_ARGS__})
-
-inline std::string current_test;
 inline std::string folder;         // folder of the job
 inline std::string base_settings;  // settings of the session under test
 
-// ---- a session and files -----------------------------------------------------------------------
-
+/// A session under test. The first one is that of the macros.
 struct Session {
     tw_session handle = nullptr;
     explicit Session(const std::string& more = "") {
-        std::string settings = "log=off; service=inline";  // ranks learn of errors at once with
-                                                           // this service
-        if (!base_settings.empty()) settings += "; " + base_settings;
-        if (!more.empty()) settings += "; " + more;
-        OK_ALL(handle, tw_init(MPI_COMM_WORLD, settings.c_str(), &handle));
+        // Ranks learn of errors at once with this service.
+        const std::string settings = "log=off; service=inline; " + base_settings + "; " + more;
+        OK(tw_init(MPI_COMM_WORLD, settings.c_str(), &handle));
+        if (session == nullptr) session = handle;
     }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session() {
         // A test may leave the session open: ending it must not hang.
-        check::step("%s: tw_finalize", current_test.c_str());
+        check::step("tw_finalize");
+        if (session == handle) session = nullptr;
         tw_finalize(&handle);
     }
     operator tw_session() const { return handle; }  // NOLINT: a handle with an owner
@@ -161,11 +75,10 @@ struct Line {
     std::int64_t count = 0;
     tw_decomposition handle = nullptr;
 
-    explicit Line(tw_session session, const char* name = "x", std::int64_t own_length = 0) {
-        if (own_length > 0) length = own_length;
+    Line() {
         start = length * rank() / ranks();
         count = length * (rank() + 1) / ranks() - start;
-        OK_ALL(session, tw_decompose(session, name, 1, &length, &start, &count, &handle));
+        OK(tw_decompose(session, "x", 1, &length, &start, &count, &handle));
     }
 
     template <class T>
@@ -211,18 +124,18 @@ inline void expect_file(const std::string& path, std::int64_t length,
             oracle.close();
         }
         const std::string what = difference(expected, path);
-        CHECK_TEXT(what.empty(), "%s: %s: %s", current_test.c_str(), path.c_str(), what.c_str());
+        CHECK_TEXT(what.empty(), "%s: %s", path.c_str(), what.c_str());
         ::unlink(expected.c_str());
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-inline tw_file create_two(tw_session session, const std::string& path, const Line& line,
+inline tw_file create_two(const std::string& path, const Line& line,
                           const char* settings = "format=cdf2") {
     tw_file file = nullptr;
-    OK_ALL(session, tw_create(session, path.c_str(), settings, &file));
-    OK_HERE(session, tw_def_var(file, "T", TW_FLOAT, "time x", line.handle));
-    OK_HERE(session, tw_def_var(file, "h", TW_FLOAT, "x", line.handle));
+    OK(tw_create(session, path.c_str(), settings, &file));
+    OK(tw_def_var(file, "T", TW_FLOAT, "time x", line.handle));
+    OK(tw_def_var(file, "h", TW_FLOAT, "x", line.handle));
     return file;
 }
 
@@ -232,7 +145,6 @@ inline int put(tw_file file, const char* name, const std::vector<float>& values)
 
 // One function for each kind of mistake; see the table in bad_input.cpp.
 void decompositions();
-void lists();
 void settings();
 void paths();
 void in_use();
@@ -243,10 +155,8 @@ void missing();
 void collective_puts();
 void late_attributes();
 void values_out_of_range();
-void formats();
 void header_limit();
 void sessions();
-void reading();
 
 }  // namespace bad_input
 

@@ -13,24 +13,22 @@
 #include <string>
 #include <vector>
 
-#include "system/check.hpp"
-#include "thalweg/thalweg.h"
+#include "system/calls.hpp"
 
 namespace names {
 
+using calls::session;
 namespace fs = std::filesystem;
 
 constexpr std::int64_t rows = 24, columns = 6;
 
 inline std::string root;
 
-#define OK(call) CHECK_TEXT((call) == TW_OK, "%s", tw_error_message(session))
-
 inline double value(std::int64_t record, std::int64_t at) {
     return static_cast<double>((record + 1) * 10000 + at);
 }
 
-/// A session, and the rows that this rank holds.
+/// A session, which is also that of the macros, and the rows that this rank holds.
 struct Model {
     tw_session session = nullptr;
     tw_decomposition d = nullptr;
@@ -39,6 +37,7 @@ struct Model {
 
     explicit Model(const std::string& settings) {
         OK(tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session));
+        calls::session = session;
         tw_role role = TW_MODEL;
         OK(tw_inq_role(session, &role));
         if (role == TW_SERVER) return;

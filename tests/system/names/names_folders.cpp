@@ -7,32 +7,44 @@
 
 namespace names {
 
+namespace {
+
+/// Writes two records while the working folder of each rank changes.
+/// @param again  true: the second record continues a file of the first
+void write_elsewhere(const Kind& kind, const std::string& settings, bool again = false) {
+    check::step("%s; %s", kind.session.c_str(), settings.c_str());
+    make_folders();
+    go("here");
+    Model model(kind.session);
+    if (!model) return;
+    tw_file file = nullptr;
+    if (again) {
+        OK(tw_create(session, "out.nc", nullptr, &file));
+        model.define(file);
+        model.step(file, 0);
+        OK(tw_close(&file));
+        OK(tw_open(session, "out.nc", ("mode=append; " + settings).c_str(), &file));
+    } else {
+        OK(tw_create(session, "out.nc", settings.c_str(), &file));
+    }
+    go("away");
+    model.define(file);
+    OK(tw_enddef(file));
+    go("far");
+    for (int record = again ? 1 : 0; record < 2; ++record) model.step(file, record);
+    go("away");
+    OK(tw_put_att_text(file, "", "title", "a late attribute"));
+    OK(tw_close(&file));
+    go("here");
+    model.look("out.nc", 2);
+}
+
+}  // namespace
+
 void folders() {
     for (const Kind& kind : kinds())
-        for (const std::string publish : {"publish=close", "publish=live"}) {
-            check::step("folders: %s; %s; %s", kind.session.c_str(), kind.file.c_str(),
-                        publish.c_str());
-            make_folders();
-            go("here");
-            {
-                Model model(kind.session);
-                const tw_session session = model.session;
-                if (model) {
-                    tw_file file = nullptr;
-                    OK(tw_create(session, "out.nc", (kind.file + "; " + publish).c_str(), &file));
-                    go("away");
-                    model.define(file);
-                    OK(tw_enddef(file));
-                    go("far");
-                    model.step(file, 0);
-                    go("away");
-                    model.step(file, 1);
-                    OK(tw_put_att_text(file, "", "title", "a late attribute"));
-                    OK(tw_close(&file));
-                    go("here");
-                    model.look("out.nc", 2);
-                }
-            }
+        for (const std::string publish : {"; publish=close", "; publish=live"}) {
+            write_elsewhere(kind, kind.file + publish);
             only_here("out.nc");
         }
 }
@@ -41,45 +53,17 @@ void sets_of_files() {
     for (const Kind& kind : kinds()) {
         if (kind.file.find("pnetcdf") != std::string::npos) continue;
         if (kind.file.find("direct") != std::string::npos) continue;
-        check::step("sets of files: %s; %s", kind.session.c_str(), kind.file.c_str());
-        make_folders();
-        go("here");
-        {
-            Model model(kind.session);
-            const tw_session session = model.session;
-            int size = 1;
-            if (model) MPI_Comm_size(model.comm, &size);
-            const std::string tiles = kind.session.find("servers") != std::string::npos ? "1x1"
-                                      : size > 1                                        ? "1x2"
-                                                                                        : "1x1";
-            if (model) {
-                tw_file file = nullptr;
-                OK(tw_create(
-                    session, "out.nc",
-                    (kind.file + "; writers=auto; method=tiles; files=tiles; tiles=" + tiles)
-                        .c_str(),
-                    &file));
-                go("away");
-                model.define(file);
-                OK(tw_enddef(file));
-                go("far");
-                model.step(file, 0);
-                model.step(file, 1);
-                OK(tw_close(&file));
-                go("here");
-                model.look("out.nc", 2);
-            }
-        }
+        const bool one = !kind.session.empty() || check::state.size == 1;
+        write_elsewhere(kind, kind.file + "; writers=auto; method=tiles; files=tiles; tiles=1x" +
+                                  (one ? "1" : "2"));
         MPI_Barrier(MPI_COMM_WORLD);
         if (check::state.rank == 0) {
             const std::string names = list(mine("here"));
-            CHECK_TEXT(names == "out.nc.0000" || names == "out.nc.0000 out.nc.0001", "%s",
+            CHECK_TEXT(names == (one ? "out.nc.0000" : "out.nc.0000 out.nc.0001"), "%s",
                        names.c_str());
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (check::state.rank == 0)
             for (const char* name : {"out.nc.0000", "out.nc.0001"})
                 fs::remove(mine("here") + "/" + name);
+        }
         only_here("");
     }
 }
@@ -87,29 +71,7 @@ void sets_of_files() {
 void appended() {
     for (const Kind& kind : kinds()) {
         if (kind.file.find("netcdf4") != std::string::npos) continue;
-        check::step("append: %s; %s", kind.session.c_str(), kind.file.c_str());
-        make_folders();
-        go("here");
-        {
-            Model model(kind.session);
-            const tw_session session = model.session;
-            if (model) {
-                tw_file file = nullptr;
-                OK(tw_create(session, "out.nc", nullptr, &file));
-                model.define(file);
-                model.step(file, 0);
-                OK(tw_close(&file));
-                OK(tw_open(session, "out.nc", ("mode=append; " + kind.file).c_str(), &file));
-                go("away");
-                model.define(file);
-                OK(tw_enddef(file));
-                go("far");
-                model.step(file, 1);
-                OK(tw_close(&file));
-                go("here");
-                model.look("out.nc", 2);
-            }
-        }
+        write_elsewhere(kind, kind.file, true);
         only_here("out.nc");
     }
 }
@@ -120,7 +82,6 @@ void restarts() {
     go("here");
     {
         Model model("");
-        const tw_session session = model.session;
         tw_restart restart = nullptr;
         std::vector<double> data = model.values(3);
         const auto n = static_cast<std::int64_t>(data.size());
@@ -144,7 +105,6 @@ void settings() {
     MPI_Barrier(MPI_COMM_WORLD);
     {
         Model model("config=settings.toml; summary=summary.json");
-        const tw_session session = model.session;
         tw_file file = nullptr;
         OK(tw_create(session, "out.nc", nullptr, &file));
         model.define(file);
@@ -161,7 +121,6 @@ void settings() {
     only_here("out.nc settings.toml summary.json");
     // Two spellings of the same path count as different paths.
     Model model("");
-    const tw_session session = model.session;
     if (check::state.size > 1) {
         tw_file file = nullptr;
         const int code =

@@ -11,7 +11,6 @@ namespace names {
 /// Tests that the error contains the system's text, whichever library meets the limit.
 void too_many_files() {
     Model model("");
-    const tw_session session = model.session;
     int met = 0;
     for (const std::string settings :
          {"storage=posix", "storage=" PNETCDF, "format=netcdf4", "service=background"})

@@ -29,7 +29,6 @@ void links() {
         MPI_Barrier(MPI_COMM_WORLD);
         {
             Model model(kind.session);
-            const tw_session session = model.session;
             if (model) {
                 const auto write = [&](const std::string& path) {
                     tw_file file = nullptr;

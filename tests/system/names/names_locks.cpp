@@ -41,7 +41,6 @@ void two_writers() {
             if (!a) continue;
             // The second session is on one of the model's ranks.
             const std::string path = root + "/here0/two.nc";
-            const tw_session session = a.session;
             {
                 tw_file file = nullptr;
                 OK(tw_create(session, path.c_str(), "", &file));
@@ -106,18 +105,15 @@ void a_tile_in_use() {
     if (check::state.size < 2) return;
     const std::string path = root + "/here0/set.nc";
     Model a(""), b("");
-    tw_session session = a.session;
     tw_file file = nullptr, set = nullptr;
     OK(tw_create(a.session, (path + ".0001").c_str(), nullptr, &file));
     a.define(file);
-    session = b.session;
     OK(tw_create(b.session, path.c_str(), "method=tiles; files=tiles; tiles=1x2", &set));
     b.define(set);
     const int code = tw_enddef(set);
     CHECK_TEXT(code == TW_EINUSE, "%d %s", code, tw_error_message(b.session));
     CHECK(std::string(tw_error_message(b.session)).find("set.nc.0001") != std::string::npos);
     CHECK(tw_close(&set) == TW_EINUSE);
-    session = a.session;
     a.step(file, 0);
     OK(tw_close(&file));
     a.look(path + ".0001", 1);
@@ -133,7 +129,6 @@ void locked() {
     check::step("a locked netCDF-4 file");
     const std::string path = root + "/locked.nc";
     Model model("");
-    const tw_session session = model.session;
     tw_file file = nullptr;
     OK(tw_create(session, path.c_str(), "format=netcdf4", &file));
     model.define(file);

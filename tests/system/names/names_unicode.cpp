@@ -18,7 +18,6 @@ struct Spelling {
 
 void write(const Model& m, tw_decomposition d, tw_file file, const Spelling& s,
            std::int64_t record) {
-    const tw_session session = m.session;
     OK(tw_def_var(file, s.variable, TW_DOUBLE, s.dims("time ").c_str(), d));
     OK(tw_put_att_text(file, s.variable, s.attribute, "of the variable"));
     OK(tw_put_att_text(file, "", s.attribute, "of the file"));
@@ -30,7 +29,6 @@ void write(const Model& m, tw_decomposition d, tw_file file, const Spelling& s,
 }
 
 void look(const Model& m, tw_decomposition d, const std::string& path) {
-    const tw_session session = m.session;
     tw_file file = nullptr;
     OK(tw_open(session, path.c_str(), nullptr, &file));
     if (file == nullptr) return;
@@ -58,7 +56,6 @@ void look(const Model& m, tw_decomposition d, const std::string& path) {
 }
 
 void restart(const Model& m, tw_decomposition d, const std::string& path) {
-    const tw_session session = m.session;
     const std::vector<double> values = m.values(4);
     std::vector<double> data = values;
     tw_restart written = nullptr, read = nullptr;
@@ -80,7 +77,6 @@ void restart(const Model& m, tw_decomposition d, const std::string& path) {
 
 void spellings() {
     Model m("");
-    const tw_session session = m.session;
     for (const char* held : {one, two}) {
         const std::int64_t shape[] = {rows, columns}, first[] = {m.start, 0},
                            n[] = {m.count, columns};

@@ -1,5 +1,6 @@
 // Tests reading ahead while the model computes: the values are right and up to date whatever was
 // read ahead, and errors of reading ahead are returned by the read that requests the data.
+// reading.cpp reads records in random order.
 //
 // Usage: read_ahead [--kinds classic|netcdf4] [--servers N]
 // SPDX-License-Identifier: Apache-2.0
@@ -191,24 +192,6 @@ double figure(const std::string& name) {
     return at == std::string::npos ? -1 : std::atof(summary.c_str() + at + name.size() + 4);
 }
 
-/// Reads one variable after another, and all variables together.
-void record_after_record() {
-    Input one, all;
-    for (std::int64_t r = 0; r < records; ++r) {
-        for (int v = 0; v < 3; ++v) one.read(v, r);
-        all.read_all(r);
-    }
-}
-
-void other_records_than_expected() {
-    Input input;
-    for (const std::int64_t r : {0, 1, 5, 6, 2, 8, 0, 1}) {
-        input.read(0, r);
-        if (r % 2 == 0) input.read_all(r);
-        input.read(2, records - 1 - r);
-    }
-}
-
 /// Reads until some data were read ahead in time, which must happen sooner or later, as each thread
 /// gets processor time.
 void in_time() {
@@ -387,8 +370,6 @@ void run(const std::string& settings) {
         write_foreign(records);
     else
         records_that_come();
-    record_after_record();
-    other_records_than_expected();
     if (settings.find("staging") == std::string::npos) in_time();
     asked_for();
     closed_under_way();

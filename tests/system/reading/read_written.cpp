@@ -1,17 +1,17 @@
 // Tests reading through the handle that writes a file, with every service and format: it returns
-// the data that the last tw_sync has made readable, and no more.
+// the data that the last tw_sync has made readable, and no more. batches.cpp reads what random
+// batches have written.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "system/calls.hpp"
-#include "system/model.hpp"
-#include "system/random.hpp"
-#include "thalweg/thalweg.h"
+#include "system/pnetcdf.hpp"
 
 using namespace calls;  // NOLINT: the session and the macros that check calls
 
@@ -267,177 +267,6 @@ void write_and_read(const std::string& settings, const std::string& format) {
     OK(tw_close(&w.file));
 }
 
-/// Writes a file and then continues it.
-void append(const std::string& settings) {
-    Written w("format=cdf5");
-    w.put("h", 7);
-    w.step(0);
-    OK(tw_close(&w.file));
-    OK(tw_open(session, w.path.c_str(), ("mode=append; " + settings).c_str(), &w.file));
-    CHECK(w.records() == 1);
-    w.define();
-    std::vector<float> got;
-    REFUSED(w.get_columns("T", 0, got), TW_ESTATE, "tw_sync");
-    w.step(1);
-    CHECK(w.records() == 1);
-    OK(tw_sync(w.file, 0));
-    CHECK(w.records() == 2);
-    w.check_section(2);
-    OK(w.get_columns("h", 0, got));  // h can be read although it was not put
-    CHECK(w.are_columns(got, 7));
-    w.step(2);
-    w.check_record(1);
-    OK(tw_sync(w.file, 0));
-    w.check_section(3);
-    OK(tw_close(&w.file));
-}
-
-/// Reads fixed-size variables, one after another, while the file has no record.
-void before_records(const std::string& settings, bool by_boxes) {
-    Written w(settings);
-    std::vector<float> all;
-    for (std::int64_t y = 0; y < ny; ++y)
-        for (std::int64_t x = 0; x < nx; ++x) all.push_back(value(7, y, x));
-    const std::int64_t start[] = {0, 0}, count[] = {ny, nx}, five[] = {5};
-    for (int n = 0; n < 2; ++n) {
-        if (by_boxes && rank() == 0) {
-            OK(tw_put_box(w.file, "h", TW_FLOAT, start, count, nullptr, all.data()));
-            OK(tw_put_box(w.file, "name", TW_CHAR, start, five, nullptr, "water"));
-        } else if (!by_boxes) {
-            w.put("h", 7);
-            OK(tw_put(w.file, "name", TW_CHAR, "water", 5));
-        }
-        OK(tw_sync(w.file, 0));
-        std::vector<float> got;
-        OK(w.get_columns("h", 0, got));
-        CHECK(w.are_columns(got, 7));
-        char letters[6] = "";
-        OK(tw_get_box(w.file, "name", TW_CHAR, start, five, nullptr, letters));
-        CHECK(std::string(letters) == "water");
-    }
-    OK(tw_close(&w.file));
-}
-
-/// Puts rows of a variable.
-/// @param name  name of the variable; if it begins with h, it is a fixed-size variable, which gets
-///              the values of record 7
-void put_rows(Written& w, const char* name, std::int64_t record, std::int64_t y,
-              std::int64_t rows) {
-    const bool fixed = name[0] == 'h';
-    std::vector<float> data;
-    for (std::int64_t j = y; j < y + rows; ++j)
-        for (std::int64_t x = 0; x < nx; ++x) data.push_back(value(fixed ? 7 : record, j, x));
-    const std::int64_t start[] = {record, y, 0}, count[] = {1, rows, nx};
-    const int skip = fixed ? 1 : 0;
-    OK(tw_put_box(w.file, name, TW_FLOAT, start + skip, count + skip, nullptr, data.data()));
-}
-
-/// Checks all of "h": values of record 7 where put(y, x) is true, and fill values elsewhere.
-template <class Put>
-void check_h(Written& w, Put&& put) {
-    std::vector<float> all(ny * nx);
-    const std::int64_t start[] = {0, 0}, count[] = {ny, nx};
-    OK(tw_get_box(w.file, "h", TW_FLOAT, start, count, nullptr, all.data()));
-    bool good = true;
-    for (std::int64_t y = 0; y < ny; ++y)
-        for (std::int64_t x = 0; x < nx; ++x) {
-            const float got = all[static_cast<std::size_t>(y * nx + x)];
-            good &= put(y, x) ? got == value(7, y, x) : got > 9e36F;
-        }
-    CHECK(good);
-}
-
-/// Tests if a row is in the first half of its rank's rows.
-bool in_first_half(std::int64_t y) {
-    for (int r = 0; r < ranks(); ++r) {
-        const std::int64_t low = ny * r / ranks(), high = ny * (r + 1) / ranks();
-        if (y >= low && y < high) return y < low + (high - low) / 2;
-    }
-    return false;
-}
-
-/// Puts every second column of "h" from a given one on, in every n-th row for n ranks.
-void put_columns(Written& w, std::int64_t first) {
-    const std::int64_t own = (ny - 1 - rank()) / ranks() + 1;
-    std::vector<float> data;
-    const std::int64_t start[] = {rank(), first}, count[] = {own, (nx - 1 - first) / 2 + 1};
-    const std::int64_t stride[] = {ranks(), 2};
-    for (std::int64_t j = 0; j < own; ++j)
-        for (std::int64_t i = 0; i < count[1]; ++i)
-            data.push_back(value(7, rank() + j * ranks(), first + 2 * i));
-    OK(tw_put_box(w.file, "h", TW_FLOAT, start, count, stride, data.data()));
-}
-
-void boxes(const std::string& settings) {
-    std::vector<float> got;
-    {
-        Written w(settings);
-        put_rows(w, "T", rank() == 0 ? 1 : 0, w.low, w.high - w.low);
-        put_rows(w, "T", rank() == 0 ? 0 : 1, w.low, w.high - w.low);
-        const std::int64_t half = (w.high - w.low) / 2;
-        put_rows(w, "h", 0, w.low, half);
-        put_rows(w, "h", 0, w.low, half);  // put these elements once more, and no others
-        OK(tw_sync(w.file, 0));
-        CHECK(w.records() == 2);
-        w.check_section(2);
-        w.check_record(0);
-        const auto first_half = [](std::int64_t y, std::int64_t) { return in_first_half(y); };
-        check_h(w, first_half);
-        // Put as many elements as the variable has, but some of them twice and others not at all.
-        put_rows(w, "h", 0, w.low, half);
-        OK(tw_sync(w.file, 0));
-        check_h(w, first_half);
-        OK(tw_close(&w.file));
-    }
-    Written w(settings);
-    put_columns(w, 1);
-    OK(tw_sync(w.file, 0));
-    check_h(w, [](std::int64_t, std::int64_t x) { return x % 2 == 1; });
-    put_columns(w, 0);
-    if (rank() == ranks() - 1) put_rows(w, "T", 4, 0, ny);
-    OK(tw_sync(w.file, 0));
-    CHECK(w.records() == 5);
-    OK(w.get_columns("h", 0, got));
-    CHECK(w.are_columns(got, 7));
-    w.check_record(4);
-    OK(w.get_columns("T", 3, got));  // the record contains fill values
-    CHECK(got.empty() || got[0] > 9e36F);
-    // Steps without tw_put add no records.
-    for (int i = 0; i < 7; ++i) OK(tw_end_step(w.file));
-    OK(tw_sync(w.file, 0));
-    CHECK(w.records() == 5);
-    w.check_record(4);
-    OK(tw_close(&w.file));
-}
-
-/// Puts records by decompositions, mixed with steps of tw_put.
-void records_by_name(const std::string& settings) {
-    Written w(settings);
-    w.step(0);
-    w.step(1);
-    const std::vector<float> fixed = w.own(7), later = w.own(3);
-    const auto n = static_cast<std::int64_t>(fixed.size());
-    for (int again = 0; again < 3; ++again)
-        if (rank() == 0) OK(tw_put_record(w.file, "h", w.rows, 0, TW_FLOAT, fixed.data(), n));
-    OK(tw_put_record(w.file, "T", w.rows, 3, TW_FLOAT, later.data(), n));
-    OK(tw_end_step(w.file));
-    OK(tw_sync(w.file, 0));
-    CHECK(w.records() == 4);
-    for (const std::int64_t r : {0, 1, 3}) w.check_record(r);
-    std::vector<float> got;
-    check_h(w, [](std::int64_t y, std::int64_t) { return y < ny / ranks(); });
-    if (rank() != 0) OK(tw_put_record(w.file, "h", w.rows, 0, TW_FLOAT, fixed.data(), n));
-    OK(tw_put_record(w.file, "name", nullptr, 0, TW_CHAR, "brook", 5));
-    OK(tw_sync(w.file, 0));
-    OK(w.get_columns("h", 0, got));
-    CHECK(w.are_columns(got, 7));
-    char letters[6] = "";
-    OK(tw_get(w.file, "name", nullptr, 0, TW_CHAR, letters, 5));
-    CHECK(std::string(letters) == "brook");
-    w.check_record(3);
-    OK(tw_close(&w.file));
-}
-
 void refused(const std::string& settings, const char* words) {
     Written w(settings);
     w.put("h", 7);
@@ -451,37 +280,17 @@ void refused(const std::string& settings, const char* words) {
 }
 
 void with_service(const std::string& of_session, const std::string& service) {
-    check::step("%s; %s", of_session.c_str(), service.c_str());
-    const check::State before = check::state;
-    {
-        Model model(MPI_COMM_WORLD, "log=off; " + of_session);
-        if (model) {
-            session = model.session;
-            check::use(model.comm);
-            for (const std::string format : {"cdf2", "cdf5", "netcdf4"})
-                write_and_read(service + "; format=" + format, format);
-            write_and_read(service + "; format=netcdf4; deflate=1", "netcdf4");
-            write_and_read(service + "; method=direct; readers=1; publish=live", "cdf2");
-            append(service);
-            for (const std::string format :
-                 {"format=cdf2", "format=netcdf4", "method=slabs; writers=3", "alignment=4"}) {
-                boxes(service + "; " + format);
-                before_records(service + "; " + format, true);
-                before_records(service + "; " + format, false);
-                records_by_name(service + "; " + format);
-            }
-            if (service == "service=inline") {
-                write_and_read("service=inline; storage=" PNETCDF, "cdf2");
-                write_and_read("service=inline; method=serial; piece=4KiB", "cdf2");
-                refused("storage=memory", "memory");
-                refused("method=tiles; files=tiles; tiles=1x1; writers=1", "files=tiles");
-            }
-        }
-        model.end();
-    }
-    check::state.comm = before.comm;
-    check::state.rank = before.rank;
-    check::state.size = before.size;
+    in_session("log=off; " + of_session, [&] {
+        for (const std::string format : {"cdf2", "cdf5", "netcdf4"})
+            write_and_read(service + "; format=" + format, format);
+        write_and_read(service + "; format=netcdf4; deflate=1", "netcdf4");
+        write_and_read(service + "; method=direct; readers=1; publish=live", "cdf2");
+        if (service != "service=inline") return;
+        write_and_read("service=inline; storage=" PNETCDF, "cdf2");
+        write_and_read("service=inline; method=serial; piece=4KiB", "cdf2");
+        refused("storage=memory", "memory");
+        refused("method=tiles; files=tiles; tiles=1x1; writers=1", "files=tiles");
+    });
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -1,4 +1,5 @@
-// Random batches: puts of each rank, their records, and their order.
+// Random batches: puts of each rank, their records, and their order; in a new file, or in one of an
+// earlier run.
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifndef THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -15,15 +17,19 @@
 
 namespace batches {
 
-constexpr double fill_value = -77;
+constexpr double fill_value = 99;  // which no operation puts
 
 struct Variable {
     std::string name, dims;
     tw_type type;
     bool record;
     std::vector<std::int64_t> shape;  // lengths without the record dimension
-    int declared;                     // number of the variable's decomposition; -1: none
+    int declared = -1;                // number of the variable's decomposition; -1: none
     std::string settings;
+    // Storage in a netCDF-4 file that netCDF-C makes:
+    std::vector<std::size_t> chunk;  // chunk length in each dimension; empty: netCDF-C's default
+    int deflate = 0;
+    bool shuffle = false, sum = false;
 
     std::int64_t elements() const {
         return std::accumulate(shape.begin(), shape.end(), std::int64_t(1), std::multiplies<>());
@@ -47,11 +53,23 @@ struct Step {
 };
 
 struct Case {
+    std::uint64_t seed = 0;
     std::int64_t nz, ny, nx;
+    std::string format, tiles;  // tiles: MxN for a set of files; empty: one file
+    int parts = 1;              // number of files
+    bool plain = false;         // all operations are tw_put
     std::vector<Variable> variables;
     std::vector<parts::Decomposition> cells;  // of "z y x"
     std::vector<Step> steps;
     std::string file;
+
+    std::shared_ptr<const Case> before;  // the run that has made the file; null: it is new
+    int ranks_before = 0;                // ranks of that run; 0: netCDF-C has made the file
+    std::int64_t first = -1;             // tw_set_record is called with this record; -1: it is not
+    bool drop = false;
+    std::size_t pad = 4096, align = 4, between = 0;  // spaces in a file of netCDF-C
+
+    bool netcdf4() const { return format.starts_with("netcdf4"); }
 };
 
 // A rank's box: some of its own rows, or the inner part of them, in one record or several, possibly
@@ -69,13 +87,14 @@ struct Bounds {
     std::int64_t steps = 6;
     std::int64_t nx = 1500;
     bool packed = false;  ///< the file is netCDF-4 with compressed chunks
+    int tiles = 0;        ///< most files of a set of tiles; 0: no sets, and no earlier runs
 };
 /// @param nodes  there are several nodes
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,
                const Bounds& bounds = {});
 
 /// Returns the value that an operation puts in an element of a record (z, y, x).
-double value(std::size_t step, const Op& op, std::int64_t element);
+double value(const Case& c, std::size_t step, const Op& op, std::int64_t element);
 /// Returns the number of an element of a record, given its index in a decomposition.
 std::int64_t element_of(const Case& c, const parts::Decomposition& cells,
                         const std::vector<std::int64_t>& index);
@@ -89,7 +108,7 @@ void for_box(const Case& c, const BoxOf& b, Op op, std::size_t step, Visit&& vis
             for (std::int64_t y = b.y0; y < b.y1; y += b.y_step)
                 for (std::int64_t x = b.x0; x < b.x1; x += b.x_step) {
                     const std::int64_t element = (z * c.ny + y) * c.nx + x;
-                    visit(op.record, element, value(step, op, element));
+                    visit(op.record, element, value(c, step, op, element));
                 }
 }
 

@@ -4,8 +4,11 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "system/check.hpp"
+#include "system/oracle.hpp"
 
 namespace batches {
 
@@ -53,9 +56,14 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
     const std::int64_t current = ref.first + static_cast<std::int64_t>(step);
     const bool any = std::any_of(c.variables.begin(), c.variables.end(),
                                  [](const Variable& v) { return v.record; });
-    if (put || (any && !ref.explicit_ && !c.steps[step].open))
-        records = std::max(records, current + 1);
+    // Unless records are put by their numbers, a step writes a whole record.
+    const bool whole = any && !ref.explicit_ && (put || !c.steps[step].open);
+    if (put || whole) records = std::max(records, current + 1);
     grow(c, ref, records);
+    for (std::size_t v = 0; v < c.variables.size() && whole; ++v)
+        if (c.variables[v].record)
+            std::fill_n(ref.values[v].begin() + current * c.variables[v].elements(),
+                        c.variables[v].elements(), fill_value);
     for (const Op& given : c.steps[step].ops) {
         const Op op = at_record(given, current);
         const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
@@ -67,11 +75,13 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                         values[static_cast<std::size_t>(at + e)] = value;
                     });
         if (op.kind == Kind::box) continue;
+        if (!v.record && op.kind <= Kind::deferred && !ref.explicit_)
+            std::fill(values.begin(), values.end(), fill_value);
         const std::int64_t at = v.record ? op.record * v.elements() : 0;
         // In a variable's first step, tw_put fills the elements that no rank holds. In later steps
         // and existing records, they keep their values.
         const auto set = [&](std::int64_t e) {
-            values[static_cast<std::size_t>(at + e)] = value(step, op, e);
+            values[static_cast<std::size_t>(at + e)] = value(c, step, op, e);
         };
         if (op.kind == Kind::whole)
             for (std::int64_t e = 0; e < v.elements(); ++e) set(e);
@@ -83,6 +93,42 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
                     set(element_of(c, x, index));
                 });
     }
+}
+
+void write_by_netcdf(const std::string& path, const Case& c, const Reference& ref) {
+    Oracle oracle(path, c.format);
+    const int id = oracle.id();
+    oracle.dim("time", NC_UNLIMITED);
+    oracle.dim("z", c.nz);
+    oracle.dim("y", c.ny);
+    oracle.dim("x", c.nx);
+    std::vector<int> numbers;
+    for (const Variable& v : c.variables) {
+        std::istringstream dims(v.dims);
+        const int n = oracle.var(v.name, v.type, {std::istream_iterator<std::string>(dims), {}});
+        numbers.push_back(n);
+        if (!v.chunk.empty())
+            oracle.require(nc_def_var_chunking(id, n, NC_CHUNKED, v.chunk.data()), "chunks");
+        if (v.sum) oracle.require(nc_def_var_fletcher32(id, n, NC_FLETCHER32), "sum");
+        if (v.deflate > 0 || v.shuffle)
+            oracle.require(
+                nc_def_var_deflate(id, n, v.shuffle ? 1 : 0, v.deflate > 0 ? 1 : 0, v.deflate),
+                "deflate");
+        oracle.require(
+            nc_put_att_double(id, n, "_FillValue", static_cast<nc_type>(v.type), 1, &fill_value),
+            "_FillValue");
+    }
+    const int status = nc__enddef(id, c.pad, c.align, c.between, section_alignment);
+    if (status != NC_ENOTINDEFINE) oracle.require(status, "nc__enddef");
+    for (std::size_t v = 0; v < c.variables.size(); ++v) {
+        const Variable& var = c.variables[v];
+        std::vector<std::size_t> count(var.shape.begin(), var.shape.end());
+        if (var.record) count.insert(count.begin(), static_cast<std::size_t>(ref.records));
+        const std::vector<std::size_t> start(count.size(), 0);
+        oracle.require(oracle.put(numbers[v], TW_DOUBLE, start, count, ref.values[v].data()),
+                       "put");
+    }
+    oracle.close();
 }
 
 std::string difference(const Case& c, const Reference& ref, const std::string& path,

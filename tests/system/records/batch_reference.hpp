@@ -25,6 +25,8 @@ struct Reference {
 Op at_record(Op op, std::int64_t current);
 /// Applies a step to the reference.
 void apply(const Case& c, Reference& reference, std::size_t step, int ranks);
+/// Writes the file by serial netCDF.
+void write_by_netcdf(const std::string& path, const Case& c, const Reference& reference);
 /// Compares a file, which serial netCDF reads, with the reference. Returns "" if they agree.
 /// @param complete false: elements of fixed-size variables that were not put yet may be missing
 std::string difference(const Case& c, const Reference& reference, const std::string& path,

@@ -19,22 +19,34 @@ BatchWriter::BatchWriter(Model& model, const Case& c, std::string path)
 
 bool BatchWriter::create(bool again) {
     const Case& c = case_;
-    int status =
-        again ? tw_open(model_.session, path_.c_str(), (c.file + "; mode=append").c_str(), &file)
-              : tw_create(model_.session, path_.c_str(), c.file.c_str(), &file);
+    const bool continued = again || c.before;
+    int status = continued ? tw_open(model_.session, path_.c_str(),
+                                     (c.file + "; mode=append").c_str(), &file)
+                           : tw_create(model_.session, path_.c_str(), c.file.c_str(), &file);
     CHECK_TEXT(status == TW_OK, "%s", model_.error().c_str());
     if (status != TW_OK) return false;
     CHECK(tw_def_dim(file, "time", TW_UNLIMITED) == TW_OK);
     CHECK(tw_def_dim(file, "z", c.nz) == TW_OK);
     CHECK(tw_def_dim(file, "y", c.ny) == TW_OK);
     CHECK(tw_def_dim(file, "x", c.nx) == TW_OK);
-    for (const Variable& v : c.variables) {
+    // A run that continues a file may define variables in another order.
+    for (std::size_t i = 0; i < c.variables.size(); ++i) {
+        const Variable& v = c.variables[continued ? c.variables.size() - 1 - i : i];
         status =
             tw_def_var(file, v.name.c_str(), v.type, v.dims.c_str(),
                        v.declared < 0 ? nullptr : cells_[static_cast<std::size_t>(v.declared)]);
         CHECK_TEXT(status == TW_OK, "%s", model_.error().c_str());
         CHECK(tw_set_var(file, v.name.c_str(), v.settings.c_str()) == TW_OK);
+        char fill[8];
+        if (is_floating(v.type))
+            put_floating(fill, v.type, fill_value);
+        else
+            put_integer(fill, v.type, static_cast<std::uint64_t>(fill_value));
+        if (!continued || (c.seed + i) % 2 == 0)
+            CHECK(tw_put_att(file, v.name.c_str(), "_FillValue", v.type, 1, fill) == TW_OK);
     }
+    if (!again && c.first >= 0)
+        CHECK(tw_set_record(file, c.first, c.drop ? TW_DROP_LATER : TW_KEEP_LATER) == TW_OK);
     CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", model_.error().c_str());
     return true;
 }
@@ -55,6 +67,7 @@ void BatchWriter::put(std::size_t step, const Op& op) {
     const auto k = static_cast<std::size_t>(op.cells);
     if (op.kind == Kind::box) {
         const BoxOf b = box_of(c, op, step, model_.rank, model_.size);
+        if (b.empty() && model_.rank % 2 == 1) return;  // a rank with nothing need not call
         std::vector<double> data;
         for_box(c, b, op, step,
                 [&](std::int64_t, std::int64_t, double value) { data.push_back(value); });
@@ -73,7 +86,7 @@ void BatchWriter::put(std::size_t step, const Op& op) {
     if (op.kind == Kind::whole) {
         std::vector<double> data;
         for (std::int64_t e = 0; e < v.elements(); ++e)
-            data.push_back(model_.rank == 0 ? value(step, op, e) : -1);
+            data.push_back(model_.rank == 0 ? value(c, step, op, e) : -1);
         ok(tw_put_record(file, v.name.c_str(), nullptr, op.record, TW_DOUBLE, data.data(),
                          static_cast<std::int64_t>(data.size())),
            "tw_put_record of a whole");
@@ -83,7 +96,7 @@ void BatchWriter::put(std::size_t step, const Op& op) {
     parts::Array& array = kept_.emplace_back(
         parts::place_array(x, model_.rank, false, true, sizeof(double), random_));
     array.for_each_element([&](char* to, const std::vector<std::int64_t>& index) {
-        put_value(to, value(step, op, element_of(c, x, index)));
+        put_value(to, value(c, step, op, element_of(c, x, index)));
     });
     const std::int64_t n = array.n;
     const char* data = array.bytes.data();
@@ -101,6 +114,53 @@ void BatchWriter::put(std::size_t step, const Op& op) {
         default:
             ok(tw_put_record(file, v.name.c_str(), cells_[k], op.record, TW_DOUBLE, data, n),
                "tw_put_record");
+    }
+}
+
+void BatchWriter::read_back(const Reference& reference, std::uint64_t seed) {
+    const Case& c = case_;
+    Random alike(seed), own(mix(seed, static_cast<std::uint64_t>(model_.rank) + 1));
+    tw_file_info info{};
+    ok(tw_inq(file, &info), "tw_inq");
+    CHECK_TEXT(info.records == reference.records, "%lld records, not %lld",
+               static_cast<long long>(info.records), static_cast<long long>(reference.records));
+    for (std::size_t v = 0; v < c.variables.size() && good; ++v) {
+        const Variable& var = c.variables[v];
+        if (var.record && reference.records == 0) continue;
+        const std::int64_t record = var.record ? alike.below(reference.records) : 0;
+        const double* const values = reference.values[v].data() + record * var.elements();
+        const auto k = static_cast<std::size_t>(alike.below(std::ssize(c.cells)));
+        parts::Array array = parts::place_array(c.cells[k], model_.rank, own.percent(30),
+                                                alike.percent(50), sizeof(double), own);
+        parts::Array wanted = array;
+        wanted.for_each_element([&](char* to, const std::vector<std::int64_t>& index) {
+            put_value(to, values[element_of(c, c.cells[k], index)]);
+        });
+        ok(tw_get_array(file, var.name.c_str(), cells_[k], record, array.handle(TW_DOUBLE), 0),
+           "tw_get_array");
+        CHECK_TEXT(!good || array.bytes == wanted.bytes, "record %lld of %s as an array",
+                   static_cast<long long>(record), var.name.c_str());
+        std::vector<std::int64_t> start, count;
+        for (const std::int64_t length : var.shape) {
+            start.push_back(own.below(length));
+            count.push_back(own.between(0, length - start.back()));
+        }
+        std::vector<double> right;
+        parts::for_each_index(count, [&](const std::vector<std::int64_t>& at) {
+            right.push_back(
+                values[((start[0] + at[0]) * c.ny + start[1] + at[1]) * c.nx + start[2] + at[2]]);
+        });
+        std::vector<double> got(right.size() + 1);
+        if (var.record) {
+            start.insert(start.begin(), record);
+            count.insert(count.begin(), 1);
+        }
+        ok(tw_get_box(file, var.name.c_str(), TW_DOUBLE, start.data(), count.data(), nullptr,
+                      got.data()),
+           "tw_get_box");
+        got.pop_back();
+        CHECK_TEXT(!good || got == right, "record %lld of %s as a section",
+                   static_cast<long long>(record), var.name.c_str());
     }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "batch_case.hpp"
+#include "batch_reference.hpp"
 #include "system/model.hpp"
 #include "system/random.hpp"
 #include "thalweg/thalweg.h"
@@ -26,6 +26,9 @@ public:
     /// Begins a step: frees the arrays that deferred operations of the last step kept. Must be
     /// called before the operations of a step.
     void begin_step() { kept_.clear(); }
+    /// Reads a record of each variable through the handle that writes the file, which must have
+    /// been synced: by a decomposition and as a section of each rank. Collective.
+    void read_back(const Reference& reference, std::uint64_t seed);
     /// Counts a check, and prints the first error.
     void ok(int status, const char* call);
 

@@ -1,6 +1,9 @@
 // Tests batches: tw_put of the next record, tw_put_record of any record by any decomposition, and
-// boxes, in one file and in random order, with every service. The reference is kept in plain
-// arrays, the file is read by serial netCDF-C. With --packed, all are netCDF-4 files with filters.
+// boxes, in one file and in random order, with every service; in a new file, or in one that other
+// ranks or netCDF-C have made. The reference is kept in plain arrays. After each tw_sync the file
+// is read by serial netCDF-C and through the handle that writes it. At the end it is compared with
+// the file that serial netCDF-C writes: byte for byte or, for netCDF-4, as netCDF-C reads both.
+// With --packed, all are netCDF-4 files with filters.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -8,6 +11,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -17,6 +21,8 @@
 #include "batch_reference.hpp"
 #include "batch_writer.hpp"
 #include "system/check.hpp"
+#include "system/compare.hpp"
+#include "system/compare_netcdf4.hpp"
 #include "system/model.hpp"
 #include "system/random.hpp"
 #include "thalweg/thalweg.h"
@@ -27,22 +33,55 @@ using namespace batches;
 
 std::string folder;
 
-bool run(Model& m, const Case& c, const std::string& what) {
+/// Makes the file that a run continues, and its reference.
+void make_file(const Model& m, Case& c, const std::string& path, Reference& ref) {
+    const Case& b = *c.before;
+    for (std::size_t s = 0; s < b.steps.size(); ++s) apply(b, ref, s, std::max(c.ranks_before, 1));
+    if (c.ranks_before == 0 && m.rank == 0) write_by_netcdf(path, b, ref);
+    MPI_Comm few = MPI_COMM_NULL;
+    MPI_Comm_split(m.comm, m.rank < c.ranks_before ? 0 : MPI_UNDEFINED, m.rank, &few);
+    if (few != MPI_COMM_NULL) {
+        Model early(few, "log=off");
+        BatchWriter writer(early, b, path);
+        writer.create();
+        for (std::size_t s = 0; s < b.steps.size() && writer.good; ++s) {
+            writer.begin_step();
+            for (const Op& op : b.steps[s].ops)
+                writer.put(s, at_record(op, static_cast<std::int64_t>(s)));
+            writer.ok(tw_end_step(writer.file), "tw_end_step");
+        }
+        writer.ok(tw_close(&writer.file), "tw_close");
+        early.end();
+        MPI_Comm_free(&few);
+    }
+    MPI_Barrier(m.comm);
+    c.first = std::min(c.first, ref.records);
+    ref.first = c.first < 0 ? ref.records : c.first;
+    ref.explicit_ = false;
+    if (c.first < 0 || !c.drop) return;
+    ref.records = c.first;
+    for (std::size_t v = 0; v < c.variables.size(); ++v)
+        if (c.variables[v].record)
+            ref.values[v].resize(static_cast<std::size_t>(c.first * c.variables[v].elements()));
+}
+
+bool run(Model& m, Case c, const std::string& what) {
     const std::string path = folder + "/batches.nc";
+    Reference ref(c);
+    if (c.before) make_file(m, c, path, ref);
     check::step("%s: create", what.c_str());
     BatchWriter writer(m, c, path);
     if (!writer.create()) return false;
-    Reference ref(c);
-    const bool classic = c.file.find("netcdf4") == std::string::npos;
+    const bool tiles = !c.tiles.empty();
     const auto look = [&](const std::string& at) {
-        if (m.rank != 0) return;
+        if (m.rank != 0 || tiles) return;
         const std::string wrong = difference(c, ref, at, at == path);
         if (writer.good) CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
         writer.good = writer.good && wrong.empty();
     };
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         writer.begin_step();
-        if (c.steps[s].reopen && classic) {
+        if (c.steps[s].reopen) {
             check::step("%s: closed before step %zu", what.c_str(), s);
             writer.ok(tw_close(&writer.file), "tw_close");
             look(path);
@@ -65,17 +104,37 @@ bool run(Model& m, const Case& c, const std::string& what) {
         if (!c.steps[s].sync) continue;
         writer.ok(tw_sync(writer.file, 0), "tw_sync");
         if (std::filesystem::exists(path + ".part")) look(path + ".part");
+        check::step("%s: read after step %zu", what.c_str(), s);
+        if (!tiles) writer.read_back(ref, mix(c.steps.size(), s));
         MPI_Barrier(m.comm);
     }
     check::step("%s: close", what.c_str());
     writer.ok(tw_close(&writer.file), "tw_close");
-    look(path);
+    if (tiles) {
+        writer.ok(tw_open(m.session, path.c_str(), nullptr, &writer.file), "tw_open");
+        for (std::uint64_t i = 0; i < 3 && writer.good; ++i) writer.read_back(ref, c.seed + i);
+        writer.ok(tw_close(&writer.file), "tw_close");
+    } else if (m.rank == 0) {
+        const std::string expected = path + ".expected";
+        write_by_netcdf(expected, c, ref);
+        const std::string wrong =
+            c.netcdf4() ? netcdf4_difference(expected, path) : ::difference(expected, path);
+        if (writer.good) CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+        writer.good = writer.good && wrong.empty();
+    }
+    MPI_Barrier(m.comm);
+    for (int k = 0; k < c.parts && tiles && m.rank == 0; ++k)
+        std::filesystem::remove(path + ".000" + std::to_string(k));
+    if (m.rank == 0) std::filesystem::remove(path);
     int all = writer.good ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m.comm);
     if (all == 0 && m.rank == 0)
-        check::print(check::text("%s failed: %lld x %lld x %lld, %s", what.c_str(),
-                                 static_cast<long long>(c.nz), static_cast<long long>(c.ny),
-                                 static_cast<long long>(c.nx), c.file.c_str()));
+        check::print(check::text(
+            "%s failed: %lld x %lld x %lld, %s; of %d ranks with %s, record %lld, drop %d",
+            what.c_str(), static_cast<long long>(c.nz), static_cast<long long>(c.ny),
+            static_cast<long long>(c.nx), c.file.c_str(), c.ranks_before,
+            c.before ? c.before->file.c_str() : "nothing", static_cast<long long>(c.first),
+            c.drop ? 1 : 0));
     return all == 1;
 }
 
@@ -91,15 +150,16 @@ bool has_several_hosts() {
 
 struct Service {
     std::string session, file;
+    int servers = 0;
 };
 std::vector<Service> services() {
     std::vector<Service> all{{"", "service=inline"}, {"", "service=background"}};
     const int ranks = check::state.size;
     if (ranks > 2) all.push_back({"node_size=2", "service=inline"});
     if (ranks > 2) all.push_back({"node_size=2", "service=background"});
-    if (ranks > 1) all.push_back({"servers=1", "service=servers"});
-    if (ranks > 2) all.push_back({"servers=2:last; node_size=2", "service=servers"});
-    if (ranks > 4) all.push_back({"servers=3; node_size=2", "service=servers"});
+    if (ranks > 1) all.push_back({"servers=1", "service=servers", 1});
+    if (ranks > 2) all.push_back({"servers=2:last; node_size=2", "service=servers", 2});
+    if (ranks > 4) all.push_back({"servers=3; node_size=2", "service=servers", 3});
     return all;
 }
 
@@ -120,6 +180,7 @@ int main(int argc, char** argv) {
         const std::string settings = "log=off; " + s.session;
         {
             Model m(MPI_COMM_WORLD, settings);
+            bounds.tiles = s.servers > 0 ? s.servers : m.size;
             const double begin = MPI_Wtime();
             for (long k = first; m && k < cases; ++k) {
                 int over = MPI_Wtime() - begin > seconds ? 1 : 0;

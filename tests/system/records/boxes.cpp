@@ -1,4 +1,5 @@
-// Tests tw_put_box in cases with fixed results; batches.cpp puts random boxes.
+// Tests tw_put_box in cases with fixed results; batches.cpp puts random boxes, and
+// tests/service/engine.cpp boxes that are refused for lack of memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -13,70 +14,19 @@
 namespace {
 
 std::string folder;
-constexpr float fill_value = -77;
 
 // Creates a file with one variable over "time y x", in which each rank has a row of four elements.
 tw_file create(Model& m, const std::string& path, const std::string& settings,
-               const char* name = "U", tw_type type = TW_FLOAT) {
+               tw_type type = TW_FLOAT) {
     tw_file f = nullptr;
-    const int status = tw_create(m.session, path.c_str(), settings.c_str(), &f);
-    CHECK_TEXT(status == TW_OK, "%s", m.error().c_str());
-    CHECK(tw_def_dim(f, "time", TW_UNLIMITED) == TW_OK);
-    CHECK(tw_def_dim(f, "y", m.size) == TW_OK && tw_def_dim(f, "x", 4) == TW_OK);
-    CHECK(tw_def_var(f, name, type, "time y x", nullptr) == TW_OK);
-    CHECK(tw_set_var(f, name, "fill=-77") == TW_OK);
-    CHECK_TEXT(tw_enddef(f) == TW_OK, "%s", m.error().c_str());
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_dim(f, "time", TW_UNLIMITED));
+    OK(tw_def_dim(f, "y", m.size));
+    OK(tw_def_dim(f, "x", 4));
+    OK(tw_def_var(f, "U", type, "time y x", nullptr));
+    OK(tw_set_var(f, "U", "fill=-77"));
+    OK(tw_enddef(f));
     return f;
-}
-
-// Tests ranks that put nothing: they end their steps as all others do.
-void silent_ranks(Model& m, const std::string& service) {
-    for (int speaker = 0; speaker < m.size; ++speaker) {
-        tw_file f = create(m, folder + "/boxes.nc", service, "T");
-        const auto value = [&](std::int64_t record, std::int64_t at) {
-            return at / 4 == speaker ? static_cast<float>(10 * record + at % 4) : fill_value;
-        };
-        for (std::int64_t s = 0; s < 3; ++s) {
-            const std::int64_t start[] = {s, m.rank, 0}, count[] = {1, 1, 4};
-            const float row[] = {value(s, 4 * speaker), value(s, 4 * speaker + 1),
-                                 value(s, 4 * speaker + 2), value(s, 4 * speaker + 3)};
-            if (m.rank == speaker)
-                CHECK(tw_put_box(f, "T", TW_FLOAT, start, count, nullptr, row) == TW_OK);
-            CHECK(tw_end_step(f) == TW_OK);
-        }
-        CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
-        if (m.rank == 0) {
-            const std::string wrong = look_at(folder + "/boxes.nc", m.size, 4, 3, false, value);
-            CHECK_TEXT(wrong.empty(), "only rank %d speaks: %s", speaker, wrong.c_str());
-        }
-        MPI_Barrier(m.comm);
-    }
-}
-
-// Tests that records in which no rank puts an element exist, whichever call ends their step.
-void no_elements(Model& m, const std::string& service) {
-    const std::string path = folder + "/none.nc";
-    for (const char* ends : {"tw_close", "tw_sync", "tw_end_step"}) {
-        tw_file f = create(m, path, service, "T");
-        const std::int64_t shape[2] = {m.size, 4}, none[2] = {0, 0};
-        tw_decomposition nothing = nullptr;
-        CHECK(tw_decompose(m.session, "y x", 1, shape, none, none, &nothing) == TW_OK);
-        CHECK(tw_put_record(f, "T", nothing, 2, TW_FLOAT, nullptr, 0) == TW_OK);
-        if (std::string(ends) == "tw_sync") {
-            CHECK(tw_sync(f, 0) == TW_OK);
-            tw_file_info info{};
-            CHECK(tw_inq(f, &info) == TW_OK);
-            CHECK_TEXT(info.records == 3, "%lld records", static_cast<long long>(info.records));
-        }
-        if (std::string(ends) == "tw_end_step") CHECK(tw_end_step(f) == TW_OK);
-        CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
-        if (m.rank == 0) {
-            const std::string wrong =
-                look_at(path, m.size, 4, 3, false, [](auto, auto) { return fill_value; });
-            CHECK_TEXT(wrong.empty(), "%s: %s", ends, wrong.c_str());
-        }
-        MPI_Barrier(m.comm);
-    }
 }
 
 // Tests that invalid calls are refused at once, and that the file can still be used.
@@ -86,10 +36,9 @@ void refused(Model& m, const std::string& service) {
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const float row[4] = {1, 2, 3, 4};
     const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_OK);
-    CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
-    CHECK_TEXT(m.error().find("call tw_end_step before tw_put") != std::string::npos, "%s",
-               m.error().c_str());
+    OK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row));
+    HERE(TW_ESTATE, "call tw_end_step before tw_put",
+         tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size));
     CHECK(tw_put_box(f, "nix", TW_FLOAT, start, count, nullptr, row) == TW_ENOTFOUND);
     CHECK(tw_put_box(f, "U", TW_CHAR, start, count, nullptr, row) == TW_ETYPE);
     const std::int64_t beyond[3] = {0, m.size, 0}, negative[3] = {-1, 0, 0}, wide[3] = {1, 1, 5};
@@ -101,35 +50,32 @@ void refused(Model& m, const std::string& service) {
     // Strides; a section that is refused has no effect.
     const std::int64_t two[3] = {0, m.rank, 0}, some[3] = {1, 1, 2}, far[3] = {1, 1, 4};
     const std::int64_t none_at_all[3] = {1, 1, 0}, huge[3] = {1, INT64_MAX, INT64_MAX};
-    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()) == TW_EBOUNDS);
-    CHECK_TEXT(m.error().find("2 elements from 0 with a stride of 4 along dimension 'x' of length "
-                              "4") != std::string::npos,
-               "%s", m.error().c_str());
+    HERE(TW_EBOUNDS, "2 elements from 0 with a stride of 4 along dimension 'x' of length 4",
+         tw_put_box(f, "U", TW_FLOAT, two, some, far, whole.data()));
     const std::int64_t before[3] = {0, 0, -1};
-    CHECK(tw_put_box(f, "U", TW_FLOAT, before, some, nullptr, whole.data()) == TW_EBOUNDS);
-    CHECK_TEXT(m.error().find("dimension 'x': start -1 is negative") != std::string::npos, "%s",
-               m.error().c_str());
+    HERE(TW_EBOUNDS, "dimension 'x': start -1 is negative",
+         tw_put_box(f, "U", TW_FLOAT, before, some, nullptr, whole.data()));
     CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, huge, whole.data()) == TW_EBOUNDS);
-    CHECK(tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()) == TW_EARG);
-    CHECK(m.error().find("the stride along dimension 'x' is 0") != std::string::npos);
-    CHECK(tw_end_step(f) == TW_OK);
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    HERE(TW_EARG, "the stride along dimension 'x' is 0",
+         tw_put_box(f, "U", TW_FLOAT, two, some, none_at_all, whole.data()));
+    OK(tw_end_step(f));
+    OK(tw_close(&f));
 
     f = create(m, path, service);
-    CHECK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size) == TW_OK);
+    OK(tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size));
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, -1, TW_FLOAT, whole.data(), 4 * m.size) == TW_EBOUNDS);
     CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, whole.data(), 3) == TW_ESHAPE);
     CHECK(tw_put_record(f, "U", nullptr, 1, TW_FLOAT, nullptr, 4 * m.size) == TW_EARG);
-    CHECK(tw_end_step(f) == TW_OK);
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    OK(tw_end_step(f));
+    OK(tw_close(&f));
 
     if (!THALWEG_TEST_PNETCDF) return;
     f = create(m, path, service + "; storage=pnetcdf; service=inline");
     CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, row) == TW_ESTATE);
     CHECK(tw_put_record(f, "U", nullptr, 0, TW_FLOAT, whole.data(), 4 * m.size) == TW_ESTATE);
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    OK(tw_close(&f));
 }
 
 // Tests a rank that puts a box while the others use tw_put for a variable of which that rank holds
@@ -141,7 +87,7 @@ void mixed(Model& m, const std::string& service) {
         const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
         const std::vector<float> whole(static_cast<std::size_t>(4 * m.size), 1.0F);
         if (m.rank == boxer)
-            CHECK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()) == TW_OK);
+            OK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()));
         else if (const int put = tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size))
             CHECK_TEXT(put == TW_EMISSING, "%s", tw_strerror(put));
         const int step = tw_end_step(f);
@@ -153,25 +99,25 @@ void mixed(Model& m, const std::string& service) {
 
 // Tests a value that does not fit its type.
 void misfit(Model& m, const std::string& service) {
-    tw_file f = create(m, folder + "/misfit.nc", service, "U", TW_SHORT);
+    tw_file f = create(m, folder + "/misfit.nc", service, TW_SHORT);
     const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, 4};
     const int good[4] = {1, 2, 3, 4}, bad[4] = {1, 70000, 3, 4};
     const bool mine = m.rank == m.size - 1;
     CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, mine ? bad : good) ==
           (mine ? TW_ERANGE : TW_OK));
-    CHECK(tw_end_step(f) == TW_OK);
+    OK(tw_end_step(f));
     CHECK(tw_sync(f, 0) == TW_ERANGE);
-    CHECK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good) == TW_OK);
-    CHECK(tw_end_step(f) == TW_OK);
+    OK(tw_put_box(f, "U", TW_INT, start, count, nullptr, good));
+    OK(tw_end_step(f));
     // tw_put's error is returned although later records of the variable follow.
     const std::vector<int> whole(static_cast<std::size_t>(4 * m.size), 70000);
-    CHECK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size) == TW_OK);
+    OK(tw_put(f, "U", TW_INT, whole.data(), 4 * m.size));
     const std::int64_t later[3] = {9, m.rank, 0};
     const int box = tw_put_box(f, "U", TW_INT, later, count, nullptr, good);
     const int step = tw_end_step(f);
     CHECK((box == TW_ERANGE || step == TW_ERANGE) == (m.rank == 0));
     CHECK(tw_sync(f, 0) == TW_ERANGE);
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    OK(tw_close(&f));
 }
 
 // Tests one element per rank that changes in a compressed record. The other elements must keep
@@ -182,29 +128,27 @@ void quantized(Model& m, const std::string& service) {
     tw_file f = nullptr;
     const std::string settings =
         service + "; format=netcdf4; deflate=1; quantize=granularbr:2; chunks=y=1,x=700";
-    CHECK_TEXT(tw_create(m.session, path.c_str(), settings.c_str(), &f) == TW_OK, "%s",
-               m.error().c_str());
-    CHECK(tw_def_dim(f, "time", TW_UNLIMITED) == TW_OK);
-    CHECK(tw_def_dim(f, "y", m.size) == TW_OK && tw_def_dim(f, "x", columns) == TW_OK);
-    CHECK(tw_def_var(f, "Q", TW_FLOAT, "time y x", nullptr) == TW_OK);
+    OK(tw_create(m.session, path.c_str(), settings.c_str(), &f));
+    OK(tw_def_dim(f, "time", TW_UNLIMITED));
+    OK(tw_def_dim(f, "y", m.size));
+    OK(tw_def_dim(f, "x", columns));
+    OK(tw_def_var(f, "Q", TW_FLOAT, "time y x", nullptr));
     std::vector<float> row;
     for (std::int64_t i = 0; i < columns; ++i)
         row.push_back(0.05F * static_cast<float>(1 + i * 37 % 20011));
     std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, columns};
-    CHECK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, row.data()) == TW_OK);
-    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    OK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, row.data()));
+    OK(tw_sync(f, 0));
     std::vector<float> before(static_cast<std::size_t>(columns)), after = before;
-    CHECK_TEXT(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, before.data()) == TW_OK, "%s",
-               m.error().c_str());
+    OK(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, before.data()));
     const float one = 4096;
     start[2] = columns / 2;
     count[2] = 1;
-    CHECK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, &one) == TW_OK);
-    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    OK(tw_put_box(f, "Q", TW_FLOAT, start, count, nullptr, &one));
+    OK(tw_sync(f, 0));
     start[2] = 0;
     count[2] = columns;
-    CHECK_TEXT(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, after.data()) == TW_OK, "%s",
-               m.error().c_str());
+    OK(tw_get_box(f, "Q", TW_FLOAT, start, count, nullptr, after.data()));
     CHECK(before != row);  // the values were quantized
     for (std::int64_t i = 0; i < columns; ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -214,78 +158,7 @@ void quantized(Model& m, const std::string& service) {
                    static_cast<double>(after[at]), static_cast<double>(wanted));
         break;
     }
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
-}
-
-// Tests a box that is refused for lack of memory: it has no effect, so later steps and boxes are
-// written as if it had not been put.
-void too_large(const std::string& settings) {
-    Model m(MPI_COMM_WORLD, "log=off; service=inline; " + settings);
-    check::step("too large: %s", settings.c_str());
-    constexpr std::int64_t columns = 1000;
-    const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
-    tw_decomposition rows = nullptr;
-    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
-    const std::string path = folder + "/too_large.nc";
-    tw_file f = nullptr;
-    CHECK_TEXT(tw_create(m.session, path.c_str(), "", &f) == TW_OK, "%s", m.error().c_str());
-    CHECK(tw_def_var(f, "F", TW_INT, "y x", rows) == TW_OK);
-    CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
-    const auto value = [&](std::int64_t record, std::int64_t y, std::int64_t x) {
-        return static_cast<int>(1 + x + columns * (y + m.size * record));
-    };
-    std::vector<int> row(columns);
-    const auto put = [&](const char* name, std::int64_t record) {
-        for (std::int64_t x = 0; x < columns; ++x)
-            row[static_cast<std::size_t>(x)] = value(record, m.rank, x);
-        CHECK_TEXT(tw_put(f, name, TW_INT, row.data(), columns) == TW_OK, "%s", m.error().c_str());
-    };
-    constexpr std::int64_t steps = 4;
-    for (std::int64_t step = 0; step < steps; ++step) {
-        if (step == 0 && m.rank == 0) {
-            const std::int64_t start[3] = {7, 0, 0}, count[3] = {100, 1, columns - 1};
-            const std::vector<int> many(static_cast<std::size_t>(100 * columns), 1);
-            const int status = tw_put_box(f, "U", TW_INT, start, count, nullptr, many.data());
-            CHECK_TEXT(status == TW_ENOMEM, "%s", tw_strerror(status));
-        }
-        put("U", step);
-        if (step == 1) put("F", steps);
-        if (step == 2 && m.rank == 0) {
-            const std::int64_t start[3] = {0, 0, 5}, count[3] = {1, 1, 1};
-            const int one = -1;
-            CHECK_TEXT(tw_put_box(f, "U", TW_INT, start, count, nullptr, &one) == TW_OK, "%s",
-                       m.error().c_str());
-        }
-        CHECK_TEXT(tw_end_step(f) == TW_OK, "%s", m.error().c_str());
-    }
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
-    if (m.rank == 0) {
-        int id = 0, time = -1, u = -1, fixed = -1;
-        std::size_t records = 0;
-        CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
-        CHECK(nc_inq_unlimdim(id, &time) == NC_NOERR);
-        CHECK(nc_inq_dimlen(id, time, &records) == NC_NOERR && records == steps);
-        CHECK(nc_inq_varid(id, "U", &u) == NC_NOERR && nc_inq_varid(id, "F", &fixed) == NC_NOERR);
-        std::int64_t wrong = 0;
-        for (std::int64_t record = 0; record <= steps; ++record) {
-            const std::size_t start[3] = {static_cast<std::size_t>(record), 0, 0};
-            const std::size_t count[3] = {1, static_cast<std::size_t>(m.size), columns};
-            std::vector<int> got(static_cast<std::size_t>(m.size * columns), 0);
-            const int status = record < steps ? nc_get_vara_int(id, u, start, count, got.data())
-                                              : nc_get_var_int(id, fixed, got.data());
-            CHECK_TEXT(status == NC_NOERR, "%s", nc_strerror(status));
-            for (std::int64_t y = 0; y < m.size; ++y)
-                for (std::int64_t x = 0; x < columns; ++x) {
-                    const bool boxed = record == 0 && y == 0 && x == 5;
-                    wrong += got[static_cast<std::size_t>(x + columns * y)] !=
-                             (boxed ? -1 : value(record, y, x));
-                }
-        }
-        CHECK_TEXT(wrong == 0, "%s: %lld elements are wrong", settings.c_str(),
-                   static_cast<long long>(wrong));
-        nc_close(id);
-    }
-    m.end();
+    OK(tw_close(&f));
 }
 
 // Tests changes of many chunks in place.
@@ -296,19 +169,17 @@ void changed(const std::string& settings) {
     const std::string path = folder + "/changed.nc";
     tw_file f = nullptr;
     const std::string all = "format=netcdf4; writers=2; chunks=y=1,x=3; " + settings;
-    CHECK_TEXT(tw_create(m.session, path.c_str(), all.c_str(), &f) == TW_OK, "%s",
-               m.error().c_str());
-    CHECK(tw_def_dim(f, "y", rows) == TW_OK && tw_def_dim(f, "x", 3) == TW_OK);
-    CHECK(tw_def_var(f, "F", TW_INT, "y x", nullptr) == TW_OK);
+    OK(tw_create(m.session, path.c_str(), all.c_str(), &f));
+    OK(tw_def_dim(f, "y", rows));
+    OK(tw_def_dim(f, "x", 3));
+    OK(tw_def_var(f, "F", TW_INT, "y x", nullptr));
     std::vector<int> values(static_cast<std::size_t>(3 * rows), -1);
     const std::int64_t begin[2] = {0, 0}, full[2] = {rows, 3};
-    if (m.rank == 0)
-        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
-    CHECK_TEXT(tw_sync(f, 0) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) OK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()));
+    OK(tw_sync(f, 0));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
-    if (m.rank == 0)
-        CHECK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()) == TW_OK);
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", m.error().c_str());
+    if (m.rank == 0) OK(tw_put_box(f, "F", TW_INT, begin, full, nullptr, values.data()));
+    OK(tw_close(&f));
     if (m.rank == 0) {
         int id = 0, var = -1;
         std::vector<int> got(values.size(), 0);
@@ -328,16 +199,16 @@ void small_queues(const std::string& order) {
     constexpr std::int64_t columns = 900;
     const std::int64_t shape[2] = {m.size, columns}, begin[2] = {m.rank, 0}, held[2] = {1, columns};
     tw_decomposition rows = nullptr;
-    CHECK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows) == TW_OK);
+    OK(tw_decompose(m.session, "y x", 1, shape, begin, held, &rows));
     const std::vector<int> row(columns, m.rank);
     int refused = 0;
     for (int queue = 4096; queue <= 16384; queue += 256) {
         check::step("small queues: %s, %d", order.c_str(), queue);
         tw_file f = nullptr;
         const std::string settings = check::text("service=background; queue=%d", queue);
-        CHECK(tw_create(m.session, (folder + "/small.nc").c_str(), settings.c_str(), &f) == TW_OK);
-        CHECK(tw_def_var(f, "U", TW_INT, "time y x", rows) == TW_OK);
-        CHECK(tw_def_var(f, "V", TW_INT, "time y x", rows) == TW_OK);
+        OK(tw_create(m.session, (folder + "/small.nc").c_str(), settings.c_str(), &f));
+        OK(tw_def_var(f, "U", TW_INT, "time y x", rows));
+        OK(tw_def_var(f, "V", TW_INT, "time y x", rows));
         const std::int64_t start[3] = {0, m.rank, 0}, count[3] = {1, 1, columns};
         for (const char what : order) {
             const int status = what == 'b'
@@ -360,9 +231,8 @@ void fixed_cases(Model& m, const std::string& file, const std::string& settings)
     const struct {
         const char* name;
         void (*test)(Model&, const std::string&);
-    } all[] = {{"refused", refused},         {"silent ranks", silent_ranks},
-               {"no elements", no_elements}, {"mixed", mixed},
-               {"misfit", misfit},           {"quantized", quantized}};
+    } all[] = {
+        {"refused", refused}, {"mixed", mixed}, {"misfit", misfit}, {"quantized", quantized}};
     for (const auto& one : all) {
         check::step("%s; %s: %s", settings.c_str(), file.c_str(), one.name);
         one.test(m, file);
@@ -374,8 +244,6 @@ void fixed_cases(Model& m, const std::string& file, const std::string& settings)
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 40);
     folder = check::make_folder("boxes");
-    too_large("staging=2KiB");   // less memory than a step needs: tw_put is collective
-    too_large("staging=64KiB");  // less memory than the box needs
     changed("");
     changed("deflate=1");
     for (const char* order : {"bv", "vb", "bbv"}) small_queues(order);

@@ -5,8 +5,9 @@
 #include <signal.h>
 
 #include <cstring>
-#include <iterator>
+#include <fstream>
 
+#include "support/content.hpp"
 #include "system/errors/bad_input.hpp"
 #include "system/restart/definitions.hpp"
 
@@ -31,15 +32,14 @@ struct State {
         start = rows * rank() / ranks();
         count = rows * (rank() + 1) / ranks() - start;
         const Numbers shape{nx, ny}, first{0, start}, n{nx, count};
-        OK_ALL(session,
-               tw_decompose(session, "x y", 1, shape.data(), first.data(), n.data(), &cells));
-        OK_ALL(session, tw_restart_new(session, settings.c_str(), &restart));
-        OK_HERE(session, tw_def_dim(definitions_of(restart), "level", 3));
+        OK(tw_decompose(session, "x y", 1, shape.data(), first.data(), n.data(), &cells));
+        OK(tw_restart_new(session, settings.c_str(), &restart));
+        OK(tw_def_dim(definitions_of(restart), "level", 3));
         set(1);
-        OK_HERE(session, add("h", h));
-        OK_HERE(session, add("u", u));
-        OK_HERE(session, tw_restart_add(restart, "levels", TW_INT, "level", nullptr, levels.data(),
-                                        3, TW_REQUIRED));
+        OK(add("h", h));
+        OK(add("u", u));
+        OK(tw_restart_add(restart, "levels", TW_INT, "level", nullptr, levels.data(), 3,
+                          TW_REQUIRED));
     }
     int add(const char* name, std::vector<double>& values) {
         return tw_restart_add(restart, name, TW_DOUBLE, "y x", cells, values.data(),
@@ -68,8 +68,8 @@ struct State {
     /// Checks that the file still contains the values of a generation.
     void expect(const std::string& path, double generation) {
         set(99);
-        OK_ALL(session, read(path));
-        CHECK_TEXT(has(generation), "%s", current_test.c_str());
+        OK(read(path));
+        CHECK_TEXT(has(generation), "%s", path.c_str());
     }
 };
 
@@ -77,11 +77,7 @@ struct State {
 template <class Change>
 void change(const std::string& path, Change&& act) {
     if (rank() == 0) {
-        std::string bytes;
-        {
-            std::ifstream in(path, std::ios::binary);
-            bytes.assign(std::istreambuf_iterator<char>(in), {});
-        }
+        std::string bytes = content_of(path);
         act(bytes);
         std::ofstream(path, std::ios::binary) << bytes;
     }
@@ -98,7 +94,7 @@ std::string big_endian(double value) {
 
 std::size_t place(const std::string& bytes, double value) {
     const auto at = bytes.find(big_endian(value));
-    CHECK_TEXT(at != std::string::npos, "%s: no %g in the file", current_test.c_str(), value);
+    CHECK_TEXT(at != std::string::npos, "no %g in the file", value);
     return at == std::string::npos ? 0 : at;
 }
 
@@ -111,62 +107,60 @@ void registering() {
                          void* data, std::int64_t n, int flags = TW_REQUIRED) {
         return tw_restart_add(r, name, type, dims, held, data, n, flags);
     };
-    HERE(s, TW_ENOTFOUND, WORDS("'v'", "'nowhere'"), add("v", TW_DOUBLE, "nowhere", nullptr, d, 3));
-    HERE(s, TW_ENOTFOUND, WORDS("'v'", "'time'"),
-         add("v", TW_DOUBLE, "time y x", state.cells, d, 3));
-    HERE(s, TW_ESHAPE, WORDS("'v'", "2 elements", rank_word(rank())),
+    HERE(TW_ENOTFOUND, WORDS("'v'", "'nowhere'"), add("v", TW_DOUBLE, "nowhere", nullptr, d, 3));
+    HERE(TW_ENOTFOUND, WORDS("'v'", "'time'"), add("v", TW_DOUBLE, "time y x", state.cells, d, 3));
+    HERE(TW_ESHAPE, WORDS("'v'", "2 elements", rank_word(rank())),
          add("v", TW_DOUBLE, "level", nullptr, d, 2));
-    HERE(s, TW_ESHAPE, WORDS("'v'", "7 elements"), add("v", TW_DOUBLE, "y x", state.cells, d, 7));
-    HERE(s, TW_ESHAPE, {"'v'"}, add("v", TW_DOUBLE, "y", state.cells, d, 3));
-    HERE(s, TW_EARG, {"'v'"}, add("v", TW_DOUBLE, "level", nullptr, nullptr, 3));
-    HERE(s, TW_EARG, WORDS("'v'", "8"), add("v", TW_DOUBLE, "level", nullptr, d, 3, 8));
-    HERE(s, TW_ETYPE, WORDS("'v'", "99"),
-         add("v", static_cast<tw_type>(99), "level", nullptr, d, 3));
-    HERE(s, TW_EARG, {"variable"}, add("", TW_DOUBLE, "level", nullptr, d, 3));
-    HERE(s, TW_EEXISTS, WORDS("'h'", "double (y x)"),
+    HERE(TW_ESHAPE, WORDS("'v'", "7 elements"), add("v", TW_DOUBLE, "y x", state.cells, d, 7));
+    HERE(TW_ESHAPE, {"'v'"}, add("v", TW_DOUBLE, "y", state.cells, d, 3));
+    HERE(TW_EARG, {"'v'"}, add("v", TW_DOUBLE, "level", nullptr, nullptr, 3));
+    HERE(TW_EARG, WORDS("'v'", "8"), add("v", TW_DOUBLE, "level", nullptr, d, 3, 8));
+    HERE(TW_ETYPE, WORDS("'v'", "99"), add("v", static_cast<tw_type>(99), "level", nullptr, d, 3));
+    HERE(TW_EARG, {"variable"}, add("", TW_DOUBLE, "level", nullptr, d, 3));
+    HERE(TW_EEXISTS, WORDS("'h'", "double (y x)"),
          add("h", TW_FLOAT, "y x", state.cells, state.h.data(),
              static_cast<std::int64_t>(state.h.size())));
-    HERE(s, TW_EEXISTS, {"'levels'"}, add("levels", TW_INT, "", nullptr, d, 1));
-    HERE(s, TW_ESHAPE, WORDS("'v'", "dimensions"),
+    HERE(TW_EEXISTS, {"'levels'"}, add("levels", TW_INT, "", nullptr, d, 1));
+    HERE(TW_ESHAPE, WORDS("'v'", "dimensions"),
          tw_restart_add_array(r, "v", "y x", state.cells,
                               tw_strided(TW_DOUBLE, d, 1, nullptr, nullptr), TW_REQUIRED));
-    HERE(s, TW_EARG, {"'v'"},
+    HERE(TW_EARG, {"'v'"},
          tw_restart_add_array(r, "v", "y x", state.cells,
                               tw_strided(TW_DOUBLE, d, 2, nullptr, nullptr), TW_REQUIRED));
     {
         State foreign(other);
-        HERE(s, TW_EHANDLE, WORDS("'v'", "another session"),
+        HERE(TW_EHANDLE, WORDS("'v'", "another session"),
              add("v", TW_DOUBLE, "y x", foreign.cells, d, 3));
     }
-    HERE(s, TW_ESHAPE, {"'new'"}, tw_def_dim(definitions_of(r), "new", 0));
-    HERE(s, TW_ESHAPE, {"'new'"}, tw_def_dim(definitions_of(r), "new", -3));
-    HERE(s, TW_EEXISTS, {"'x'"}, tw_def_dim(definitions_of(r), "x", 3));
-    HERE(s, TW_ENOTFOUND, WORDS("'units'", "'v'"),
+    HERE(TW_ESHAPE, {"'new'"}, tw_def_dim(definitions_of(r), "new", 0));
+    HERE(TW_ESHAPE, {"'new'"}, tw_def_dim(definitions_of(r), "new", -3));
+    HERE(TW_EEXISTS, {"'x'"}, tw_def_dim(definitions_of(r), "x", 3));
+    HERE(TW_ENOTFOUND, WORDS("'units'", "'v'"),
          tw_put_att_text(definitions_of(r), "v", "units", "m"));
-    HERE(s, TW_EARG, {"'units'"}, tw_put_att_text(definitions_of(r), "h", "units", nullptr));
-    HERE(s, TW_ETYPE, WORDS("_FillValue", "'h'"),
+    HERE(TW_EARG, {"'units'"}, tw_put_att_text(definitions_of(r), "h", "units", nullptr));
+    HERE(TW_ETYPE, WORDS("_FillValue", "'h'"),
          tw_put_att(definitions_of(r), "h", "_FillValue", TW_FLOAT, 1, d));
     // The handle stands for definitions, so other functions refuse it.
     tw_file file = definitions_of(r);
-    HERE(s, TW_ESTATE, WORDS("restart", "only dimensions"), tw_put(file, "h", TW_DOUBLE, d, 1));
+    HERE(TW_ESTATE, WORDS("restart", "only dimensions"), tw_put(file, "h", TW_DOUBLE, d, 1));
     tw_file_info info;
-    HERE(s, TW_ESTATE, {"restart"}, tw_inq(file, &info));
-    HERE(s, TW_ESTATE, {"restart"}, tw_get_att(file, nullptr, "time", TW_DOUBLE, 1, d));
-    HERE(s, TW_ESTATE, {"restart"}, tw_get(file, "h", nullptr, 0, TW_DOUBLE, d, 1));
-    HERE(s, TW_ESTATE, {"restart"}, tw_sync(file, 0));
-    HERE(s, TW_ESTATE, {"restart"}, tw_close(&file));
-    HERE(s, TW_EARG, {"handle"}, tw_restart_file(r, nullptr));
+    HERE(TW_ESTATE, {"restart"}, tw_inq(file, &info));
+    HERE(TW_ESTATE, {"restart"}, tw_get_att(file, nullptr, "time", TW_DOUBLE, 1, d));
+    HERE(TW_ESTATE, {"restart"}, tw_get(file, "h", nullptr, 0, TW_DOUBLE, d, 1));
+    HERE(TW_ESTATE, {"restart"}, tw_sync(file, 0));
+    HERE(TW_ESTATE, {"restart"}, tw_close(&file));
+    HERE(TW_EARG, {"handle"}, tw_restart_file(r, nullptr));
     tw_file freed = definitions_of(r);
     CHECK(tw_restart_write(nullptr, "x") == TW_EHANDLE);
     CHECK(tw_restart_read(nullptr, "x", nullptr) == TW_EHANDLE);
     CHECK(tw_restart_new(nullptr, nullptr, &r) == TW_EHANDLE);
-    ALL(s, TW_ESETTING, {"no_such"}, tw_restart_new(s, "no_such=1", &r));
-    ALL(s, TW_EARG, {"handle"}, tw_restart_new(s, nullptr, nullptr));
+    ALL(TW_ESETTING, {"no_such"}, tw_restart_new(s, "no_such=1", &r));
+    ALL(TW_EARG, {"handle"}, tw_restart_new(s, nullptr, nullptr));
     // A variable that is registered again keeps its attributes.
-    OK_HERE(s, tw_put_att_text(definitions_of(state.restart), "u", "units", "m/s"));
-    OK_HERE(s, state.add("u", state.u));
+    OK(tw_put_att_text(definitions_of(state.restart), "u", "units", "m/s"));
+    OK(state.add("u", state.u));
     // a failed call must leave nothing behind
-    OK_ALL(s, state.write(path_of("registering.nc")));
+    OK(state.write(path_of("registering.nc")));
     state.expect(path_of("registering.nc"), 1);
     if (rank() == 0) {
         int id = 0, u = 0;
@@ -176,7 +170,7 @@ void registering() {
         CHECK(nc_get_att_text(id, u, "units", units) == NC_NOERR && std::string(units) == "m/s");
         CHECK(nc_close(id) == NC_NOERR);
     }
-    OK_HERE(s, tw_restart_free(&state.restart));
+    OK(tw_restart_free(&state.restart));
     CHECK(tw_def_dim(freed, "new", 3) == TW_ECLOSED);
     CHECK(tw_restart_file(state.restart, &file) == TW_EHANDLE);
     CHECK(state.restart == nullptr && tw_restart_free(&state.restart) == TW_EHANDLE);
@@ -188,28 +182,25 @@ void disagreeing() {
     const std::string path = path_of("disagreeing.nc");
     Session s;
     State state(s);
-    OK_ALL(s, state.write(path));
+    OK(state.write(path));
     state.set(2);
     double d = 0;
-    ALL(s, TW_EMISMATCH, WORDS("path", rank_word(last_rank())),
-        state.write(odd ? path + "2" : path));
+    ALL(TW_EMISMATCH, WORDS("path", rank_word(last_rank())), state.write(odd ? path + "2" : path));
     tw_file file = nullptr;
-    ALL(s, TW_EMISMATCH, WORDS("tw_restart_read", "arguments"),
+    ALL(TW_EMISMATCH, WORDS("tw_restart_read", "arguments"),
         tw_restart_read(state.restart, path.c_str(), odd ? &file : nullptr));
-    ALL(s, TW_EMISMATCH, {"durable"},
+    ALL(TW_EMISMATCH, {"durable"},
         tw_restart_new(s, odd ? "durable=no" : "durable=yes", &state.restart));
     {
         State more(s);
-        if (odd)
-            OK_HERE(s, tw_restart_add(more.restart, "extra", TW_DOUBLE, "", nullptr, &d, 1, 0));
-        ALL(s, TW_EMISMATCH, WORDS("disagreeing.nc", "extra", rank_word(last_rank())),
+        if (odd) OK(tw_restart_add(more.restart, "extra", TW_DOUBLE, "", nullptr, &d, 1, 0));
+        ALL(TW_EMISMATCH, WORDS("disagreeing.nc", "extra", rank_word(last_rank())),
             more.write(path));
-        ALL(s, CODES(TW_ENOTFOUND, TW_EMISMATCH), {"extra"}, more.read(path));
-        if (!odd)
-            OK_HERE(s, tw_restart_add(more.restart, "extra", TW_DOUBLE, "", nullptr, &d, 1, 0));
+        ALL(CODES(TW_ENOTFOUND, TW_EMISMATCH), {"extra"}, more.read(path));
+        if (!odd) OK(tw_restart_add(more.restart, "extra", TW_DOUBLE, "", nullptr, &d, 1, 0));
         const int mine = rank();
-        OK_HERE(s, tw_put_att(definitions_of(more.restart), nullptr, "step", TW_INT, 1, &mine));
-        ALL(s, TW_EMISMATCH, WORDS("disagreeing.nc", "'step'"), more.write(path));
+        OK(tw_put_att(definitions_of(more.restart), nullptr, "step", TW_INT, 1, &mine));
+        ALL(TW_EMISMATCH, WORDS("disagreeing.nc", "'step'"), more.write(path));
     }
     CHECK(!exists(path + ".part"));
     State again(s);
@@ -229,7 +220,7 @@ void other_files() {
         tw_type type;
         std::vector<std::string> dims;
         int code;
-        Words words;
+        calls::Words words;
     };
     const std::int64_t nx = state.nx, ny = state.ny;
     const std::vector<Other> others{
@@ -277,19 +268,19 @@ void other_files() {
         }
         MPI_Barrier(MPI_COMM_WORLD);
         tw_file file = nullptr;
-        ALL(s, CODES(o.code), o.words, tw_restart_read(state.restart, path.c_str(), &file));
+        ALL(o.code, o.words, tw_restart_read(state.restart, path.c_str(), &file));
         CHECK((file != nullptr) == (o.code == TW_OK));
         if (o.code != TW_OK) continue;
         CHECK(state.has(3) && state.levels[2] == 6);
-        OK_ALL(s, tw_close(&file));
+        OK(tw_close(&file));
     }
-    OK_ALL(s, state.write(path));
-    OK_HERE(s, tw_restart_add(state.restart, "absent", TW_DOUBLE, "", nullptr, d.data(), 1, 0));
-    ALL(s, TW_ENOTFOUND, WORDS("'absent'", "other.nc"), state.read(path));
-    ALL(s, TW_EIO, {"nowhere.nc"}, state.read(path_of("nowhere.nc")));
-    ALL(s, TW_EARG, {"empty"}, state.read(""));
+    OK(state.write(path));
+    OK(tw_restart_add(state.restart, "absent", TW_DOUBLE, "", nullptr, d.data(), 1, 0));
+    ALL(TW_ENOTFOUND, WORDS("'absent'", "other.nc"), state.read(path));
+    ALL(TW_EIO, {"nowhere.nc"}, state.read(path_of("nowhere.nc")));
+    ALL(TW_EARG, {"empty"}, state.read(""));
     change(path, [](std::string& bytes) { bytes = "no netCDF file"; });
-    ALL(s, TW_EFORMAT, {"other.nc"}, state.read(path));
+    ALL(TW_EFORMAT, {"other.nc"}, state.read(path));
 }
 
 /// Tests an array whose type cannot hold all values of the file's type.
@@ -306,15 +297,15 @@ void narrower_types() {
     for (const auto& c : cases) {
         std::int64_t memory[8] = {};
         tw_restart out = nullptr, in = nullptr;
-        OK_ALL(s, tw_restart_new(s, "durable=no", &out));
-        OK_HERE(s, tw_restart_add(out, "n", c.file, "", nullptr, memory, 1, TW_REQUIRED));
-        OK_ALL(s, tw_restart_write(out, path.c_str()));
-        OK_ALL(s, tw_restart_new(s, "durable=no", &in));
-        OK_HERE(s, tw_restart_add(in, "n", c.memory, "", nullptr, memory + 1, 1, TW_REQUIRED));
-        ALL(s, c.code, c.code == TW_OK ? Words{} : WORDS("'n'", "types.nc"),
+        OK(tw_restart_new(s, "durable=no", &out));
+        OK(tw_restart_add(out, "n", c.file, "", nullptr, memory, 1, TW_REQUIRED));
+        OK(tw_restart_write(out, path.c_str()));
+        OK(tw_restart_new(s, "durable=no", &in));
+        OK(tw_restart_add(in, "n", c.memory, "", nullptr, memory + 1, 1, TW_REQUIRED));
+        ALL(c.code, c.code == TW_OK ? calls::Words{} : WORDS("'n'", "types.nc"),
             tw_restart_read(in, path.c_str(), nullptr));
-        OK_ALL(s, tw_restart_free(&out));
-        OK_ALL(s, tw_restart_free(&in));
+        OK(tw_restart_free(&out));
+        OK(tw_restart_free(&in));
     }
 }
 
@@ -331,72 +322,72 @@ void corrupted() {
     };
     const auto rewrite = [&] {
         state.set(1);
-        OK_ALL(s, state.write(path));
+        OK(state.write(path));
         state.expect(path, 1);
     };
     rewrite();
     flip(state.value(1, y, 2), 7);
-    ALL(s, TW_ECHECKSUM, WORDS("corrupted.nc", "'h'"), state.read(path));
-    OK_ALL(s, no_checks.read(path));
+    ALL(TW_ECHECKSUM, WORDS("corrupted.nc", "'h'"), state.read(path));
+    OK(no_checks.read(path));
     rewrite();
     flip(-state.value(1, 0, 3), 0);
-    ALL(s, TW_ECHECKSUM, WORDS("corrupted.nc", "'u'"), state.read(path));
+    ALL(TW_ECHECKSUM, WORDS("corrupted.nc", "'u'"), state.read(path));
     rewrite();
     change(path, [&](std::string& bytes) {  // two values are exchanged
         const auto a = place(bytes, state.value(1, 0, 1)), b = place(bytes, state.value(1, y, 4));
         std::swap_ranges(bytes.begin() + std::ptrdiff_t(a), bytes.begin() + std::ptrdiff_t(a) + 8,
                          bytes.begin() + std::ptrdiff_t(b));
     });
-    ALL(s, TW_ECHECKSUM, {"'h'"}, state.read(path));
+    ALL(TW_ECHECKSUM, {"'h'"}, state.read(path));
     rewrite();
     flip(state.value(1, y, 2), 3);
     flip(-state.value(1, y, 2), 3);
-    ALL(s, TW_ECHECKSUM, WORDS("'h'", "'u'"), state.read(path));
+    ALL(TW_ECHECKSUM, WORDS("'h'", "'u'"), state.read(path));
     rewrite();
     change(path + ".sums", [&](std::string& bytes) { bytes[bytes.size() - 20] ^= 1; });
-    ALL(s, TW_ECHECKSUM, {"'u'"}, state.read(path));
+    ALL(TW_ECHECKSUM, {"'u'"}, state.read(path));
     rewrite();
     change(path + ".sums", [&](std::string& bytes) { bytes.resize(40); });
-    ALL(s, TW_EFORMAT, {"corrupted.nc.sums"}, state.read(path));
+    ALL(TW_EFORMAT, {"corrupted.nc.sums"}, state.read(path));
     // A changed part is found even if no reading rank holds it.
     rewrite();
     State less(s, "durable=no", 2);
     less.set(99);
-    OK_ALL(s, less.read(path));
+    OK(less.read(path));
     CHECK(less.has(1));
     flip(state.value(1, y, 2), 7);
-    ALL(s, TW_ECHECKSUM, {"'h'"}, less.read(path));
+    ALL(TW_ECHECKSUM, {"'h'"}, less.read(path));
     // It is also found in elements that no writing rank held, which have the fill value.
     less.set(5);
-    OK_ALL(s, less.write(path));
-    OK_ALL(s, state.read(path));
+    OK(less.write(path));
+    OK(state.read(path));
     less.expect(path, 5);
     flip(NC_FILL_DOUBLE, 7);
-    ALL(s, TW_ECHECKSUM, {"'h'"}, state.read(path));
+    ALL(TW_ECHECKSUM, {"'h'"}, state.read(path));
     // The checksum is computed from values in the file's type.
     std::vector<float> narrow(state.h.size());
     std::vector<double> wide(state.h.size());
     tw_restart writes = nullptr, reads = nullptr;
-    OK_ALL(s, tw_restart_new(s, "durable=no", &writes));
-    OK_ALL(s, tw_restart_new(s, "durable=no", &reads));
+    OK(tw_restart_new(s, "durable=no", &writes));
+    OK(tw_restart_new(s, "durable=no", &reads));
     const auto n = static_cast<std::int64_t>(narrow.size());
     float scalar = 3;
     double wide_scalar = 0;
-    OK_HERE(s, tw_restart_add(writes, "f", TW_FLOAT, "y x", state.cells, narrow.data(), n, 0));
-    OK_HERE(s, tw_restart_add(writes, "s", TW_FLOAT, "", nullptr, &scalar, 1, 0));
-    OK_HERE(s, tw_restart_add(reads, "f", TW_DOUBLE, "y x", state.cells, wide.data(), n, 0));
-    OK_HERE(s, tw_restart_add(reads, "s", TW_DOUBLE, "", nullptr, &wide_scalar, 1, 0));
+    OK(tw_restart_add(writes, "f", TW_FLOAT, "y x", state.cells, narrow.data(), n, 0));
+    OK(tw_restart_add(writes, "s", TW_FLOAT, "", nullptr, &scalar, 1, 0));
+    OK(tw_restart_add(reads, "f", TW_DOUBLE, "y x", state.cells, wide.data(), n, 0));
+    OK(tw_restart_add(reads, "s", TW_DOUBLE, "", nullptr, &wide_scalar, 1, 0));
     for (std::size_t i = 0; i < narrow.size(); ++i)
         narrow[i] = 1.0F / static_cast<float>(3 + state.start * state.nx + std::int64_t(i));
-    OK_ALL(s, tw_restart_write(writes, path.c_str()));
-    OK_ALL(s, tw_restart_read(reads, path.c_str(), nullptr));
+    OK(tw_restart_write(writes, path.c_str()));
+    OK(tw_restart_read(reads, path.c_str(), nullptr));
     CHECK(std::equal(wide.begin(), wide.end(), narrow.begin()) && wide_scalar == 3);
     change(path, [](std::string& bytes) { bytes[bytes.size() - 1] ^= 1; });  // a byte of the scalar
-    ALL(s, TW_ECHECKSUM, {"'s'"}, tw_restart_read(reads, path.c_str(), nullptr));
+    ALL(TW_ECHECKSUM, {"'s'"}, tw_restart_read(reads, path.c_str(), nullptr));
     // truncate the file
     rewrite();
     change(path, [](std::string& bytes) { bytes.resize(bytes.size() - 40); });
-    ALL(s, TW_EIO, WORDS("corrupted.nc", "'u'"), state.read(path));
+    ALL(TW_EIO, WORDS("corrupted.nc", "'u'"), state.read(path));
 }
 
 /// Tests a variable of many pieces, each of which has a checksum.
@@ -408,21 +399,21 @@ void long_variable() {
     const std::int64_t start = total * rank() / ranks();
     const std::int64_t n = total * (rank() + 1) / ranks() - start;
     tw_decomposition parts = nullptr;
-    OK_ALL(s, tw_decompose(s, "x", 1, &total, &start, &n, &parts));
+    OK(tw_decompose(s, "x", 1, &total, &start, &n, &parts));
     std::vector<signed char> bytes(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<signed char>((start + std::int64_t(i)) * 31 % 101);
     std::vector<std::int16_t> wide(bytes.size());
     tw_restart writes = nullptr, reads = nullptr;
-    OK_ALL(s, tw_restart_new(s, "durable=no", &writes));
-    OK_ALL(s, tw_restart_new(s, "durable=no", &reads));
-    OK_HERE(s, tw_restart_add(writes, "b", TW_BYTE, "x", parts, bytes.data(), n, 0));
-    OK_HERE(s, tw_restart_add(reads, "b", TW_SHORT, "x", parts, wide.data(), n, 0));
-    OK_ALL(s, tw_restart_write(writes, path.c_str()));
-    OK_ALL(s, tw_restart_read(reads, path.c_str(), nullptr));
+    OK(tw_restart_new(s, "durable=no", &writes));
+    OK(tw_restart_new(s, "durable=no", &reads));
+    OK(tw_restart_add(writes, "b", TW_BYTE, "x", parts, bytes.data(), n, 0));
+    OK(tw_restart_add(reads, "b", TW_SHORT, "x", parts, wide.data(), n, 0));
+    OK(tw_restart_write(writes, path.c_str()));
+    OK(tw_restart_read(reads, path.c_str(), nullptr));
     CHECK(std::equal(bytes.begin(), bytes.end(), wide.begin()));
     change(path, [](std::string& file) { file[file.size() - 8] ^= 1; });
-    ALL(s, TW_ECHECKSUM, {"'b'"}, tw_restart_read(reads, path.c_str(), nullptr));
+    ALL(TW_ECHECKSUM, {"'b'"}, tw_restart_read(reads, path.c_str(), nullptr));
 }
 
 /// Tests that the existing file stays if a write fails.
@@ -430,27 +421,27 @@ void failing_writes() {
     const std::string path = path_of("failing.nc");
     Session s;
     State state(s, "");
-    OK_ALL(s, state.write(path));
+    OK(state.write(path));
     state.set(2);
-    ALL(s, TW_EIO, {"no/such"}, state.write(path_of("no/such/file.nc")));
-    ALL(s, TW_EIO, {"directory"}, state.write(folder));
+    ALL(TW_EIO, {"no/such"}, state.write(path_of("no/such/file.nc")));
+    ALL(TW_EIO, {"directory"}, state.write(folder));
     {
         State in_use(s);
         tw_file file = nullptr;
-        OK_ALL(s, tw_open(s, path.c_str(), nullptr, &file));
-        ALL(s, TW_EINUSE, {"failing.nc"}, in_use.write(path));
-        OK_ALL(s, tw_close(&file));
+        OK(tw_open(s, path.c_str(), nullptr, &file));
+        ALL(TW_EINUSE, {"failing.nc"}, in_use.write(path));
+        OK(tw_close(&file));
     }
     struct rlimit before {};
     getrlimit(RLIMIT_FSIZE, &before);
     struct rlimit small = before;
     small.rlim_cur = 4300;  // a limit on the file size that lies within the header
     setrlimit(RLIMIT_FSIZE, &small);
-    ALL(s, TW_EIO, WORDS("failing.nc", "File too large"), state.write(path));
+    ALL(TW_EIO, WORDS("failing.nc", "File too large"), state.write(path));
     setrlimit(RLIMIT_FSIZE, &before);
     state.expect(path, 1);
     state.set(3);
-    OK_ALL(s, state.write(path));
+    OK(state.write(path));
     CHECK(!exists(path + ".part"));
     state.expect(path, 3);
 }
@@ -473,7 +464,7 @@ int main(int argc, char** argv) {
             {"long_variable", long_variable},  {"failing_writes", failing_writes},
             {"narrower_types", narrower_types}};
         for (const auto& [name, run] : tests) {
-            current_test = std::string(name) + " [" + set + "]";
+            check::state.test = std::string(name) + " [" + set + "]";
             run();
             MPI_Barrier(MPI_COMM_WORLD);
         }

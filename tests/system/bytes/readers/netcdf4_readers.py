@@ -5,13 +5,14 @@ Usage: netcdf4_readers.py FOLDER
 """
 
 import json
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import netCDF4
 import numpy as np
 import xarray as xr
-from file_tools import run_tools
 
 NZ, NY, NX, NRECORDS = 10, 19, 37, 3
 NAMES = ["plain", "fixed", "deflated", "unshuffled", "shuffled", "chunked", "columns"]
@@ -66,10 +67,15 @@ def check_tools(path):
         ["h5dump", "-d", "deflated", "-o", "/dev/null", str(path)],
         ["ncdump", "-hs", str(path)],
     )
-    for name, text in run_tools(tools):
-        if name == "ncdump":
-            assert "UNLIMITED ; // (3 currently)" in text
-            assert "deflated:_DeflateLevel = 1" in text
+    for tool in tools:
+        if shutil.which(tool[0]) is None:
+            print(f"left out: {tool[0]} is not installed")
+            continue
+        done = subprocess.run(tool, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{' '.join(tool)}: {done.stdout}{done.stderr}"
+        if tool[0] == "ncdump":
+            assert "UNLIMITED ; // (3 currently)" in done.stdout
+            assert "deflated:_DeflateLevel = 1" in done.stdout
 
 
 def main():
