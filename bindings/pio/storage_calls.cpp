@@ -8,7 +8,7 @@
 
 #include "library.hpp"
 #include "nc/base/types.hpp"
-#include "nc/definitions/storage_rules.hpp"
+#include "nc/definitions/storage.hpp"
 
 using namespace thalweg::pio;
 

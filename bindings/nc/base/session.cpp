@@ -13,6 +13,7 @@
 
 #include "api/system_error.h"
 #include "base/system/arithmetic.hpp"
+#include "base/text/size.hpp"
 
 namespace thalweg::nc {
 
@@ -96,6 +97,11 @@ void refuse_servers(bool served) {
                                    " has no servers here; use THALWEG_SERVICE=background"};
 }
 
+bool informs() {
+    const char* const level = std::getenv("THALWEG_LOG");
+    return level != nullptr && (std::string(level) == "info" || std::string(level) == "debug");
+}
+
 constexpr std::int64_t mib = 1 << 20;
 
 constexpr char settings[] = "staging=8GiB; attributes=first";
@@ -103,15 +109,6 @@ constexpr char settings[] = "staging=8GiB; attributes=first";
 }  // namespace
 
 void at_end(void (*action)(bool with_mpi)) { before_end().insert(action); }
-
-namespace {
-
-bool informs() {
-    const char* const level = std::getenv("THALWEG_LOG");
-    return level != nullptr && (std::string(level) == "info" || std::string(level) == "debug");
-}
-
-}  // namespace
 
 void inform(MPI_Comm comm, const std::string& text) {
     if (informs() && rank_in(comm) == 0)
@@ -129,21 +126,19 @@ void tell_incomplete(const std::string& path, bool others) {
                  path.c_str(), others ? " and others are" : " is");
 }
 
+void recover_killed(const std::string& path) {
+    if (access(path.c_str(), F_OK) != 0 && access((path + ".part").c_str(), F_OK) == 0)
+        tw_recover(path.c_str(), TW_KEEP_LONGER, nullptr, 0);
+}
+
 // Returns a quarter of the setting `staging`, because the library may hold several copies of the
 // data while it takes them over.
 std::int64_t staging_limit() {
     const char* const text = std::getenv("THALWEG_STAGING");
     if (text == nullptr) return 64 * mib;
-    char* end = nullptr;
-    const double number = std::strtod(text, &end);
-    const std::string unit = end;
-    double times = 1;
-    if (unit.find("Ki") != std::string::npos) times = 1024;
-    if (unit.find("Mi") != std::string::npos) times = mib;
-    if (unit.find("Gi") != std::string::npos) times = 1024.0 * mib;
-    if (unit.find("Ti") != std::string::npos) times = 1024.0 * 1024.0 * mib;
-    // Limit the size to what the library accepts.
-    return static_cast<std::int64_t>(std::clamp(number * times, 0.0, 1024.0 * 1024.0 * mib)) / 4;
+    std::int64_t bytes = 0;
+    if (!detail::parse_size(text, bytes)) return 64 * mib;  // the library refuses the setting
+    return std::min(bytes, mib * mib) / 4;                  // what the library accepts
 }
 
 bool Session::keeps_arrays() const {

@@ -122,6 +122,9 @@ void inform(const char* interface, const Error& error);
 // @param path  the first of them
 void tell_incomplete(const std::string& path, bool others);
 
+// Completes the file that a killed run left, if there is no file of this name. Called on one rank.
+void recover_killed(const std::string& path);
+
 // Returns the number of bytes that a rank may put before they must be passed to the library.
 std::int64_t staging_limit();
 

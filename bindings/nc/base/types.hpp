@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "definitions/definitions.hpp"
+
 // Numeric types for which there are typed functions: X(suffix, type in C, type in the file).
 #define THALWEG_NC_NUMBER_TYPES(X)                                                                 \
     X(_schar, signed char, NC_BYTE)                                                                \
@@ -34,15 +36,15 @@ static_assert(sizeof(long) == sizeof(long long), "long is NC_INT64");
 
 namespace thalweg::nc {
 
-enum class Format { cdf1, cdf2, cdf5, netcdf4, netcdf4_classic };
-const char* name_of(Format format);  // name in the setting `format`
+using detail::Format;  // with the values of NC_FORMAT_...
+using detail::is_netcdf4;
+using detail::name_of;
 Format format_named(const std::string& name);
-int number_of(Format format);  // a value of NC_FORMAT_...
+inline int number_of(Format format) { return static_cast<int>(format); }
 Format format_numbered(int number);
-bool is_netcdf4(Format format);
 // Tests if a format has only the types of netCDF's classic data model, in which signed and unsigned
 // bytes are not distinguished.
-bool has_classic_types(Format format);
+inline bool has_classic_types(Format format) { return !detail::has_new_types(format); }
 
 // Returns the size in bytes of a value; 0 if values of this type cannot be read or written.
 std::size_t size_of(nc_type type);

@@ -2,12 +2,11 @@
 #include "nc/definitions/table.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <utility>
 
-#include "base/text/normal_form.hpp"
 #include "nc/base/error.hpp"
 #include "nc/base/types.hpp"
+#include "base/text/normal_form.hpp"
+#include "definitions/definitions.hpp"
 
 namespace thalweg::nc {
 
@@ -55,17 +54,11 @@ int Table::variable_named(const std::string& name) const {
     throw Error{NC_ENOTVAR, "there is no variable " + name};
 }
 
-int Table::find_dimension(const std::string& name) const { return dimensions.find(name); }
-
-int Table::find_variable(const std::string& name) const { return variables.find(name); }
-
 int Table::unlimited() const {
     for (std::size_t i = 0; i < dimensions.size(); i++)
         if (dimensions[i].unlimited) return static_cast<int>(i);
     return -1;
 }
-
-Index Table::length(int dimid) const { return dimensions[static_cast<std::size_t>(dimid)].length; }
 
 Index Table::records() const { return unlimited() < 0 ? 0 : length(unlimited()); }
 
@@ -107,25 +100,11 @@ std::string Table::fill_of(const Variable& variable) {
     return default_fill(variable.type);
 }
 
-namespace {
-
-// Tests if netCDF allows a name.
-bool is_valid(const std::string& name) {
-    if (name.empty() || name.back() == ' ' || !detail::is_utf8(name)) return false;
-    const auto first = static_cast<unsigned char>(name.front());
-    return (std::isalnum(first) != 0 || first == '_' || first >= 0x80) &&
-           std::none_of(name.begin(), name.end(), [](char c) {
-               const auto u = static_cast<unsigned char>(c);
-               return u < 0x20 || u == 0x7f || c == '/';
-           });
-}
-
-}  // namespace
-
 void check_name(std::string& name) {
     name = detail::normal_form(std::move(name));
-    if (!is_valid(name)) throw Error{NC_EBADNAME, "'" + name + "' is not a valid name"};
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
+    const detail::Status status = detail::check_name("a definition", name);
+    if (!status.ok()) throw Error{NC_EBADNAME, status.text};
 }
 
 }  // namespace thalweg::nc

@@ -88,10 +88,11 @@ struct Table {
     int dimension_named(const std::string& name) const;
     int variable_named(const std::string& name) const;
 
-    int find_dimension(const std::string& name) const;  // returns -1 if there is none
-    int find_variable(const std::string& name) const;
+    // The following two functions return -1 if there is none.
+    int find_dimension(const std::string& name) const { return dimensions.find(name); }
+    int find_variable(const std::string& name) const { return variables.find(name); }
     int unlimited() const;  // number of the record dimension; -1 if there is none
-    Index length(int dimid) const;
+    Index length(int dimid) const { return dimensions[static_cast<std::size_t>(dimid)].length; }
     Index records() const;  // length of the record dimension; 0 if there is none
     void set_records(Index records);
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "nc/base/boxes.hpp"
-#include "nc/base/types.hpp"
 #include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::nc {
@@ -18,17 +17,17 @@ namespace {
 int make(int ncid, const Edit& edit, const Table& table) {
     switch (edit.kind) {
         case Edit::Kind::dimension: {
-            const Dimension& d = table.dimensions[static_cast<std::size_t>(edit.id)];
-            return nc_def_dim(ncid, edit.name.c_str(),
-                              d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length),
-                              nullptr);
+            Dimension d = table.dimensions[static_cast<std::size_t>(edit.id)];
+            d.name = edit.name;
+            return define_dimension(OwnNetcdf{}, ncid, d);
         }
         case Edit::Kind::variable: {
             Variable v = table.variables[static_cast<std::size_t>(edit.id)];
             v.name = edit.name;
-            return define_variable(ncid, v);
+            return define_variable(OwnNetcdf{}, ncid, v);
         }
-        case Edit::Kind::attribute: return put_attribute(ncid, edit.id, edit.attribute);
+        case Edit::Kind::attribute:
+            return define_attribute(OwnNetcdf{}, ncid, edit.id, edit.attribute);
         case Edit::Kind::delete_attribute: return nc_del_att(ncid, edit.id, edit.name.c_str());
         case Edit::Kind::rename_attribute:
             return nc_rename_att(ncid, edit.id, edit.name.c_str(), edit.new_name.c_str());
@@ -39,24 +38,17 @@ int make(int ncid, const Edit& edit, const Table& table) {
     }
     return NC_EINVAL;
 }
+
 // Checks that netCDF-C can read the file: after some renames, netCDF-C 4.9.0 leaves netCDF-4 files
 // that it cannot read.
 void check_readable(const std::string& path, const Table& table) {
-    int ncid = -1;
-    char name[NC_MAX_NAME + 1] = "";
-    int nd = 0, dims[NC_MAX_VAR_DIMS] = {0};
-    bool same = true;
-    const auto compare = [&](int code, const std::string& expected) {
-        same = same && code == NC_NOERR && expected == name;
-    };
-    const int opened = nc_open(path.c_str(), NC_NOWRITE, &ncid);
-    for (std::size_t d = 0; opened == NC_NOERR && d < table.dimensions.size(); d++)
-        compare(nc_inq_dimname(ncid, static_cast<int>(d), name), table.dimensions[d].name);
-    for (std::size_t v = 0; opened == NC_NOERR && v < table.variables.size(); v++)
-        compare(nc_inq_var(ncid, static_cast<int>(v), name, nullptr, &nd, dims, nullptr),
-                table.variables[v].name);
-    if (opened == NC_NOERR) nc_close(ncid);
-    if (opened != NC_NOERR || !same)
+    int ncid = -1, nd = 0, dims[NC_MAX_VAR_DIMS] = {0};
+    bool same = nc_open(path.c_str(), NC_NOWRITE, &ncid) == NC_NOERR;
+    same = same && has_same_ids(OwnNetcdf{}, ncid, table);
+    for (std::size_t v = 0; same && v < table.variables.size(); v++)
+        same = nc_inq_var(ncid, static_cast<int>(v), nullptr, nullptr, &nd, dims, nullptr) == 0;
+    if (ncid >= 0) nc_close(ncid);
+    if (!same)
         throw Error{NC_EHDFERR,
                     path +
                         ": netCDF-C cannot read the file with the changed definitions, which "
@@ -104,7 +96,8 @@ void write_anew(const std::string& from, const std::string& to, Table table) {
         const int model = format == NC_FORMAT_NETCDF4_CLASSIC ? NC_CLASSIC_MODEL : 0;
         unlink(to.c_str());  // HDF5 keeps a file open that netCDF-C cannot close
         check_code(nc_create(to.c_str(), NC_CLOBBER | NC_NETCDF4 | model, &fresh), to, "create");
-        define_all(fresh, table, to);
+        define_all(OwnNetcdf{}, fresh, table, to);
+        check_code(nc_enddef(fresh), to, "definitions");
         for (int v = 0; v < n; v++)
             copy_values(old, fresh, v, table.variables[static_cast<std::size_t>(v)]);
     });
@@ -114,10 +107,8 @@ void write_anew(const std::string& from, const std::string& to, Table table) {
     check_code(closed, to, "close");
 }
 
-}  // namespace
-
-void make_edits_in_place(const std::string& path, const std::vector<Edit>& edits,
-                         const Table& table) {
+// Makes edits in the file `path` in place.
+void make_edits(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
     const Quiet quiet;
     int ncid = -1;
     check_code(nc_open(path.c_str(), NC_WRITE, &ncid), path, "cannot be opened for definitions");
@@ -140,23 +131,22 @@ bool has_renames(const std::vector<Edit>& edits) {
     });
 }
 
-void edit_copy(const std::string& path, const WorkFile& copy, const std::vector<Edit>& edits,
-               const Table& table, bool netcdf4) {
-    const Error error = error_of([&] { make_edits_in_place(copy.path(), edits, table); });
-    if (error.code == 0) return;
-    // netCDF-C cannot rename all objects, and numbers dimensions otherwise when they get a
-    // variable.
-    if (!netcdf4 || (!has_renames(edits) && error.code != NC_EHDFERR)) throw error;
-    write_anew(path, copy.path(), table);
-    check_readable(copy.path(), table);
-}
+}  // namespace
 
 // Edits a copy of the file. netCDF-C moves data within a file, so a killed run could otherwise
 // leave neither the old nor the new file.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
-               bool netcdf4) {
-    WorkFile work(path, WorkFile::Begin::copy);
-    edit_copy(path, work, edits, table, netcdf4);
+               bool netcdf4, WorkFile::Lock lock) {
+    WorkFile work(path, WorkFile::Begin::copy, lock);
+    const Error error = error_of([&] { make_edits(work.path(), edits, table); });
+    if (error.code != 0) {
+        // netCDF-C cannot rename all objects, and numbers dimensions otherwise when they get a
+        // variable.
+        if (!netcdf4 || (!has_renames(edits) && error.code != NC_EHDFERR)) throw error;
+        write_anew(path, work.path(), table);
+        check_readable(work.path(), table);
+    }
     work.publish();
 }
+
 }  // namespace thalweg::nc

@@ -6,23 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "nc/definitions/changes.hpp"
+#include "nc/definitions/definitions.hpp"
 #include "nc/fallback/work_file.hpp"
 
 namespace thalweg::nc {
 
-// Changes the definitions in a file. If the process is killed meanwhile, either the old or the new
-// file remains, and perhaps a copy, NAME.new, which the next change replaces. Called on one rank.
+// Changes the definitions in a file, or writes it anew if netCDF-C fails to rename dimensions or
+// variables. If the process is killed meanwhile, either the old or the new file remains, and
+// perhaps a copy, NAME.new, which the next change replaces. Called on one rank.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
-               bool netcdf4);
-
-// Makes edits in the file `path` in place. Throws errors.
-void make_edits_in_place(const std::string& path, const std::vector<Edit>& edits,
-                         const Table& table);
-bool has_renames(const std::vector<Edit>& edits);
-// Makes edits in the copy of a file. NetCDF-C fails to rename some dimensions and variables, so
-// then the copy is written anew.
-void edit_copy(const std::string& path, const WorkFile& copy, const std::vector<Edit>& edits,
-               const Table& table, bool netcdf4);
+               bool netcdf4, WorkFile::Lock lock = WorkFile::Lock::take);
 
 }  // namespace thalweg::nc

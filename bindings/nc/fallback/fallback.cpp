@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "nc/base/ranks.hpp"
@@ -61,7 +60,8 @@ void Fallback::create(const std::string& path, const Table& table, int mode) {
     on_root([&] {
         failed_ = true;
         check(nc_create(work_path_.c_str(), NC_CLOBBER | mode, &ncid_));
-        define_all(ncid_, table, path_);
+        define_all(OwnNetcdf{}, ncid_, table, path_);
+        check(nc_enddef(ncid_));
         failed_ = false;
     });
 }
@@ -69,19 +69,11 @@ void Fallback::create(const std::string& path, const Table& table, int mode) {
 void Fallback::open(const std::string& path, const Table& table) {
     begin(path, WorkFile::Begin::copy);
     resume();
-    // Check that netCDF-C has the same ids of dimensions and variables as the table.
     on_root([&] {
-        char name[NC_MAX_NAME + 1] = "";
-        const auto same = [&](int code, const std::string& known) {
-            check(code);
-            if (known != name)
-                throw Error{NC_EINVAL, path_ + ": netCDF-C numbers " + name + " otherwise than " +
-                                           known + ": the file cannot be written"};
-        };
-        for (std::size_t d = 0; d < table.dimensions.size(); d++)
-            same(nc_inq_dimname(ncid_, static_cast<int>(d), name), table.dimensions[d].name);
-        for (std::size_t v = 0; v < table.variables.size(); v++)
-            same(nc_inq_varname(ncid_, static_cast<int>(v), name), table.variables[v].name);
+        if (!has_same_ids(OwnNetcdf{}, ncid_, table))
+            throw Error{NC_EINVAL, path_ +
+                                       ": netCDF-C numbers dimensions or variables otherwise: "
+                                       "the file cannot be written"};
     });
 }
 
@@ -99,19 +91,8 @@ void Fallback::resume() {
     on_root([&] { check_write(nc_open(work_path_.c_str(), NC_WRITE, &ncid_)); });
 }
 
-// Edits a copy, so that the original is safe if netCDF-C fails.
 void Fallback::edit(const std::vector<Edit>& edits, const Table& table) {
-    on_root([&] {
-        if (has_renames(edits) || work_->in_place()) {
-            WorkFile copy(work_path_, WorkFile::Begin::copy, WorkFile::Lock::held);
-            edit_copy(work_path_, copy, edits, table, true);
-            copy.publish();
-            return;
-        }
-        const bool before = std::exchange(failed_, true);
-        make_edits_in_place(work_path_, edits, table);
-        failed_ = before;
-    });
+    on_root([&] { edit_file(work_path_, edits, table, true, WorkFile::Lock::held); });
 }
 
 void Fallback::close() {
@@ -185,78 +166,59 @@ void Fallback::put_values(int varid, const std::vector<Index>& start,
 
 constexpr Index most_sent = 1 << 26;  // largest number of elements in a message
 
-// Receives the parts of a rank. If there is no memory for them, the messages are received
-// nevertheless and dropped.
-void Fallback::receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
-                       std::size_t bytes) const {
-    Index theirs = 0;
-    MPI_Recv(&theirs, 1, MPI_INT64_T, rank, 2, comm_, MPI_STATUS_IGNORE);
-    std::vector<Index> at;
-    std::string got;
-    const Index room = std::min(most_sent, theirs);
-    bool enough = true;
-    try {
-        at.resize(static_cast<std::size_t>(room));
-        got.resize(static_cast<std::size_t>(room) * bytes);
-    } catch (const std::bad_alloc&) {
-        enough = false;
-    }
-    const char go_on = enough ? 1 : 0;
-    MPI_Send(&go_on, 1, MPI_CHAR, rank, 3, comm_);
-    if (!enough) throw std::bad_alloc();
-    for (Index from = 0; from < theirs; from += most_sent) {
-        const Index part = std::min(most_sent, theirs - from);
-        MPI_Recv(at.data(), static_cast<int>(part), MPI_INT64_T, rank, 0, comm_, MPI_STATUS_IGNORE);
-        const auto size = static_cast<int>(static_cast<std::size_t>(part) * bytes);
-        MPI_Recv(got.data(), size, MPI_BYTE, rank, 1, comm_, MPI_STATUS_IGNORE);
-        place(at.data(), got.data(), part);
-    }
-}
-
 void Fallback::write(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                      const std::vector<Index>& dofs, const std::string& values,
                      const std::string& fill, bool whole) {
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(comm_, &rank);
-    MPI_Comm_size(comm_, &ranks);
+    const int ranks = size_of_comm(comm_);
     const std::size_t bytes = fill.size();
     const Index n = static_cast<Index>(dofs.size());
+    Index room = std::min(n, most_sent);
+    reduce(comm_, MPI_MAX, &room, 1);
     // Let the root allocate and read first: after this, it must receive all messages, even after an
     // error.
-    std::string slab;
+    std::string slab, got;
+    std::vector<Index> at;
     on_root([&] {
+        at.resize(static_cast<std::size_t>(room));
+        got.resize(static_cast<std::size_t>(room) * bytes);
         slab.reserve(static_cast<std::size_t>(volume(count)) * bytes);
         for (Index i = 0, all = volume(count); i < all; i++) slab += fill;
         if (!whole && exists(varid, start))
             check(nc_get_vara(ncid_, varid, sizes(start).data(), sizes(count).data(), slab.data()));
     });
-    if (rank != root_) {
-        char go_on = 0;
+    const auto size_of_part = [&](Index part) {
+        return static_cast<int>(static_cast<std::size_t>(part) * bytes);
+    };
+    if (rank_in(comm_) != root_) {
         MPI_Send(&n, 1, MPI_INT64_T, root_, 2, comm_);
-        MPI_Recv(&go_on, 1, MPI_CHAR, root_, 3, comm_, MPI_STATUS_IGNORE);
-        for (Index from = 0; go_on != 0 && from < n; from += most_sent) {
+        for (Index from = 0; from < n; from += most_sent) {
             const Index part = std::min(most_sent, n - from);
-            const auto size = static_cast<int>(static_cast<std::size_t>(part) * bytes);
             MPI_Send(dofs.data() + from, static_cast<int>(part), MPI_INT64_T, root_, 0, comm_);
-            MPI_Send(values.data() + static_cast<std::size_t>(from) * bytes, size, MPI_BYTE, root_,
-                     1, comm_);
+            MPI_Send(values.data() + static_cast<std::size_t>(from) * bytes, size_of_part(part),
+                     MPI_BYTE, root_, 1, comm_);
         }
     }
     on_root([&] {
-        const auto place = [&](const Index* at, const char* from, Index part) {
+        const auto place = [&](const Index* to, const char* from, Index part) {
             for (Index i = 0; i < part; i++)
-                if (at[i] >= 0)
-                    std::memcpy(slab.data() + static_cast<std::size_t>(at[i]) * bytes,
+                if (to[i] >= 0)
+                    std::memcpy(slab.data() + static_cast<std::size_t>(to[i]) * bytes,
                                 from + static_cast<std::size_t>(i) * bytes, bytes);
         };
         place(dofs.data(), values.data(), n);
-        bool lost = false;
-        for (int r = 0; r < ranks; r++) try {
-                if (r != root_) receive(r, place, bytes);
-            } catch (const std::bad_alloc&) {
-                lost = true;
+        for (int rank = 0; rank < ranks; rank++) {
+            if (rank == root_) continue;
+            Index left = 0;
+            MPI_Recv(&left, 1, MPI_INT64_T, rank, 2, comm_, MPI_STATUS_IGNORE);
+            for (; left > 0; left -= most_sent) {
+                const Index part = std::min(most_sent, left);
+                MPI_Recv(at.data(), static_cast<int>(part), MPI_INT64_T, rank, 0, comm_,
+                         MPI_STATUS_IGNORE);
+                MPI_Recv(got.data(), size_of_part(part), MPI_BYTE, rank, 1, comm_,
+                         MPI_STATUS_IGNORE);
+                place(at.data(), got.data(), part);
             }
-        if (lost) throw std::bad_alloc();
+        }
         put_values(varid, start, count, std::vector<Index>(start.size(), 1), slab);
     });
 }

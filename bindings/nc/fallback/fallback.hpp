@@ -69,8 +69,6 @@ private:
     void put_values(int varid, const std::vector<Index>& start, const std::vector<Index>& count,
                     const std::vector<Index>& stride, std::string& values);
     bool exists(int varid, const std::vector<Index>& start) const;
-    void receive(int rank, const std::function<void(const Index*, const char*, Index)>& place,
-                 std::size_t bytes) const;
 };
 
 }  // namespace thalweg::nc

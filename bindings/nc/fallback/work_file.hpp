@@ -4,11 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 
 #include "nc/base/error.hpp"
+#include "publish/write_lock.hpp"
 
 namespace thalweg::nc {
 
@@ -32,11 +31,9 @@ public:
     void publish();  // throws
 
 private:
-    std::string name_, path_, lock_path_;
-    int lock_ = -1;
+    std::string name_, path_;
+    detail::WriteLock lock_;
 
-    void take_lock();
-    void unlock();
     void make(Begin begin) const;
 };
 

@@ -7,7 +7,6 @@
 #include "nc/base/ranks.hpp"
 #include "nc/base/words.hpp"
 #include "nc/definitions/storage.hpp"
-#include "nc/definitions/storage_rules.hpp"
 #include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::nc {

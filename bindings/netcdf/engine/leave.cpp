@@ -14,7 +14,7 @@
 #include "files.hpp"
 #include "nc/base/boxes.hpp"
 #include "nc/base/types.hpp"
-#include "nc/definitions/storage_rules.hpp"
+#include "nc/definitions/storage.hpp"
 
 namespace thalweg::netcdf::engine {
 

@@ -10,7 +10,7 @@
 #include "entries.hpp"
 #include "files.hpp"
 #include "nc/base/types.hpp"
-#include "nc/definitions/storage_rules.hpp"
+#include "nc/definitions/storage.hpp"
 #include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::netcdf::engine {

@@ -13,7 +13,6 @@
 #include "files.hpp"
 #include "nc/base/types.hpp"
 #include "nc/definitions/storage.hpp"
-#include "nc/definitions/storage_rules.hpp"
 
 namespace thalweg::netcdf::engine {
 
