@@ -15,12 +15,6 @@
 
 namespace thalweg::netcdf::engine {
 
-namespace {
-
-bool is_text(int type) { return type == NC_CHAR; }
-
-}  // namespace
-
 // ---- files --------------------------------------------------------------------------------------
 
 // Without other ranks, a program may have readers that look for the file while it is written.
@@ -200,7 +194,7 @@ Section section_of(const std::string& path, const Variable& v, const Request& r)
     const auto fail = [&](int code, const char* what) {
         throw Error{code, path + ": variable " + v.name + ": " + what};
     };
-    if (is_text(r.type) != is_text(v.type) || size_of(r.type) == 0)
+    if ((r.type == NC_CHAR) != (v.type == NC_CHAR) || size_of(r.type) == 0)
         fail(NC_ECHAR, "text cannot be converted to numbers, nor numbers to text");
     if (n > 0 && r.start == nullptr) fail(NC_EINVALCOORDS, "start is NULL");
     if (n > 0 && r.count == nullptr) fail(NC_EEDGE, "count is NULL");

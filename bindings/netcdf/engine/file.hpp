@@ -19,8 +19,8 @@ using namespace nc;
 // The arguments of a put or a get; stride and map may be null.
 struct Request {
     int varid;
-    const std::size_t *start, *count;
-    const std::ptrdiff_t *stride, *map;
+    Lengths start, count;
+    Steps stride, map;
     int type;  // type of the values in memory; NC_NAT: that of the variable
 };
 
@@ -33,6 +33,7 @@ public:
     Definitions definitions;
     State state;
     Puts puts{definitions, state};
+    int ncid = 0;     // the id that the program has
     long opened = 0;  // position among all files that the process has opened
 
     Call& call() { return call_; }

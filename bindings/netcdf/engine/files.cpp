@@ -73,6 +73,7 @@ void add_file(int ncid, std::unique_ptr<File> file) {
     static std::atomic<long> opened{0};
     at_end(close_files);
     process = getpid();
+    file->ncid = ncid;
     file->opened = opened++;
     slot(ncid) = std::move(file);
 }

@@ -1,4 +1,4 @@
-// The engine's open files, by their ids, and the conversion of errors to codes.
+// The engine's open files, by their ids, and the entries of the table, which find them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -72,5 +72,28 @@ void end_file(std::unique_ptr<File> file, Action action) {
 // code.
 // @note Collective
 int leave(int ncid, const std::string& reason);
+
+// Thrown by an entry if the program needs something that the engine lacks.
+struct Leave {
+    std::string reason;
+};
+
+// An entry of the table, made of a function that takes the file in place of its id. If the function
+// throws Leave, the file is passed to the real library, and the call is repeated there.
+template <auto entry, auto function>
+struct OnFile;
+
+template <auto entry, class Result, class... A, Result (*function)(File&, A...)>
+struct OnFile<entry, function> {
+    static int call(int ncid, A... arguments) try {
+        return on_file(ncid, [&](File& file) { return function(file, arguments...); });
+    } catch (const Leave& needed) {
+        const int code = attempt([&] { return leave(ncid, needed.reason); });
+        return code != 0 ? code : (file_table().*entry)(ncid, arguments...);
+    }
+};
+
+// Fills in the entries of storage_entries.cpp.
+void add_storage(Table& table);
 
 }  // namespace thalweg::netcdf::engine

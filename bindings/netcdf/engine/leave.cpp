@@ -14,67 +14,11 @@
 #include "files.hpp"
 #include "nc/base/boxes.hpp"
 #include "nc/base/types.hpp"
-#include "nc/definitions/storage.hpp"
+#include "nc/fallback/by_netcdf.hpp"
 
 namespace thalweg::netcdf::engine {
 
 namespace {
-
-// Repeats the definitions of a file in the real library, in the order of their ids.
-int repeat_storage(int ncid, int varid, const Storage& s) {
-    const Table& real = file_table();
-    int code = 0;
-    const auto call = [&](auto action) {
-        if (code == 0) code = action();
-    };
-    if (s.layout >= 0)
-        call([&] {
-            return real.def_var_chunking(ncid, varid, s.layout,
-                                         s.chunks.empty() ? nullptr : s.chunks.data());
-        });
-    if (s.deflate != 0 || s.shuffle != 0)
-        call([&] { return real.def_var_deflate(ncid, varid, s.shuffle, s.deflate, s.level); });
-    for (const Filter& f : filters_of(s))
-        if (f.id != deflate_filter && f.id != shuffle_filter)
-            call([&] {
-                return real.def_var_filter(ncid, varid, f.id, f.parameters.size(),
-                                           f.parameters.data());
-            });
-    if (s.quantize != 0)
-        call([&] { return real.def_var_quantize(ncid, varid, s.quantize, s.digits); });
-    if (s.endian != NC_ENDIAN_NATIVE)
-        call([&] { return real.def_var_endian(ncid, varid, s.endian); });
-    if (s.no_fill) call([&] { return real.def_var_fill(ncid, varid, 1, nullptr); });
-    return code;
-}
-
-int repeat_attributes(int ncid, int varid, const std::vector<Attribute>& attributes) {
-    for (const Attribute& a : attributes) {
-        const int code =
-            file_table().put_att(ncid, varid, a.name.c_str(), a.type, static_cast<std::size_t>(a.n),
-                                 a.bytes.data(), a.type);
-        if (code != 0) return code;
-    }
-    return 0;
-}
-
-int repeat(int ncid, const nc::Table& definitions) {
-    int id = 0;
-    for (const Dimension& d : definitions.dimensions) {
-        const std::size_t length = d.unlimited ? NC_UNLIMITED : static_cast<std::size_t>(d.length);
-        const int code = file_table().def_dim(ncid, d.name.c_str(), length, &id);
-        if (code != 0) return code;
-    }
-    int code = repeat_attributes(ncid, NC_GLOBAL, definitions.attributes);
-    for (const Variable& v : definitions.variables) {
-        if (code == 0)
-            code = file_table().def_var(ncid, v.name.c_str(), v.type,
-                                        static_cast<int>(v.dims.size()), v.dims.data(), &id);
-        if (code == 0) code = repeat_storage(ncid, id, v.storage);
-        if (code == 0) code = repeat_attributes(ncid, id, v.attributes);
-    }
-    return code;
-}
 
 // Repeats settings of the program other than definitions. The real library may have been built
 // without some of them.
@@ -91,18 +35,6 @@ void repeat_settings(int ncid, const nc::Table& definitions, File& file) {
                                      v.cache->preemption);
         varid++;
     }
-}
-
-// Tests if the definitions have the same ids in the real library.
-bool has_same_ids(int ncid, const nc::Table& definitions) {
-    const Table& real = file_table();
-    int wanted = 0, id = -1;
-    for (const Dimension& d : definitions.dimensions)
-        if (real.inq_dimid(ncid, d.name.c_str(), &id) != 0 || id != wanted++) return false;
-    wanted = 0;
-    for (const Variable& v : definitions.variables)
-        if (real.inq_varid(ncid, v.name.c_str(), &id) != 0 || id != wanted++) return false;
-    return true;
 }
 
 // Copies the values of all variables to the file that the real library has for an id. Each rank
@@ -154,8 +86,8 @@ void make_anew(int ncid, const nc::Table& definitions, File& file, const std::st
     };
     try {
         check(forward(ncid, place, NC_NETCDF4, true, reason));
-        check(repeat(ncid, definitions));
-        if (!has_same_ids(ncid, definitions))
+        on_all(comm, [&] { define_all(file_table(), ncid, definitions, path); });
+        if (!has_same_ids(file_table(), ncid, definitions))
             throw Error{NC_EINTERNAL, path + ": netCDF-C gives the definitions other ids"};
         check(file_table()._enddef(ncid, 0, 1, 0, 1));
         for (int v = 0; v < static_cast<int>(definitions.variables.size()); v++)
@@ -207,8 +139,8 @@ int leave(int ncid, const std::string& reason) {
         return 0;
     }
     int code = forward(ncid, file->path(), empty ? file->call().mode : NC_WRITE, empty, reason);
-    if (code == 0 && empty) code = repeat(ncid, definitions);
-    if (code == 0 && !has_same_ids(ncid, definitions))
+    if (code == 0 && empty) define_all(file_table(), ncid, definitions, file->path());
+    if (code == 0 && !has_same_ids(file_table(), ncid, definitions))
         throw Error{NC_EINTERNAL, file->path() + ": netCDF-C gives the definitions other ids"};
     if (code == 0) repeat_settings(ncid, definitions, *file);
     if (code == 0 && empty && !defining) code = file_table()._enddef(ncid, 0, 1, 0, 1);

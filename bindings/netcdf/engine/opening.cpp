@@ -3,13 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <netcdf.h>
 #include <sys/stat.h>
+#include <thalweg/thalweg.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
-#include "contents.hpp"
 #include "file.hpp"
 #include "files.hpp"
 
@@ -47,6 +48,58 @@ std::string place_to_read(Session& session, const Call& call, const std::string&
     return broadcast(session.comm(), 0, place);
 }
 
+bool has_strings(int ncid, int varid, int attributes) {
+    for (int a = 0; a < attributes; a++) {
+        char name[NC_MAX_NAME + 1];
+        nc_type type = NC_NAT;
+        if (nc_inq_attname(ncid, varid, a, name) != NC_NOERR) return true;
+        if (nc_inq_atttype(ncid, varid, name, &type) != NC_NOERR || type >= NC_STRING) return true;
+    }
+    return false;
+}
+
+std::string beyond(int ncid, std::string& unfilled) {
+    int n = 0, dims = 0, vars = 0, attributes = 0, unlimited = -1;
+    if (nc_inq_grps(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has groups";
+    if (nc_inq_typeids(ncid, &n, nullptr) != NC_NOERR || n > 0) return "the file has user types";
+    if (nc_inq_unlimdims(ncid, &n, nullptr) != NC_NOERR || n > 1)
+        return "the file has several unlimited dimensions";
+    nc_inq(ncid, &dims, &vars, &attributes, &unlimited);
+    if (has_strings(ncid, NC_GLOBAL, attributes)) return "an attribute has strings";
+    for (int v = 0; v < vars; v++) {
+        char name[NC_MAX_NAME + 1];
+        nc_type type = NC_NAT;
+        std::vector<int> ids(NC_MAX_VAR_DIMS);
+        nc_inq_var(ncid, v, name, &type, &n, ids.data(), &attributes);
+        const std::string variable = std::string("variable '") + name + "'";
+        if (type >= NC_STRING) return variable + " has strings or a user type";
+        if (has_strings(ncid, v, attributes)) return "an attribute of " + variable + " has strings";
+        int no_fill = 0, layout = 0;
+        nc_inq_var_chunking(ncid, v, &layout, nullptr);
+        if (layout == NC_COMPACT) return variable + " is compact";
+        nc_inq_var_fill(ncid, v, &no_fill, nullptr);
+        unfilled += no_fill != 0 ? '1' : '0';
+        for (int d = 1; d < n; d++)
+            if (ids[static_cast<std::size_t>(d)] == unlimited)
+                return "the record dimension of " + variable + " is not the first";
+    }
+    return "";
+}
+
+// Returns the reason why the engine cannot open a file; empty if it can, and also if netCDF-C
+// cannot open the file as netCDF-4. Called on one rank.
+// @param unfilled  receives a character for each variable of a netCDF-4 file: 1 if it has no fill
+//                  value
+std::string beyond_engine(const std::string& path, std::string& unfilled) {
+    int ncid = -1, format = 0;
+    if (nc_open(path.c_str(), NC_NOWRITE, &ncid) != NC_NOERR) return "";
+    nc_inq_format(ncid, &format);
+    const bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
+    std::string reason = netcdf4 ? beyond(ncid, unfilled) : "";
+    nc_close(ncid);
+    return reason;
+}
+
 }  // namespace
 
 std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
@@ -58,12 +111,7 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
     definitions.format = format_numbered(call.format);
     const bool netcdf4 = definitions.is_netcdf4();
     session.check(tw_wait(session.handle(), 0));
-    try {
-        on_rank(comm, 0, [&] { check_place(path, netcdf4); });
-    } catch (const Error& error) {
-        if (error.code == step_aside) call.reason = error.text;
-        throw;
-    }
+    on_rank(comm, 0, [&] { check_place(path, netcdf4); });
     file->call_ = call;
     definitions.fill_mode = NC_FILL;
     definitions.fill_is_free = !netcdf4;
@@ -93,10 +141,7 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
             beyond = beyond_engine(path, unfilled);
     });
     beyond = broadcast(comm, 0, beyond);
-    if (!beyond.empty()) {
-        call.reason = beyond;
-        throw Error{step_aside, path + ": " + beyond};
-    }
+    if (!beyond.empty()) throw Error{step_aside, beyond};
     file->call_ = call;
     file->state.open((call.mode & NC_WRITE) != 0);
     unfilled = broadcast(comm, 0, unfilled);

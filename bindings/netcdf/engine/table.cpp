@@ -1,15 +1,13 @@
-// The engine's table: files, dimensions, attributes, variables, data. storage_entries.cpp has the
-// entries for netCDF-4's storage, groups_and_types.cpp those for groups and types.
+// The engine's table: files, dimensions, attributes, variables, data, groups and types.
+// storage_entries.cpp has the entries for netCDF-4's storage. The engine has the root group and the
+// atomic types; a file in which a program defines others is passed to the real library.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "entries.hpp"
-
 #include <netcdf.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "contents.hpp"
 #include "files.hpp"
 #include "nc/base/types.hpp"
 #include "nc/definitions/storage.hpp"
@@ -20,44 +18,23 @@ namespace {
 
 // ---- files --------------------------------------------------------------------------------------
 
-template <class Make>
-int begin(void* parameters, int ncid, Make make) {
-    Call& call = *static_cast<Call*>(parameters);
-    return attempt([&] { add_file(ncid, make(call, call.parallel ? call.comm : MPI_COMM_NULL)); });
+void redef(File& file) { file.definitions.begin(); }
+
+void enddef(File& file, std::size_t header_free, std::size_t fixed_align, std::size_t fixed_free,
+            std::size_t record_align) {
+    for (const std::size_t n : {header_free, fixed_align, fixed_free, record_align})
+        if (!file.is_netcdf4() && static_cast<std::ptrdiff_t>(n) < 0)
+            throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
+    if (!file.is_netcdf4() &&
+        (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1)) {
+        const auto words = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+        file.definitions.spacing = {words(header_free), words(fixed_align), words(fixed_free),
+                                    words(record_align)};
+    }
+    file.enddef();
 }
 
-int create(const char*, int, std::size_t, int, std::size_t*, void* parameters, const Table*,
-           int ncid) {
-    return begin(parameters, ncid, File::create);
-}
-
-int open(const char*, int, int, std::size_t*, void* parameters, const Table*, int ncid) {
-    return begin(parameters, ncid, File::open);
-}
-
-int redef(int ncid) {
-    return on_file(ncid, [](File& file) { file.definitions.begin(); });
-}
-
-int enddef(int ncid, std::size_t header_free, std::size_t fixed_align, std::size_t fixed_free,
-           std::size_t record_align) {
-    return on_file(ncid, [&](File& file) {
-        for (const std::size_t n : {header_free, fixed_align, fixed_free, record_align})
-            if (!file.is_netcdf4() && static_cast<std::ptrdiff_t>(n) < 0)
-                throw Error{NC_EINVAL, file.path() + ": a negative alignment"};
-        if (!file.is_netcdf4() &&
-            (header_free > 0 || fixed_align > 1 || fixed_free > 0 || record_align > 1)) {
-            const auto words = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-            file.definitions.spacing = {words(header_free), words(fixed_align), words(fixed_free),
-                                        words(record_align)};
-        }
-        file.enddef();
-    });
-}
-
-int sync(int ncid) {
-    return on_file(ncid, [](File& file) { file.sync(); });
-}
+void sync(File& file) { file.sync(); }
 
 int abort(int ncid) {
     return attempt([&] { end_file(remove_file(ncid), [](File& file) { abort(file.puts); }); });
@@ -67,189 +44,139 @@ int close(int ncid, void*) {
     return attempt([&] { end_file(remove_file(ncid), [](File& file) { close(file.puts); }); });
 }
 
-int set_fill(int ncid, int mode, int* old) {
-    return on_file(ncid, [&](File& file) {
-        set(old, nc::set_fill(file.definitions, mode));
-        if (file.is_netcdf4()) return;
-        for (Variable& v : file.table().variables) v.storage.no_fill = mode == NC_NOFILL;
-    });
+void set_fill(File& file, int mode, int* old) {
+    set(old, nc::set_fill(file.definitions, mode));
+    if (file.is_netcdf4()) return;
+    for (Variable& v : file.table().variables) v.storage.no_fill = mode == NC_NOFILL;
 }
 
-int inq_format(int ncid, int* format) {
-    return on_file(ncid, [&](File& file) { set(format, number_of(file.definitions.format)); });
+void inq_format(File& file, int* format) { set(format, number_of(file.definitions.format)); }
+
+void inq_format_extended(File& file, int* format, int* mode) {
+    const Call& call = file.call();
+    if (!file.is_netcdf4()) {
+        set(format, call.parallel ? NC_FORMATX_PNETCDF : NC_FORMATX_NC3);
+        set(mode, call.mode & (NC_64BIT_OFFSET | NC_64BIT_DATA));
+    } else {
+        set(format, NC_FORMATX_NC_HDF5);
+        set(mode, NC_NETCDF4 | (file.definitions.format == Format::netcdf4 ? 0 : NC_CLASSIC_MODEL));
+    }
 }
 
-int inq_format_extended(int ncid, int* format, int* mode) {
-    return on_file(ncid, [&](File& file) {
-        const Call& call = file.call();
-        if (!file.is_netcdf4()) {
-            set(format, call.parallel ? NC_FORMATX_PNETCDF : NC_FORMATX_NC3);
-            set(mode, call.mode & (NC_64BIT_OFFSET | NC_64BIT_DATA));
-        } else {
-            set(format, NC_FORMATX_NC_HDF5);
-            set(mode,
-                NC_NETCDF4 | (file.definitions.format == Format::netcdf4 ? 0 : NC_CLASSIC_MODEL));
-        }
-    });
+void inq(File& file, int* dims, int* vars, int* attributes, int* unlimited) {
+    const nc::Table& t = file.table();
+    set(dims, t.dimensions.size());
+    set(vars, t.variables.size());
+    set(attributes, t.attributes.size());
+    set(unlimited, t.unlimited());
 }
 
-int inq(int ncid, int* dims, int* vars, int* attributes, int* unlimited) {
-    return on_file(ncid, [&](File& file) {
-        const nc::Table& t = file.table();
-        set(dims, static_cast<int>(t.dimensions.size()));
-        set(vars, static_cast<int>(t.variables.size()));
-        set(attributes, static_cast<int>(t.attributes.size()));
-        set(unlimited, t.unlimited());
-    });
-}
-
-int inq_type(int ncid, int type, char* name, std::size_t* size) {
-    return on_file(ncid, [&](File&) {
-        if (size_of(type) == 0)
-            throw Error{NC_EBADTYPE, "there is no type " + std::to_string(type)};
-        set(name, std::string(name_of_type(type)));
-        set(size, size_of(type));
-    });
+void inq_type(File&, int type, char* name, std::size_t* size) {
+    if (size_of(type) == 0) throw Error{NC_EBADTYPE, "there is no type " + std::to_string(type)};
+    set(name, std::string(name_of_type(type)));
+    set(size, size_of(type));
 }
 
 // ---- dimensions ---------------------------------------------------------------------------------
 
-int def_dim(int ncid, const char* name, std::size_t length, int* id) {
-    bool second = false;
-    const int code = on_file(ncid, [&](File& file) {
-        second = length == NC_UNLIMITED && file.definitions.format == Format::netcdf4 &&
-                 file.table().unlimited() >= 0;
-        if (!second) set(id, file.def_dim(name, length));
-    });
-    if (!second) return code;
-    const int left = attempt(
-        [&] { return leave(ncid, std::string("'") + name + "' is a second unlimited dimension"); });
-    return left != 0 ? left : file_table().def_dim(ncid, name, length, id);
+void def_dim(File& file, const char* name, std::size_t length, int* id) {
+    if (length == NC_UNLIMITED && file.definitions.format == Format::netcdf4 &&
+        file.table().unlimited() >= 0)
+        throw Leave{std::string("'") + name + "' is a second unlimited dimension"};
+    set(id, file.def_dim(name, length));
 }
 
-int inq_dimid(int ncid, const char* name, int* id) {
-    return on_file(ncid, [&](File& file) { set(id, file.table().dimension_named(name)); });
+void inq_dimid(File& file, const char* name, int* id) {
+    set(id, file.table().dimension_named(name));
 }
 
-int inq_dim(int ncid, int dimid, char* name, std::size_t* length) {
-    return on_file(ncid, [&](File& file) {
-        const Dimension& d = file.table().dimension(dimid);
-        set(name, d.name);
-        if (length != nullptr) *length = static_cast<std::size_t>(file.length_of(dimid));
-    });
+void inq_dim(File& file, int dimid, char* name, std::size_t* length) {
+    const Dimension& d = file.table().dimension(dimid);
+    set(name, d.name);
+    if (length != nullptr) *length = static_cast<std::size_t>(file.length_of(dimid));
 }
 
-int inq_unlimdim(int ncid, int* id) { return inq(ncid, nullptr, nullptr, nullptr, id); }
+void inq_unlimdim(File& file, int* id) { inq(file, nullptr, nullptr, nullptr, id); }
 
-int inq_unlimdims(int ncid, int* n, int* ids) {
-    return on_file(ncid, [&](File& file) {
-        int found = 0;
-        const std::vector<Dimension>& all = file.table().dimensions;
-        for (std::size_t d = 0; d < all.size(); d++) {
-            if (!all[d].unlimited) continue;
-            if (ids != nullptr) ids[found] = static_cast<int>(d);
-            found++;
-        }
-        set(n, found);
-    });
+void inq_unlimdims(File& file, int* n, int* ids) {
+    int found = 0;
+    const std::vector<Dimension>& all = file.table().dimensions;
+    for (std::size_t d = 0; d < all.size(); d++) {
+        if (!all[d].unlimited) continue;
+        if (ids != nullptr) ids[found] = static_cast<int>(d);
+        found++;
+    }
+    set(n, found);
 }
 
-int rename_dim(int ncid, int dimid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.definitions.rename_dim(dimid, name); });
+void rename_dim(File& file, int dimid, const char* name) {
+    file.definitions.rename_dim(dimid, name);
 }
 
 // ---- attributes ---------------------------------------------------------------------------------
 
-int inq_att(int ncid, int varid, const char* name, int* type, std::size_t* n) {
-    return on_file(ncid, [&](File& file) {
-        const Attribute& a = file.table().attribute(varid, name);
-        set(type, a.type);
-        set(n, static_cast<std::size_t>(a.n));
-    });
+void inq_att(File& file, int varid, const char* name, int* type, std::size_t* n) {
+    const Attribute& a = file.table().attribute(varid, name);
+    set(type, a.type);
+    set(n, static_cast<std::size_t>(a.n));
 }
 
-int inq_attid(int ncid, int varid, const char* name, int* id) {
-    return on_file(ncid,
-                   [&](File& file) { set(id, file.table().number_of_attribute(varid, name)); });
+void inq_attid(File& file, int varid, const char* name, int* id) {
+    set(id, file.table().number_of_attribute(varid, name));
 }
 
-int inq_attname(int ncid, int varid, int number, char* name) {
-    return on_file(ncid,
-                   [&](File& file) { set(name, file.table().attribute(varid, number).name); });
+void inq_attname(File& file, int varid, int number, char* name) {
+    set(name, file.table().attribute(varid, number).name);
 }
 
-int rename_att(int ncid, int varid, const char* name, const char* new_name) {
-    return on_file(ncid, [&](File& file) { file.definitions.rename_att(varid, name, new_name); });
+void rename_att(File& file, int varid, const char* name, const char* new_name) {
+    file.definitions.rename_att(varid, name, new_name);
 }
 
-int del_att(int ncid, int varid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.definitions.del_att(varid, name); });
+void del_att(File& file, int varid, const char* name) { file.definitions.del_att(varid, name); }
+
+int get_att(File& file, int varid, const char* name, void* values, int memory_type) {
+    const Attribute& a = file.table().attribute(varid, name);
+    return convert(a.type, a.bytes.data(), memory_type == NC_NAT ? a.type : memory_type, values,
+                   a.n, "", has_classic_types(file.definitions.format));
 }
 
-int get_att(int ncid, int varid, const char* name, void* values, int memory_type) {
-    return on_file(ncid, [&](File& file) {
-        const Attribute& a = file.table().attribute(varid, name);
-        return convert(a.type, a.bytes.data(), memory_type == NC_NAT ? a.type : memory_type, values,
-                       a.n, "", has_classic_types(file.definitions.format));
-    });
-}
-
-int put_att(int ncid, int varid, const char* name, int type, std::size_t n, const void* values,
+int put_att(File& file, int varid, const char* name, int type, std::size_t n, const void* values,
             int memory_type) {
-    bool strings = false;
-    const int known = on_file(ncid, [&](File& file) {
-        if (type > NC_STRING && file.is_netcdf4())
-            throw Error{NC_EBADTYPID, "there is no type " + std::to_string(type)};
-        strings = type == NC_STRING && file.definitions.format == Format::netcdf4;
-    });
-    if (known != 0) return known;
-    if (strings) {
-        const int left = attempt(
-            [&] { return leave(ncid, std::string("attribute '") + name + "' has strings"); });
-        return left != 0 ? left
-                         : file_table().put_att(ncid, varid, name, type, n, values, memory_type);
-    }
-    return on_file(
-        ncid, [&](File& file) { return file.put_att(varid, name, type, n, values, memory_type); });
+    if (type > NC_STRING && file.is_netcdf4())
+        throw Error{NC_EBADTYPID, "there is no type " + std::to_string(type)};
+    if (type == NC_STRING && file.definitions.format == Format::netcdf4)
+        throw Leave{std::string("attribute '") + name + "' has strings"};
+    return file.put_att(varid, name, type, n, values, memory_type);
 }
 
 // ---- variables ----------------------------------------------------------------------------------
 
-// Returns the reason why the engine cannot write a variable with these properties; empty if it can.
-std::string beyond(File& file, const char* name, int type, int n, const int* dims) {
-    if (file.definitions.format != Format::netcdf4) return "";
+// Throws Leave if the engine cannot write a variable with these properties.
+void check_variable(File& file, const char* name, int type, int n, const int* dims) {
+    if (file.definitions.format != Format::netcdf4) return;
     const std::string variable = std::string("variable '") + name + "'";
-    if (type == NC_STRING) return variable + " has strings";
-    int unlimited = 0;
+    if (type == NC_STRING) throw Leave{variable + " has strings"};
     for (int d = 0; d < n; d++)
-        if (file.table().dimension(dims[d]).unlimited) {
-            if (d > 0) return "the record dimension of " + variable + " is not the first";
-            unlimited++;
-        }
-    return "";
+        if (file.table().dimension(dims[d]).unlimited && d > 0)
+            throw Leave{"the record dimension of " + variable + " is not the first"};
 }
 
-int def_var(int ncid, const char* name, int type, int n, const int* dims, int* id) {
-    std::string reason;
-    const int code = on_file(ncid, [&](File& file) {
-        if (n < 0 || (n > 0 && dims == nullptr))
-            throw Error{NC_EINVAL, std::string(name) + ": the dimensions are missing"};
-        if (n > NC_MAX_VAR_DIMS)
-            throw Error{NC_EMAXDIMS, std::string(name) + ": has too many dimensions"};
-        reason = beyond(file, name, type, n, dims);
-        if (reason.empty()) set(id, file.def_var(name, type, std::vector<int>(dims, dims + n)));
-    });
-    if (code != 0 || reason.empty()) return code;
-    const int left = attempt([&] { return leave(ncid, reason); });
-    return left != 0 ? left : file_table().def_var(ncid, name, type, n, dims, id);
+void def_var(File& file, const char* name, int type, int n, const int* dims, int* id) {
+    if (n < 0 || (n > 0 && dims == nullptr))
+        throw Error{NC_EINVAL, std::string(name) + ": the dimensions are missing"};
+    if (n > NC_MAX_VAR_DIMS)
+        throw Error{NC_EMAXDIMS, std::string(name) + ": has too many dimensions"};
+    check_variable(file, name, type, n, dims);
+    set(id, file.def_var(name, type, std::vector<int>(dims, dims + n)));
 }
 
-int inq_varid(int ncid, const char* name, int* id) {
-    return on_file(ncid, [&](File& file) { set(id, file.table().variable_named(name)); });
+void inq_varid(File& file, const char* name, int* id) {
+    set(id, file.table().variable_named(name));
 }
 
-int rename_var(int ncid, int varid, const char* name) {
-    return on_file(ncid, [&](File& file) { file.definitions.rename_var(varid, name); });
+void rename_var(File& file, int varid, const char* name) {
+    file.definitions.rename_var(varid, name);
 }
 
 bool has_checksums(const Storage& s) {
@@ -257,49 +184,47 @@ bool has_checksums(const Storage& s) {
                        [](const Filter& f) { return f.id == fletcher_filter; });
 }
 
-int inq_var_all(int ncid, int varid, char* name, int* type, int* n, int* dims, int* attributes,
+int inq_var_all(File& file, int varid, char* name, int* type, int* n, int* dims, int* attributes,
                 int* shuffle, int* deflate, int* level, int* fletcher32, int* contiguous,
                 std::size_t* chunks, int* no_fill, void* fill, int* endian, unsigned* filter,
                 std::size_t* parameters, unsigned* values) {
-    return on_file(ncid, [&](File& file) {
-        if (varid == NC_GLOBAL && attributes != nullptr && type == nullptr && n == nullptr) {
-            set(attributes, static_cast<int>(file.table().attributes.size()));
-            return 0;
-        }
-        const Variable& v = file.table().variable(varid);
-        set(name, v.name);
-        set(type, v.type);
-        set(n, static_cast<int>(v.dims.size()));
-        if (dims != nullptr) std::copy(v.dims.begin(), v.dims.end(), dims);
-        set(attributes, static_cast<int>(v.attributes.size()));
-        set(no_fill, v.storage.no_fill ? 1 : 0);
-        if (fill != nullptr && !(v.storage.no_fill && file.is_netcdf4())) {
-            const std::string bytes = nc::Table::fill_of(v);
-            std::copy(bytes.begin(), bytes.end(), static_cast<char*>(fill));
-        }
-        const bool asked = shuffle != nullptr || deflate != nullptr || level != nullptr ||
-                           fletcher32 != nullptr || contiguous != nullptr || chunks != nullptr ||
-                           endian != nullptr || filter != nullptr || parameters != nullptr;
-        if (!asked) return 0;
-        Storage s;
-        s.layout = NC_CONTIGUOUS;
-        if (file.is_netcdf4()) s = file.storage_of(varid);
-        set(shuffle, s.shuffle);
-        set(deflate, s.deflate);
-        set(level, s.level);
-        set(fletcher32, has_checksums(s) ? 1 : 0);
-        set(contiguous, s.layout == NC_CONTIGUOUS ? 1 : 0);
-        if (chunks != nullptr && s.layout == NC_CHUNKED)
-            std::copy(s.chunks.begin(), s.chunks.end(), chunks);
-        if (!file.is_netcdf4() && (endian != nullptr || filter != nullptr)) return NC_ENOTNC4;
-        set(endian, s.endian);
-        const std::vector<Filter> filters = filters_of(s);
-        const Filter first = filters.empty() ? Filter{} : filters.front();
-        set(filter, first.id);
-        set(parameters, first.parameters.size());
-        if (values != nullptr) std::copy(first.parameters.begin(), first.parameters.end(), values);
+    if (varid == NC_GLOBAL && attributes != nullptr && type == nullptr && n == nullptr) {
+        set(attributes, file.table().attributes.size());
         return 0;
-    });
+    }
+    const Variable& v = file.table().variable(varid);
+    set(name, v.name);
+    set(type, v.type);
+    set(n, v.dims.size());
+    if (dims != nullptr) std::copy(v.dims.begin(), v.dims.end(), dims);
+    set(attributes, v.attributes.size());
+    set(no_fill, v.storage.no_fill ? 1 : 0);
+    if (fill != nullptr && !(v.storage.no_fill && file.is_netcdf4())) {
+        const std::string bytes = nc::Table::fill_of(v);
+        std::copy(bytes.begin(), bytes.end(), static_cast<char*>(fill));
+    }
+    const bool asked = shuffle != nullptr || deflate != nullptr || level != nullptr ||
+                       fletcher32 != nullptr || contiguous != nullptr || chunks != nullptr ||
+                       endian != nullptr || filter != nullptr || parameters != nullptr;
+    if (!asked) return 0;
+    Storage s;
+    s.layout = NC_CONTIGUOUS;
+    if (file.is_netcdf4()) s = file.storage_of(varid);
+    set(shuffle, s.shuffle);
+    set(deflate, s.deflate);
+    set(level, s.level);
+    set(fletcher32, has_checksums(s) ? 1 : 0);
+    set(contiguous, s.layout == NC_CONTIGUOUS ? 1 : 0);
+    if (chunks != nullptr && s.layout == NC_CHUNKED)
+        std::copy(s.chunks.begin(), s.chunks.end(), chunks);
+    if (!file.is_netcdf4() && (endian != nullptr || filter != nullptr)) return NC_ENOTNC4;
+    set(endian, s.endian);
+    const std::vector<Filter> filters = filters_of(s);
+    const Filter first = filters.empty() ? Filter{} : filters.front();
+    set(filter, first.id);
+    set(parameters, first.parameters.size());
+    if (values != nullptr) std::copy(first.parameters.begin(), first.parameters.end(), values);
+    return 0;
 }
 
 int var_par_access(int ncid, int varid, int access) {
@@ -309,56 +234,129 @@ int var_par_access(int ncid, int varid, int access) {
 
 // ---- data ---------------------------------------------------------------------------------------
 
-int put_varm(int ncid, int varid, const std::size_t* start, const std::size_t* count,
-             const std::ptrdiff_t* stride, const std::ptrdiff_t* map, const void* values,
-             int type) {
-    return on_file(ncid, [&](File& file) {
-        return file.put({varid, start, count, stride, map, type}, values);
-    });
-}
-
-int get_varm(int ncid, int varid, const std::size_t* start, const std::size_t* count,
-             const std::ptrdiff_t* stride, const std::ptrdiff_t* map, void* values, int type) {
-    return on_file(ncid, [&](File& file) {
-        return file.get({varid, start, count, stride, map, type}, values);
-    });
-}
-
-int put_vars(int ncid, int varid, const std::size_t* start, const std::size_t* count,
-             const std::ptrdiff_t* stride, const void* values, int type) {
-    return put_varm(ncid, varid, start, count, stride, nullptr, values, type);
-}
-
-int get_vars(int ncid, int varid, const std::size_t* start, const std::size_t* count,
-             const std::ptrdiff_t* stride, void* values, int type) {
-    return get_varm(ncid, varid, start, count, stride, nullptr, values, type);
-}
-
-int put_vara(int ncid, int varid, const std::size_t* start, const std::size_t* count,
+int put_varm(File& file, int varid, Lengths start, Lengths count, Steps stride, Steps map,
              const void* values, int type) {
-    return put_varm(ncid, varid, start, count, nullptr, nullptr, values, type);
+    return file.put({varid, start, count, stride, map, type}, values);
 }
 
-int get_vara(int ncid, int varid, const std::size_t* start, const std::size_t* count, void* values,
+int get_varm(File& file, int varid, Lengths start, Lengths count, Steps stride, Steps map,
+             void* values, int type) {
+    return file.get({varid, start, count, stride, map, type}, values);
+}
+
+int put_vars(File& f, int varid, Lengths start, Lengths count, Steps stride, const void* values,
              int type) {
-    return get_varm(ncid, varid, start, count, nullptr, nullptr, values, type);
+    return f.put({varid, start, count, stride, nullptr, type}, values);
+}
+
+int get_vars(File& f, int varid, Lengths start, Lengths count, Steps stride, void* values,
+             int type) {
+    return f.get({varid, start, count, stride, nullptr, type}, values);
+}
+
+int put_vara(File& f, int varid, Lengths start, Lengths count, const void* values, int type) {
+    return f.put({varid, start, count, nullptr, nullptr, type}, values);
+}
+
+int get_vara(File& f, int varid, Lengths start, Lengths count, void* values, int type) {
+    return f.get({varid, start, count, nullptr, nullptr, type}, values);
+}
+
+// ---- the root group -----------------------------------------------------------------------------
+
+int inq_ncid(File& file, const char*, int* group) {
+    if (file.is_netcdf4()) return NC_ENOGRP;
+    set(group, file.ncid);
+    return 0;
+}
+
+void inq_grps(File&, int* n, int*) { set(n, 0); }
+
+void inq_grpname(File&, char* name) { set(name, std::string("/")); }
+
+void inq_grpname_full(File&, std::size_t* n, char* name) {
+    set(n, std::size_t{1});
+    set(name, std::string("/"));
+}
+
+int inq_grp_parent(File&, int*) { return NC_ENOGRP; }
+
+int inq_grp_full_ncid(File& file, const char* name, int* group) {
+    if (file.is_netcdf4() && name != nullptr && std::string(name) != "/") return NC_ENOGRP;
+    set(group, file.ncid);
+    return 0;
+}
+
+void count(int* n, int* ids, std::size_t size) {
+    set(n, size);
+    for (std::size_t i = 0; ids != nullptr && i < size; i++) ids[i] = static_cast<int>(i);
+}
+
+void inq_varids(File& file, int* n, int* ids) { count(n, ids, file.table().variables.size()); }
+
+void inq_dimids(File& file, int* n, int* ids, int) {
+    count(n, ids, file.table().dimensions.size());
+}
+
+void inq_type_equal(File&, int type, int, int other_type, int* equal) {
+    set(equal, type == other_type ? 1 : 0);
+}
+
+int inq_typeid(File& file, const char* name, int* type) {
+    for (int t = NC_BYTE; t <= NC_UINT64; t++)
+        if (name != nullptr && name == std::string(name_of_type(t))) return set(type, t), 0;
+    return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4;
+}
+
+// ---- what the engine does not have --------------------------------------------------------------
+
+std::string named(const char* what, const char* name) {
+    return std::string(what) + " '" + (name == nullptr ? "" : name) + "'";
+}
+
+void def_grp(File&, const char* name, int*) { throw Leave{named("group", name)}; }
+
+int rename_grp(File& file, const char*) { return file.is_netcdf4() ? NC_EBADGRPID : NC_ENOTNC4; }
+
+void def_compound(File&, std::size_t, const char* name, int*) { throw Leave{named("type", name)}; }
+
+void def_vlen(File&, const char* name, int, int*) { throw Leave{named("type", name)}; }
+
+void def_enum(File&, int, const char* name, int*) { throw Leave{named("type", name)}; }
+
+void def_opaque(File&, std::size_t, const char* name, int*) { throw Leave{named("type", name)}; }
+
+// Answers calls about types that the file does not have.
+template <class... Arguments>
+int no_type(int ncid, Arguments...) {
+    return on_file(ncid, [](File& file) { return file.is_netcdf4() ? NC_EBADTYPE : NC_ENOTNC4; });
 }
 
 Table make() {
     Table t{};
-#define X(name) t.name = name
-    X(create), X(open), X(redef), X(sync), X(abort), X(close), X(set_fill), X(inq_format),
-        X(inq_format_extended), X(inq), X(inq_type), X(def_dim), X(inq_dimid), X(inq_dim),
-        X(inq_unlimdim), X(rename_dim), X(inq_att), X(inq_attid), X(inq_attname), X(rename_att),
-        X(del_att), X(get_att), X(put_att), X(def_var), X(inq_varid), X(rename_var), X(get_vara),
-        X(put_vara), X(get_vars), X(put_vars), X(get_varm), X(put_varm), X(inq_var_all),
-        X(var_par_access), X(inq_unlimdims);
+    t.abort = abort;
+    t.close = close;
+    t.var_par_access = var_par_access;
+    t._enddef = OnFile<&Table::_enddef, enddef>::call;
+#define X(name) t.name = OnFile<&Table::name, name>::call
+    X(redef), X(sync), X(set_fill), X(inq_format), X(inq_format_extended), X(inq), X(inq_type),
+        X(def_dim), X(inq_dimid), X(inq_dim), X(inq_unlimdim), X(rename_dim), X(inq_att),
+        X(inq_attid), X(inq_attname), X(rename_att), X(del_att), X(get_att), X(put_att), X(def_var),
+        X(inq_varid), X(rename_var), X(get_vara), X(put_vara), X(get_vars), X(put_vars),
+        X(get_varm), X(put_varm), X(inq_var_all), X(inq_unlimdims), X(inq_ncid), X(inq_grps),
+        X(inq_grpname), X(inq_grpname_full), X(inq_grp_parent), X(inq_grp_full_ncid), X(inq_varids),
+        X(inq_dimids), X(inq_type_equal), X(inq_typeid), X(def_grp), X(rename_grp), X(def_compound),
+        X(def_vlen), X(def_enum), X(def_opaque);
+#undef X
+    t.inq_typeids = t.inq_grps;
+#define X(name) t.name = no_type
+    X(inq_user_type), X(insert_compound), X(insert_array_compound), X(inq_compound_field),
+        X(inq_compound_fieldindex), X(put_vlen_element), X(get_vlen_element), X(insert_enum),
+        X(inq_enum_member), X(inq_enum_ident);
 #undef X
     t.model = NC_FORMATX_UDF1;
     t.dispatch_version = 5;
-    t._enddef = enddef;
     add_storage(t);
-    add_groups_and_types(t);
     return t;
 }
 
@@ -370,12 +368,25 @@ namespace thalweg::netcdf {
 
 const Table engine_table = engine::make();
 
+int engine_begin(Call& call, int ncid) {
+    const MPI_Comm comm = call.parallel ? call.comm : MPI_COMM_NULL;
+    return engine::attempt([&] {
+        try {
+            engine::add_file(ncid, call.create ? engine::File::create(call, comm)
+                                               : engine::File::open(call, comm));
+        } catch (const nc::Error& error) {
+            if (error.code == step_aside) call.reason = error.text;
+            throw;
+        }
+    });
+}
+
 bool engine_prepare(const char* path, int mode, Use use) {
     engine::wait_for_closing();
     if (use != Use::open) return false;
     if (engine::File* const own = engine::find_written(path))
         return engine::is_redirected(*own, mode);
-    engine::recover_killed(path);
+    nc::recover_killed(path);
     return false;
 }
 

@@ -18,7 +18,6 @@ std::atomic<File*>& place_of(int library, int id) {
 
 }  // namespace
 
-#ifndef THALWEG_SERIAL
 void File::duplicate_handles() {
     if (!call.parallel) return;
     MPI_Comm_dup(call.comm, &call.comm);
@@ -33,11 +32,6 @@ File::~File() {
     MPI_Comm_free(&call.comm);
     if (call.info != MPI_INFO_NULL) MPI_Info_free(&call.info);
 }
-#else
-void File::duplicate_handles() {}
-
-File::~File() = default;
-#endif
 
 File* find_file(int library, int id) {
     return place_of(library, id).load(std::memory_order_acquire);

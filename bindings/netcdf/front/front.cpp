@@ -49,15 +49,11 @@ int inner(const thalweg_netcdf* library, int id) {
     return file != nullptr && file->forwarded() ? file->inner_of(id) : id;
 }
 
-int var_par_access(const thalweg_netcdf* library, int id, int variable, int access) {
-    return route_var_par_access(library->index, id, variable, access);
-}
-
 int prepare(const char* path, int mode, int use) {
     return engine_prepare(path, mode, static_cast<Use>(use)) ? 1 : 0;
 }
 
-thalweg_front front{attach, mpi_runs, decline, owner, inner, var_par_access, prepare, nullptr, 0};
+thalweg_front front{attach, mpi_runs, decline, owner, inner, set_access, prepare, nullptr, 0};
 
 void finish() {
     if (in_child()) return;

@@ -26,9 +26,14 @@ namespace thalweg::netcdf {
     X(def_var_filter) X(set_var_chunk_cache) X(get_var_chunk_cache) X(inq_var_filter_ids)        \
     X(inq_var_filter_info) X(def_var_quantize) X(inq_var_quantize) X(inq_filter_avail)
 
-/// Entries that also take ids of groups. Like those above, they have the arguments of nc_NAME.
-#define THALWEG_GROUP_ENTRIES(X) \
-    X(inq_ncid) X(inq_grps) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp) X(inq_type_equal)
+/// Entries whose last argument is the id of a group. They have the arguments of nc_NAME, as those
+/// of the next two.
+#define THALWEG_GROUP_ENTRIES(X) X(inq_ncid) X(inq_grp_parent) X(inq_grp_full_ncid) X(def_grp)
+#define THALWEG_SPECIAL_ENTRIES(X) X(inq_grps) X(inq_type_equal)
+
+/// Entries whose last argument is the type in memory: of nc_NAME_TYPE.
+#define THALWEG_TYPED_ENTRIES(X) \
+    X(get_att) X(get_vara) X(put_vara) X(get_vars) X(put_vars) X(get_varm) X(put_varm)
 // clang-format on
 
 /// Other functions. Arguments of MPI's types are passed as integers of the same size.
@@ -66,27 +71,21 @@ struct Real {
 #define X(name) decltype(Table::name) name = nullptr;
     THALWEG_PLAIN_ENTRIES(X)
     THALWEG_GROUP_ENTRIES(X)
+    THALWEG_SPECIAL_ENTRIES(X)
 #undef X
 #define X(name, arguments) int(*name) arguments = nullptr;
     THALWEG_OTHER_FUNCTIONS(X)
 #undef X
-    using Section = const std::size_t*;
-    using Strides = const std::ptrdiff_t*;
     /// Functions nc_get_vara_TYPE and similar ones, indexed by the type in memory.
-    int (*get_vara[memory_types])(int, int, Section, Section, void*) = {};
-    int (*put_vara[memory_types])(int, int, Section, Section, const void*) = {};
-    int (*get_vars[memory_types])(int, int, Section, Section, Strides, void*) = {};
-    int (*put_vars[memory_types])(int, int, Section, Section, Strides, const void*) = {};
-    int (*get_varm[memory_types])(int, int, Section, Section, Strides, Strides, void*) = {};
-    int (*put_varm[memory_types])(int, int, Section, Section, Strides, Strides, const void*) = {};
+    int (*get_vara[memory_types])(int, int, Lengths, Lengths, void*) = {};
+    int (*put_vara[memory_types])(int, int, Lengths, Lengths, const void*) = {};
+    int (*get_vars[memory_types])(int, int, Lengths, Lengths, Steps, void*) = {};
+    int (*put_vars[memory_types])(int, int, Lengths, Lengths, Steps, const void*) = {};
+    int (*get_varm[memory_types])(int, int, Lengths, Lengths, Steps, Steps, void*) = {};
+    int (*put_varm[memory_types])(int, int, Lengths, Lengths, Steps, Steps, const void*) = {};
     int (*get_att[memory_types])(int, int, const char*, void*) = {};
-    /// Functions that put attributes of numbers, by the type in memory.
-    int (*put_att_numbers[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
-    int (*put_att)(int, int, const char*, int, std::size_t, const void*) = nullptr;
+    /// The functions for texts and strings have other arguments, and are not called.
+    int (*put_att[memory_types])(int, int, const char*, int, std::size_t, const void*) = {};
 };
-
-/// Finds the functions of a library.
-/// @param handle  handle from dlopen
-Real find_real(void* handle);
 
 }  // namespace thalweg::netcdf

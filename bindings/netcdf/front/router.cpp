@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/router.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <new>
@@ -27,39 +28,45 @@ int engine_library = -1;
 /// Tests if calls on a file are possible. In a child process, those on files of the engine are not.
 bool usable(const File* file) { return file != nullptr && (file->forwarded() || !is_child); }
 
-/// Makes an entry of a library's table. It calls the engine, or for a forwarded file a function of
-/// netCDF with the same arguments.
-template <int library, auto entry, auto function>
-struct Plain;
+/// An entry of a library's table. It calls the engine or, for a forwarded file, `Forward`.
+template <int library, auto entry, class Forward>
+struct Entry;
 
-template <int library, class... A, int (*Table::*entry)(int, A...),
-          int (*Real::*function)(int, A...)>
-struct Plain<library, entry, function> {
+template <int library, class... A, int (*Table::*entry)(int, A...), class Forward>
+struct Entry<library, entry, Forward> {
     static int call(int id, A... arguments) {
         const File* const file = find_file(library, id);
         if (!usable(file)) return bad_id;
         const Depth deeper(shim);
-        if (!file->forwarded()) return (engine_table.*entry)(id, arguments...);
-        auto* const forward = file->real->*function;
-        return forward != nullptr ? forward(file->inner_of(id), arguments...) : not_built;
-    }
-};
-
-/// Makes an entry as above, but for a forwarded file it calls a function of namespace `forwarding`.
-template <int library, auto entry, auto function>
-struct Special;
-
-template <int library, class... A, int (*Table::*entry)(int, A...),
-          int (*function)(const File&, int, A...)>
-struct Special<library, entry, function> {
-    static int call(int id, A... arguments) {
-        const File* const file = find_file(library, id);
-        if (!usable(file)) return bad_id;
-        const Depth deeper(shim);
-        return file->forwarded() ? function(*file, id, arguments...)
+        return file->forwarded() ? Forward::call(*file, id, arguments...)
                                  : (engine_table.*entry)(id, arguments...);
     }
 };
+
+/// Forwards an entry to a function of namespace `forwarding`.
+template <auto function>
+struct Special {
+    template <class... A>
+    static int call(const File& file, int id, A... arguments) {
+        return function(file, id, arguments...);
+    }
+};
+
+/// Suffixes of typed functions, indexed by netCDF's number of the type in memory.
+constexpr const char* type_names[memory_types] = {
+    "",       "_schar",  "_text", "_short",    "_int",       "_float", "_double",
+    "_uchar", "_ushort", "_uint", "_longlong", "_ulonglong", "_string"};
+
+template <class Function>
+void find(void* handle, const std::string& name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(handle, ("nc_" + name).c_str()));
+}
+
+template <class Function>
+void find_typed(void* handle, const char* name, Function* (&functions)[memory_types]) {
+    for (int type = 0; type < memory_types; ++type)
+        find(handle, std::string(name) + type_names[type], functions[type]);
+}
 
 /// Returns the format that a mode selects: NC_FORMAT_*.
 int format_of(int mode, const Real& real) {
@@ -83,7 +90,6 @@ Handle handle_of(std::uintptr_t word) {
         return static_cast<Handle>(word);
 }
 
-#ifndef THALWEG_SERIAL
 /// Tests if all ranks of a call's communicator give the file to the engine. Each rank decides by
 /// what it knows alone.
 /// @note Collective
@@ -103,14 +109,6 @@ void set_communicator(const thalweg_call& made, Call& call) {
     call.info =
         fortran ? MPI_Info_f2c(static_cast<MPI_Fint>(made.info)) : handle_of<MPI_Info>(made.info);
 }
-#else
-bool all_take(const Call&, bool takes) { return takes; }
-
-void set_communicator(const thalweg_call& made, Call& call) {
-    call.parallel = made.kind != thalweg_no_comm;
-}
-#endif
-
 std::unique_ptr<File> file_of(int library, int id, const char* path, const thalweg_call& made) {
     auto file = std::make_unique<File>();
     file->library = made.library;
@@ -149,11 +147,7 @@ int offer(int library, File& file) {
     if (!all_take(call, call.reason.empty()) && call.reason.empty())
         call.reason = "another rank cannot take it";
     if (!call.reason.empty()) return step_aside;
-    const int code = call.create
-                         ? engine_table.create(call.path.c_str(), call.mode, call.initial_size, 0,
-                                               call.chunk_size_hint, &call, nullptr, file.outer)
-                         : engine_table.open(call.path.c_str(), call.mode, 0, call.chunk_size_hint,
-                                             &call, nullptr, file.outer);
+    const int code = engine_begin(call, file.outer);
     if (code == 0) engine_library = library;
     return code;
 }
@@ -217,38 +211,26 @@ int abort(int id) {
 }
 
 template <int library>
-int inq_type_equal(const File& file, int id, int type, int other_id, int other_type, int* equal) {
-    const File* const other = find_file(library, other_id);
-    if (other != nullptr && other->forwarded()) other_id = other->inner_of(other_id);
-    return file.real->inq_type_equal(file.inner_of(id), type, other_id, other_type, equal);
-}
-
-template <int library>
 Table make_table() {
     Table table{};
     table.create = create<library>;
     table.close = close<library>;
     table.abort = abort<library>;
-#define X(name) table.name = Plain<library, &Table::name, &Real::name>::call;
+#define FORWARDED(name, Forward) table.name = Entry<library, &Table::name, Forward>::call;
+#define X(name) FORWARDED(name, forwarding::Same<&Real::name>)
     THALWEG_PLAIN_ENTRIES(X)
 #undef X
-#define X(name) table.name = Special<library, &Table::name, &forwarding::name>::call
-    X(get_att);
-    X(put_att);
-    X(get_vara);
-    X(put_vara);
-    X(get_vars);
-    X(put_vars);
-    X(get_varm);
-    X(put_varm);
-    X(inq_var_all);
-    X(inq_ncid);
-    X(inq_grps);
-    X(inq_grp_parent);
-    X(inq_grp_full_ncid);
-    X(def_grp);
+#define X(name) FORWARDED(name, forwarding::Group<&Real::name>)
+    THALWEG_GROUP_ENTRIES(X)
 #undef X
-    table.inq_type_equal = Special<library, &Table::inq_type_equal, &inq_type_equal<library>>::call;
+#define X(name) FORWARDED(name, forwarding::Typed<&Real::name>)
+    THALWEG_TYPED_ENTRIES(X)
+#undef X
+#define X(name) FORWARDED(name, Special<&forwarding::name>)
+    THALWEG_SPECIAL_ENTRIES(X)
+    X(put_att)
+    X(inq_var_all)
+#undef X
     return table;
 }
 
@@ -277,16 +259,29 @@ Table registered_table(int library) {
 
 bool in_child() { return is_child; }
 
-const Real& real_of(int library, void* handle) { return reals[library] = find_real(handle); }
+const Real& real_of(int library, void* handle) {
+    Real& real = reals[library];
+    real = {};
+#define X(name, ...) find(handle, #name, real.name);
+    THALWEG_PLAIN_ENTRIES(X)
+    THALWEG_GROUP_ENTRIES(X)
+    THALWEG_SPECIAL_ENTRIES(X)
+    THALWEG_OTHER_FUNCTIONS(X)
+#undef X
+#define X(name) find_typed(handle, #name, real.name);
+    THALWEG_TYPED_ENTRIES(X)
+    X(put_att)
+#undef X
+    return real;
+}
 
-int route_var_par_access(int library, int id, int variable, int access) {
-    const File* const file = find_file(library, id);
+int set_access(const thalweg_netcdf* library, int id, int variable, int access) {
+    const File* const file = find_file(library->index, id);
     if (file == nullptr) return thalweg_call_not_taken;
     if (!usable(file)) return bad_id;
     if (!file->forwarded()) return engine_table.var_par_access(id, variable, access);
     const Depth deeper(shim);
-    auto* const forward = file->real->var_par_access;
-    return forward != nullptr ? forward(file->inner_of(id), variable, access) : not_built;
+    return call_if_built(file->real->var_par_access, file->inner_of(id), variable, access);
 }
 
 const Table& file_table() {

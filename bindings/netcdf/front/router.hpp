@@ -41,6 +41,6 @@ void decline(const thalweg_call* made);
 bool in_child();
 
 /// Sets the access of a variable in a file whose calls come to the table.
-int route_var_par_access(int library, int id, int variable, int access);
+int set_access(const thalweg_netcdf* library, int id, int variable, int access);
 
 }  // namespace thalweg::netcdf

@@ -11,6 +11,9 @@
 
 namespace thalweg::netcdf {
 
+using Lengths = const std::size_t*;   // start or count of a section
+using Steps = const std::ptrdiff_t*;  // strides or a memory map
+
 /**
  * netCDF's dispatch table, with the fields, order and signatures of versions 3 (the first 74
  * entries), 4 (76) and 5 (77). nc_type is int. Every entry returns a code of netCDF; ids of files
@@ -56,16 +59,12 @@ struct Table {
     int (*inq_varid)(int, const char*, int*);
     int (*rename_var)(int, int, const char*);
 
-    int (*get_vara)(int, int, const std::size_t*, const std::size_t*, void*, int memory_type);
-    int (*put_vara)(int, int, const std::size_t*, const std::size_t*, const void*, int memory_type);
-    int (*get_vars)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*, void*,
-                    int memory_type);
-    int (*put_vars)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
-                    const void*, int memory_type);
-    int (*get_varm)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
-                    const std::ptrdiff_t*, void*, int memory_type);
-    int (*put_varm)(int, int, const std::size_t*, const std::size_t*, const std::ptrdiff_t*,
-                    const std::ptrdiff_t*, const void*, int memory_type);
+    int (*get_vara)(int, int, Lengths, Lengths, void*, int memory_type);
+    int (*put_vara)(int, int, Lengths, Lengths, const void*, int memory_type);
+    int (*get_vars)(int, int, Lengths, Lengths, Steps, void*, int memory_type);
+    int (*put_vars)(int, int, Lengths, Lengths, Steps, const void*, int memory_type);
+    int (*get_varm)(int, int, Lengths, Lengths, Steps, Steps, void*, int memory_type);
+    int (*put_varm)(int, int, Lengths, Lengths, Steps, Steps, const void*, int memory_type);
 
     int (*inq_var_all)(int, int, char* name, int* type, int* dimensions, int* dimension_ids,
                        int* attributes, int* shuffle, int* deflate, int* deflate_level,
@@ -142,18 +141,22 @@ struct Call {
     std::string reason;
 };
 
-/// Code of engine_table.create and engine_table.open which means that the real library must have
-/// this file. It is not an error, and no code of netCDF or the system has this value.
+/// Code of engine_begin() which means that the real library must have this file. It is not an
+/// error, and no code of netCDF or the system has this value.
 inline constexpr int step_aside = -9100;
 
 /**
- * The engine: a table whose files are written and read by Thalweg.
+ * Creates or opens the file of a call by the engine.
  *
- * create and open get the Call as `parameters`, and its path and mode; `table` is null. Either
- * returns 0, step_aside or an error on all ranks of the communicator alike. Before it returns
+ * Returns 0, step_aside or an error on all ranks of the communicator alike. Before it returns
  * step_aside, it has set Call::reason, and has changed nothing in the file system. After an error
  * the id is not used again. The Call stays valid until the file is closed or aborted; the caller's
  * chunk_size_hint does not.
+ */
+int engine_begin(Call& call, int ncid);
+
+/**
+ * The engine: a table whose files are written and read by Thalweg. It has no create and open.
  *
  * Entries are called with the depth raised: netCDF calls that the engine makes itself, directly or
  * through libthalweg, reach the real library. After close or abort has returned 0 the id is free.
@@ -187,7 +190,7 @@ enum class Use { create, open, remove };
 /**
  * Prepares a path for an operation of the real library without communicator: the engine completes
  * its own file of this name, or one that a killed run has left. Returns true if the operation is an
- * open of a file that this process writes; engine_table.open must then get the call.
+ * open of a file that this process writes; engine_begin() must then get the call.
  * @param mode mode of the open
  */
 bool engine_prepare(const char* path, int mode, Use use);

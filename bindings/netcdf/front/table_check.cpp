@@ -20,20 +20,15 @@ static_assert(NC_DISPATCH_VERSION < 5 || sizeof(NC_Dispatch) == sizeof(Table));
 #define X(name) static_assert(offsetof(NC_Dispatch, name) == offsetof(Table, name));
 THALWEG_PLAIN_ENTRIES(X)
 THALWEG_GROUP_ENTRIES(X)
+THALWEG_SPECIAL_ENTRIES(X)
+THALWEG_TYPED_ENTRIES(X)
 X(model)
 X(dispatch_version)
 X(create)
 X(open)
 X(abort)
 X(close)
-X(get_att)
 X(put_att)
-X(get_vara)
-X(put_vara)
-X(get_vars)
-X(put_vars)
-X(get_varm)
-X(put_varm)
 X(inq_var_all)
 #undef X
 #endif

@@ -5,14 +5,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "copied_objects.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "front.h"
 
 #ifdef __aarch64__
 enum { address_of_symbol = R_AARCH64_GLOB_DAT, address_with_offset = R_AARCH64_ABS64 };

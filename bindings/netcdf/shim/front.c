@@ -11,13 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "copied_objects.h"
 #include "policy.h"
 
-/* The build defines three texts: THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the
- * front needs; THALWEG_FRONT_MPI, the soname of its MPI; and THALWEG_FRONTS, the path of the
- * front's library relative to this library. In a static library, which is part of the program, this
- * path is absolute. */
+/* The build defines two texts: THALWEG_FRONT_NEEDS, the sonames of netCDF and HDF5 that the front
+ * needs, and THALWEG_FRONT_MPI, the soname of its MPI. */
 
 static __thread int depth;
 static __thread struct thalweg_call* current;
@@ -47,12 +44,10 @@ enum thalweg_owner owner_of(const struct library* library, int id) {
 
 int is_child(void) { return owner != 0 && owner != getpid(); }
 
-/* Opens a library that is in the same folder as the shim. If an absolute path does not exist any
- * more, searches for the file as for the program's other libraries. */
+/* Opens a library that is in the same folder as the shim. */
 static void* open_beside(const char* name, int flags) {
     Dl_info self;
     char path[PATH_MAX];
-    if (*name == '/') return dlopen(access(name, F_OK) == 0 ? name : strrchr(name, '/') + 1, flags);
     if (dladdr((const void*)&open_beside, &self) == 0) return NULL;
     const char* const slash = strrchr(self.dli_fname, '/');
     const int length = slash != NULL ? (int)(slash - self.dli_fname) : 0;
@@ -108,7 +103,7 @@ static void load(int collective) {
     const int flags = loading_flags();
     if (flags == -1) return;
     const int before = loaded_objects();
-    void* const handle = open_beside(THALWEG_FRONTS, flags);
+    void* const handle = open_beside("libthalweg_fronts.so", flags);
     if (handle != NULL && (flags & RTLD_DEEPBIND) != 0) share_copied_objects(before);
     thalweg_front_begin_function* const begin =
         handle != NULL ? (thalweg_front_begin_function*)dlsym(handle, "thalweg_front_netcdf")

@@ -1,4 +1,4 @@
-/* Loads the front, and attaches it to the netCDF libraries.
+/* Loads the front, attaches it to the netCDF libraries, and offers calls to it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THALWEG_LOAD_H
@@ -37,5 +37,28 @@ int prepare(struct library* library, const char* path, int mode, int use);
 
 /* Sets the call that this thread is making; null: none. */
 void set_call(struct thalweg_call* call);
+
+/* The following functions are in copied_objects.c. */
+
+/* Returns the number of objects (executable and libraries) that are loaded. */
+int loaded_objects(void);
+
+/* Makes libraries that were loaded with RTLD_DEEPBIND use the program's copies of objects.
+ * first: number of objects that were loaded before them. */
+void share_copied_objects(int first);
+
+/* The address to which the present function returns; it tells which library the caller uses. */
+#define CALLER __builtin_return_address(0)
+
+#define X(name, arguments) int name arguments;
+THALWEG_REAL_FUNCTIONS(X)
+#undef X
+
+/* Error codes of netCDF. */
+enum { netcdf_not_built = -128, netcdf_no_parallel = -114, netcdf_bad_type = -45 };
+
+/* Offers a call to the front. `code` receives its result. Returns 0 if the library must get the
+ * call; for a call with a communicator, this is the same on all ranks. */
+int offer(struct library* library, struct thalweg_call call, const char* path, int* id, int* code);
 
 #endif

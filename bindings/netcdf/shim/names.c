@@ -1,12 +1,9 @@
 /* netCDF's names: calls that create, open and close files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "names.h"
-
 #include "front.h"
-#include "policy.h"
 
-#define CALLER __builtin_return_address(0)
+#include "policy.h"
 
 /* Mode bits that choose a format. They conflict with the bit of the slot. */
 enum {
@@ -44,7 +41,6 @@ int offer(struct library* library, struct thalweg_call call, const char* path, i
 /* Defines a function that creates or opens a file. It offers the call to the front, described by
  * `call_of_it`; if the front does not take it, the call is passed on. */
 #define OFFERED(name, arguments, call_of_it, ...)                                                  \
-    int name arguments;                                                                            \
     int name arguments {                                                                           \
         struct library* const library = library_of(CALLER);                                        \
         int code = 0;                                                                              \
@@ -84,7 +80,6 @@ OFFERED(nc_open_par_fortran, (const char* path, int mode, int comm, int info, in
               .info = (unsigned)info),
         path, mode, comm, info, id)
 
-int nc_close(int id);
 int nc_close(int id) {
     struct library* const library = library_of(CALLER);
     if (library == NULL || owner_of(library, id) == thalweg_not_taken) return PASS(nc_close, id);
@@ -96,7 +91,6 @@ int nc_close(int id) {
     return code;
 }
 
-int nc_delete(const char* path);
 int nc_delete(const char* path) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) prepare(library, path, 0, use_remove);
@@ -107,14 +101,12 @@ int nc_delete(const char* path) {
     return code;
 }
 
-int nc_def_user_format(int mode, void* table, char* magic);
 int nc_def_user_format(int mode, void* table, char* magic) {
     struct library* const library = library_of(CALLER);
     if (library != NULL && *thalweg_shim_depth() == 0) detach(library, mode);
     return PASS(nc_def_user_format, mode, table, magic);
 }
 
-int nc_var_par_access(int id, int variable, int access);
 int nc_var_par_access(int id, int variable, int access) {
     struct library* const library = library_of(CALLER);
     /* A serial library refuses the call before it asks the table, so answer the call here. */

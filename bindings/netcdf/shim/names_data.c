@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "front.h"
-#include "names.h"
-
-#define CALLER __builtin_return_address(0)
 
 enum { type_string = 12, no_memory = -61 };
 enum { megabyte = 1048576 };
@@ -30,7 +27,6 @@ static int inner(const struct library* library, int id) {
     struct library* const library = library_of(CALLER);                                            \
     if (library == NULL || library->name == NULL) return netcdf_not_built
 
-int nc_def_var_chunking_ints(int id, int variable, int storage, int* sizes);
 int nc_def_var_chunking_ints(int id, int variable, int storage, int* sizes) {
     REAL(nc_def_var_chunking_ints);
     if (!is_engine(library, id))
@@ -44,7 +40,6 @@ int nc_def_var_chunking_ints(int id, int variable, int storage, int* sizes) {
     return library->nc_def_var_chunking(id, variable, storage, wide);
 }
 
-int nc_inq_var_chunking_ints(int id, int variable, int* storage, int* sizes);
 int nc_inq_var_chunking_ints(int id, int variable, int* storage, int* sizes) {
     REAL(nc_inq_var_chunking_ints);
     if (!is_engine(library, id))
@@ -59,7 +54,6 @@ int nc_inq_var_chunking_ints(int id, int variable, int* storage, int* sizes) {
     return code;
 }
 
-int nc_set_var_chunk_cache_ints(int id, int variable, int size, int slots, int preemption);
 int nc_set_var_chunk_cache_ints(int id, int variable, int size, int slots, int preemption) {
     REAL(nc_set_var_chunk_cache_ints);
     if (!is_engine(library, id))
@@ -75,7 +69,6 @@ int nc_set_var_chunk_cache_ints(int id, int variable, int size, int slots, int p
     return library->nc_set_var_chunk_cache(id, variable, bytes, wide_slots, share);
 }
 
-int nc_get_var_chunk_cache_ints(int id, int variable, int* size, int* slots, int* preemption);
 int nc_get_var_chunk_cache_ints(int id, int variable, int* size, int* slots, int* preemption) {
     REAL(nc_get_var_chunk_cache_ints);
     if (!is_engine(library, id))
@@ -105,7 +98,6 @@ static int copy_strings(struct library* library, int from, int variable, const c
     return code;
 }
 
-int nc_copy_att(int from, int variable, const char* name, int to, int into);
 int nc_copy_att(int from, int variable, const char* name, int to, int into) {
     REAL(nc_copy_att);
     int type = 0;
@@ -120,7 +112,6 @@ int nc_copy_att(int from, int variable, const char* name, int to, int into) {
     return library->nc_copy_att(inner(library, from), variable, name, inner(library, to), into);
 }
 
-int nc_copy_var(int from, int variable, int to);
 int nc_copy_var(int from, int variable, int to) {
     REAL(nc_copy_var);
     return library->nc_copy_var(inner(library, from), variable, inner(library, to));
@@ -136,7 +127,6 @@ static int free_strings(void* memory, size_t count) {
     return 0;
 }
 
-int nc_reclaim_data(int id, int type, void* memory, size_t count);
 int nc_reclaim_data(int id, int type, void* memory, size_t count) {
     REAL(nc_reclaim_data);
     if (memory != NULL && type == type_string && is_engine(library, id))
@@ -144,7 +134,6 @@ int nc_reclaim_data(int id, int type, void* memory, size_t count) {
     return library->nc_reclaim_data(inner(library, id), type, memory, count);
 }
 
-int nc_reclaim_data_all(int id, int type, void* memory, size_t count);
 int nc_reclaim_data_all(int id, int type, void* memory, size_t count) {
     REAL(nc_reclaim_data_all);
     if (memory != NULL && type == type_string && is_engine(library, id)) {
@@ -168,7 +157,6 @@ static int duplicate_strings(const void* memory, size_t count, void* copy) {
     return 0;
 }
 
-int nc_copy_data(int id, int type, const void* memory, size_t count, void* copy);
 int nc_copy_data(int id, int type, const void* memory, size_t count, void* copy) {
     REAL(nc_copy_data);
     if (memory != NULL && copy != NULL && type == type_string && is_engine(library, id))
@@ -176,7 +164,6 @@ int nc_copy_data(int id, int type, const void* memory, size_t count, void* copy)
     return library->nc_copy_data(inner(library, id), type, memory, count, copy);
 }
 
-int nc_copy_data_all(int id, int type, const void* memory, size_t count, void** copy);
 int nc_copy_data_all(int id, int type, const void* memory, size_t count, void** copy) {
     REAL(nc_copy_data_all);
     if (memory == NULL || copy == NULL || type != type_string || !is_engine(library, id))
@@ -190,7 +177,6 @@ int nc_copy_data_all(int id, int type, const void* memory, size_t count, void** 
     return code;
 }
 
-int nc_dump_data(int id, int type, void* memory, size_t count, char** text);
 int nc_dump_data(int id, int type, void* memory, size_t count, char** text) {
     REAL(nc_dump_data);
     if (type >= type_string && is_engine(library, id)) return netcdf_bad_type;

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "front.h"
-#include "names.h"
-
-#define CALLER __builtin_return_address(0)
 
 typedef int opens_file(const char* path, const int* mode, const int* comm, const int* info, int* id,
                        size_t length);
+typedef int sets_access(const int* id, const int* variable, const int* access);
+opens_file nf_create_par_, nf_open_par_;
+sets_access nf_var_par_access_;
 
 /* Calls netCDF-Fortran's function. If netCDF-Fortran was built without parallel files, offers the
  * call to the front instead. */
@@ -36,23 +36,17 @@ static int open_parallel(const void* caller, const char* name, int create, const
 }
 
 int nf_create_par_(const char* path, const int* mode, const int* comm, const int* info, int* id,
-                   size_t length);
-int nf_create_par_(const char* path, const int* mode, const int* comm, const int* info, int* id,
                    size_t length) {
     return open_parallel(CALLER, "nf_create_par_", 1, path, mode, comm, info, id, length);
 }
 
 int nf_open_par_(const char* path, const int* mode, const int* comm, const int* info, int* id,
-                 size_t length);
-int nf_open_par_(const char* path, const int* mode, const int* comm, const int* info, int* id,
                  size_t length) {
     return open_parallel(CALLER, "nf_open_par_", 0, path, mode, comm, info, id, length);
 }
 
-int nf_var_par_access_(const int* id, const int* variable, const int* access);
 int nf_var_par_access_(const int* id, const int* variable, const int* access) {
-    int (*const real)(const int*, const int*, const int*) =
-        (int (*)(const int*, const int*, const int*))real_function(CALLER, "nf_var_par_access_");
+    sets_access* const real = (sets_access*)real_function(CALLER, "nf_var_par_access_");
     struct library* const library = library_of(CALLER);
     if (library != NULL && owner_of(library, *id) != thalweg_not_taken)
         return front_of(library)->var_par_access(&library->shared, *id, *variable - 1, *access);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "front.h"
-#include "names.h"
 #include "pnetcdf_numbers.h"
 #include "policy.h"
 #include "real.h"

@@ -16,23 +16,27 @@ static const char* setting(const char* name) {
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
+/* Returns the number of a setting's value in a list whose first value is "off"; the last value
+ * stands also for a setting that is not set. */
+static int choice(const char* name, const char* const* values, int n, const char* error) {
+    const char* const value = setting(name);
+    if (value == NULL) return n - 1;
+    for (int i = 0; i < n; ++i)
+        if (strcmp(value, values[i]) == 0) return i;
+    tell_once(error, value);
+    return 0;
+}
+
 enum netcdf_choice netcdf_choice(void) {
-    const char* const value = setting("THALWEG_NETCDF");
-    if (value == NULL || strcmp(value, "parallel") == 0) return netcdf_parallel;
-    if (strcmp(value, "all") == 0) return netcdf_all;
-    if (strcmp(value, "forward") == 0) return netcdf_forward;
-    if (strcmp(value, "off") != 0)
-        tell_once("no file is taken: THALWEG_NETCDF is parallel, all, forward or off, not", value);
-    return netcdf_off;
+    static const char* const values[] = {"off", "all", "forward", "parallel"};
+    return choice("THALWEG_NETCDF", values, 4,
+                  "no file is taken: THALWEG_NETCDF is parallel, all, forward or off, not");
 }
 
 enum pnetcdf_choice pnetcdf_choice(void) {
-    const char* const value = setting("THALWEG_PNETCDF");
-    if (value == NULL || strcmp(value, "on") == 0) return pnetcdf_on;
-    if (strcmp(value, "forward") == 0) return pnetcdf_forward;
-    if (strcmp(value, "off") != 0)
-        tell_once("no file of PnetCDF is taken: THALWEG_PNETCDF is on, forward or off, not", value);
-    return pnetcdf_off;
+    static const char* const values[] = {"off", "forward", "on"};
+    return choice("THALWEG_PNETCDF", values, 3,
+                  "no file of PnetCDF is taken: THALWEG_PNETCDF is on, forward or off, not");
 }
 
 int tells(void) {

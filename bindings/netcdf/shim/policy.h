@@ -7,12 +7,12 @@
 #include "shim.h"
 
 /* Values of the environment variable THALWEG_NETCDF. */
-enum netcdf_choice { netcdf_off, netcdf_parallel, netcdf_all, netcdf_forward };
+enum netcdf_choice { netcdf_off, netcdf_all, netcdf_forward, netcdf_parallel };
 
 enum netcdf_choice netcdf_choice(void);
 
 /* Values of the environment variable THALWEG_PNETCDF. */
-enum pnetcdf_choice { pnetcdf_off, pnetcdf_on, pnetcdf_forward };
+enum pnetcdf_choice { pnetcdf_off, pnetcdf_forward, pnetcdf_on };
 
 enum pnetcdf_choice pnetcdf_choice(void);
 
