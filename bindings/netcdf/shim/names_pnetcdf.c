@@ -10,9 +10,6 @@
 #include "front.h"
 #include "pnetcdf_numbers.h"
 #include "policy.h"
-#include "real.h"
-
-#define CALLER __builtin_return_address(0)
 
 typedef uintptr_t word;
 
@@ -66,43 +63,17 @@ static inline void* function_of(enum pnetcdf_number number, const char* name, co
     return known != NULL ? known : find(number, name, caller);
 }
 
-#define TYPES_0 void
-#define TYPES_1 word a
-#define TYPES_2 TYPES_1, word b
-#define TYPES_3 TYPES_2, word c
-#define TYPES_4 TYPES_3, word d
-#define TYPES_5 TYPES_4, word e
-#define TYPES_6 TYPES_5, word f
-#define TYPES_7 TYPES_6, word g
-#define TYPES_8 TYPES_7, word h
-#define TYPES_9 TYPES_8, word i
-#define TYPES_10 TYPES_9, word j
-#define VALUES_0
-#define VALUES_1 a
-#define VALUES_2 VALUES_1, b
-#define VALUES_3 VALUES_2, c
-#define VALUES_4 VALUES_3, d
-#define VALUES_5 VALUES_4, e
-#define VALUES_6 VALUES_5, f
-#define VALUES_7 VALUES_6, g
-#define VALUES_8 VALUES_7, h
-#define VALUES_9 VALUES_8, i
-#define VALUES_10 VALUES_9, j
-
-#define PLAIN(name, n)                                                                             \
-    word name(TYPES_##n);                                                                          \
-    word name(TYPES_##n) {                                                                         \
-        typedef word function(TYPES_##n);                                                          \
-        return ((function*)function_of(number_of_##name, #name, CALLER))(VALUES_##n);              \
+/* Defines a function that does something first, and then calls the front's or the real one. */
+#define FUNCTION(name, types, values, first)                                                       \
+    word name types;                                                                               \
+    word name types {                                                                              \
+        typedef word function types;                                                               \
+        first;                                                                                     \
+        return ((function*)function_of(number_of_##name, #name, CALLER))values;                    \
     }
-#define FILES(name, n) PLAIN(name, n)
-#define OF_FILE(name, n) PLAIN(name, n)
-#define DATA(name, n, ...) PLAIN(name, n)
-#define OPENING(name, n)                                                                           \
-    word name(TYPES_##n);                                                                          \
-    word name(TYPES_##n) {                                                                         \
-        typedef word function(TYPES_##n);                                                          \
-        begin(CALLER, 1);                                                                          \
-        return ((function*)function_of(number_of_##name, #name, CALLER))(VALUES_##n);              \
-    }
+#define PLAIN(name, types, values, ...) FUNCTION(name, types, values, (void)0)
+#define FILES PLAIN
+#define OF_FILE PLAIN
+#define DATA PLAIN
+#define OPENING(name, types, values) FUNCTION(name, types, values, begin(CALLER, 1))
 #include "pnetcdf_names.inc"

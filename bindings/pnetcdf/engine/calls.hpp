@@ -11,13 +11,13 @@
 
 namespace thalweg::pnetcdf::engine {
 
-// The type of a function of PnetCDF with the file in place of its id.
+// The type of a function of PnetCDF with the file in place of its id. It throws errors.
 template <class Function>
 struct WithFile;
 
 template <class... A>
 struct WithFile<int(int, A...)> {
-    using Type = int(File&, A...);
+    using Type = void(File&, A...);
 };
 
 namespace calls {
@@ -26,7 +26,7 @@ namespace calls {
 #define OPENING(...)
 #define FILES(...)
 #define DATA(...)
-#define OF_FILE(name, arguments) WithFile<decltype(::name)>::Type name;
+#define OF_FILE(name, ...) WithFile<decltype(::name)>::Type name;
 #include "pnetcdf_names.inc"
 
 }  // namespace calls

@@ -49,8 +49,7 @@ void check_place(const std::string& path, bool clobber) {
 // Throws step_aside if there is no classic file that can be opened.
 void check_there(const std::string& path, bool writable) {
     const auto leave = [](const char* why) { throw Error{netcdf::step_aside, why}; };
-    if (access(path.c_str(), F_OK) != 0 && access((path + ".part").c_str(), F_OK) == 0)
-        tw_recover(path.c_str(), TW_KEEP_LONGER, nullptr, 0);
+    recover_killed(path);
     if (access(path.c_str(), writable ? R_OK | W_OK : R_OK) != 0) leave("it cannot be opened");
     char first[4] = {};
     std::ifstream(path, std::ios::binary).read(first, 4);
@@ -59,44 +58,31 @@ void check_there(const std::string& path, bool writable) {
     if (!classic) leave("it is no classic file");
 }
 
-// Makes a file. If PnetCDF has to make it instead, stores the reason in the call.
-template <class Make>
-std::shared_ptr<File> make(Call& call, Make action) try {
-    return action();
-} catch (const Error& error) {
-    if (error.code == netcdf::step_aside) call.reason = error.text;
-    throw;
-}
-
 }  // namespace
 
 std::shared_ptr<File> File::create(Call& call) {
-    return make(call, [&] {
-        Session& session = session_of(call.comm);
-        const std::lock_guard lock(session.mutex);
-        const std::string path = broadcast(call.comm, 0, call.path);
-        session.check(tw_wait(session.handle(), 0));
-        const bool clobber = (call.mode & NC_NOCLOBBER) == 0;
-        on_rank(call.comm, 0, [&] { check_place(path, clobber); });
-        std::shared_ptr<File> file(new File(session, path, true));
-        file->definitions.format = format_numbered(call.format);
-        file->state.create(true);
-        return file;
-    });
+    Session& session = session_of(call.comm);
+    const std::lock_guard lock(session.mutex);
+    const std::string path = broadcast(call.comm, 0, call.path);
+    session.check(tw_wait(session.handle(), 0));
+    const bool clobber = (call.mode & NC_NOCLOBBER) == 0;
+    on_rank(call.comm, 0, [&] { check_place(path, clobber); });
+    std::shared_ptr<File> file(new File(session, path, true));
+    file->definitions.format = format_numbered(call.format);
+    file->state.create(true);
+    return file;
 }
 
 std::shared_ptr<File> File::open(Call& call) {
-    return make(call, [&] {
-        Session& session = session_of(call.comm);
-        const std::lock_guard lock(session.mutex);
-        const std::string path = broadcast(call.comm, 0, call.path);
-        const bool writable = (call.mode & NC_WRITE) != 0;
-        session.check(tw_wait(session.handle(), 0));
-        on_rank(call.comm, 0, [&] { check_there(path, writable); });
-        std::shared_ptr<File> file(new File(session, path, false));
-        file->state.open(writable);
-        return file;
-    });
+    Session& session = session_of(call.comm);
+    const std::lock_guard lock(session.mutex);
+    const std::string path = broadcast(call.comm, 0, call.path);
+    const bool writable = (call.mode & NC_WRITE) != 0;
+    session.check(tw_wait(session.handle(), 0));
+    on_rank(call.comm, 0, [&] { check_there(path, writable); });
+    std::shared_ptr<File> file(new File(session, path, false));
+    file->state.open(writable);
+    return file;
 }
 
 File::File(Session& session, std::string path, bool is_new)
@@ -207,19 +193,22 @@ void File::give_up_name() {
 int begin(Call& call, std::shared_ptr<File>* file) {
     static std::atomic<long> opened{0};
     return attempt([&] {
-        *file = call.create ? File::create(call) : File::open(call);
+        try {
+            *file = call.create ? File::create(call) : File::open(call);
+        } catch (const Error& error) {
+            if (error.code == netcdf::step_aside) call.reason = error.text;
+            throw;
+        }
         (*file)->opened = opened++;
     });
 }
 
 int run(File& file, const DataCall& call) {
     if (call.request != nullptr) *call.request = -1;
-    return on(file, [&] { return file.transfers.data(call); });
+    return file.transfers.data(call);
 }
 
-int run(File& file, const SeveralCall& call) {
-    return on(file, [&] { return file.transfers.data(call); });
-}
+int run(File& file, const SeveralCall& call) { return file.transfers.data(call); }
 
 int use_again(const Call& call, const std::shared_ptr<File>& file) {
     if (call.create && (call.mode & NC_NOCLOBBER) != 0) return NC_EEXIST;

@@ -1,25 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pnetcdf/engine/layout.hpp"
 
+#include <fcntl.h>
 #include <netcdf.h>
+#include <pnetcdf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/system/ignore_sigxfsz.hpp"
 #include "nc/base/ranks.hpp"
-#include "pnetcdf/engine/codes.hpp"
+#include "nc/base/types.hpp"
+#include "storage/classic/header_reader.hpp"
+#include "storage/classic/header_writer.hpp"
+#include "storage/posix/system.hpp"
 
 namespace thalweg::pnetcdf::engine {
 
 using namespace nc;
 
 namespace {
+
+// Returns definitions in the library's form, as far as the places of the data depend on them.
+detail::Definitions definitions_of(const Table& table) {
+    const auto attributes = [](const std::vector<Attribute>& all) {
+        detail::NamedList<detail::Attribute> result;
+        for (const Attribute& a : all)
+            result.push_back({a.name, static_cast<tw_type>(a.type), a.n,
+                              std::vector<char>(a.bytes.begin(), a.bytes.end())});
+        return result;
+    };
+    detail::Definitions result;
+    for (const Dimension& d : table.dimensions)
+        result.dims.push_back({d.name, d.unlimited ? 0 : d.length});
+    result.attributes = attributes(table.attributes);
+    for (const Variable& v : table.variables) {
+        detail::Variable variable;
+        variable.name = v.name;
+        variable.type = static_cast<tw_type>(v.type);
+        variable.dims = v.dims;
+        variable.attributes = attributes(v.attributes);
+        variable.record = table.is_record(v);
+        variable.shape = table.lengths(v);
+        if (variable.record) variable.shape.erase(variable.shape.begin());
+        result.variables.push_back(std::move(variable));
+    }
+    return result;
+}
+
+Places places_in(const detail::FileMap& map, Index header) {
+    const auto first = std::min_element(map.offset.begin(), map.offset.end());
+    return {header, first == map.offset.end() ? header : *first, map.record_bytes, map.fixed_end,
+            map.offset};
+}
+
+// Reads the places from the header of a file.
+Places read_places(const std::string& path) {
+    const detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file < 0) throw Error{errno, path + ": " + std::strerror(errno)};
+    std::vector<char> bytes;
+    detail::ClassicHeader header;
+    if (const auto status = detail::read_classic_header(file, path, bytes, header); !status.ok())
+        throw Error{NC_ENOTNC, status.text};
+    return places_in(header.map, header.bytes);
+}
 
 // Returns a setting that keeps the places of data from being those of PnetCDF; null if there is
 // none.
@@ -32,8 +81,13 @@ const char* setting_of_places() {
 }  // namespace
 
 Places Layout::planned() const {
-    return places_of(definitions_.table, number_of(definitions_.format),
-                     definitions_.spacing.value_or(detail::HeaderPadding{}));
+    std::vector<char> bytes;
+    detail::FileMap map;
+    const detail::Status status = detail::compose_header(
+        definitions_.path, definitions_of(definitions_.table), definitions_.format,
+        definitions_.spacing.value_or(detail::HeaderPadding{}), map, bytes);
+    if (!status.ok()) throw Error{NC_EVARSIZE, status.text};
+    return places_in(map, static_cast<Index>(bytes.size()));
 }
 
 Index Layout::header_size() const { return planned().header; }
@@ -79,11 +133,7 @@ void Layout::set(const detail::HeaderPadding& asked, Index vars, Index records) 
     s.var_align = first(vars, first(asked.var_align, usual));
     s.record_align = first(records, asked.record_align);
     definitions_.spacing = s;
-    if (definitions_.format != Format::cdf1) return;
-    for (const Index begin : planned().begin)
-        if (begin > INT32_MAX)
-            throw Error{NC_EVARSIZE,
-                        definitions_.path + ": a variable begins beyond 2 GiB; use CDF-2 or CDF-5"};
+    if (definitions_.format == Format::cdf1) planned();  // throws if data begin beyond 2 GiB
 }
 
 }  // namespace thalweg::pnetcdf::engine

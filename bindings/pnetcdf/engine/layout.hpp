@@ -3,10 +3,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "nc/state/state.hpp"
-#include "pnetcdf/engine/places.hpp"
 
 namespace thalweg::pnetcdf::engine {
+
+// The addresses of the header and data in a classic file.
+struct Places {
+    nc::Index header = 0, extent = 0, record_bytes = 0;
+    nc::Index fixed_end = 0;       // end of the fixed-size variables
+    std::vector<nc::Index> begin;  // address of each variable's data
+};
 
 class Layout : public nc::Events {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pnetcdf/front/alone.hpp"
+#include "pnetcdf/front/functions.hpp"
 
 #include <fcntl.h>
 #include <netcdf.h>
@@ -18,11 +18,11 @@ namespace {
 
 struct Code {
     int number;
-    const char *name, *text;
+    const char* name;
 };
 
 constexpr Code codes[] = {
-#define CODE(number, name, text) {number, name, text},
+#define CODE(number, name) {number, name},
 #include "pnetcdf_codes.inc"
 #undef CODE
 };
@@ -87,10 +87,10 @@ int code_of_open(const netcdf::Call& call) {
 }  // namespace
 
 const char* ncmpi_strerror(int code) {
-    constexpr int last_of_netcdf = -62;  // PnetCDF has netCDF's texts for netCDF's first codes
-    if (code <= 0 && code >= last_of_netcdf) return nc_strerror(code);
-    if (const Code* const known = find_code(code)) return known->text;
-    return code > 0 ? std::strerror(code) : nc_strerror(code);
+    constexpr int first_own = -201;  // netCDF has the codes above
+    if (code > 0) return std::strerror(code);
+    return code <= first_own && find_code(code) != nullptr ? find_code(code)->name
+                                                           : nc_strerror(code);
 }
 
 const char* ncmpi_strerrno(int code) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pnetcdf/front/opening.hpp"
 
 #include <netcdf.h>
 #include <pnetcdf.h>
@@ -18,9 +17,9 @@
 #include "front/router.hpp"
 #include "nc/base/session.hpp"
 #include "pnetcdf/engine/file.hpp"
-#include "pnetcdf/front/alone.hpp"
+#include "pnetcdf/front/functions.hpp"
 #include "pnetcdf/front/open_files.hpp"
-#include "pnetcdf/front/real.hpp"
+#include "pnetcdf/front/table.hpp"
 #include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf::opening {

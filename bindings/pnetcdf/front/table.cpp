@@ -4,28 +4,35 @@
 #include <netcdf.h>
 #include <pnetcdf.h>
 
-#include <mutex>
+#include <atomic>
 
 #include "front/router.hpp"
 #include "pnetcdf/engine/calls.hpp"
 #include "pnetcdf/engine/data/data_calls.hpp"
-#include "pnetcdf/front/alone.hpp"
+#include "pnetcdf/front/functions.hpp"
 #include "pnetcdf/front/open_files.hpp"
-#include "pnetcdf/front/opening.hpp"
-#include "pnetcdf/front/real.hpp"
 #include "shim/pnetcdf_numbers.h"
 
 namespace thalweg::pnetcdf {
 
 namespace {
 
+const thalweg_shim* shim;
+
+constexpr const char* texts[] = {
+#define NAME(name, ...) #name,
+#include "pnetcdf_names.inc"
+};
+
+std::atomic<void*> reals[number_of_names];
+
 /// A PnetCDF function whose first argument is a file's id. It calls the engine or the real
 /// function.
-template <class Function, auto engine, int number>
+template <class Function, auto function, int number>
 struct Routed;
 
-template <class... A, auto engine, int number>
-struct Routed<int(int, A...), engine, number> {
+template <class... A, auto function, int number>
+struct Routed<int(int, A...), function, number> {
     static int call(int id, A... arguments) {
         const auto forward = [&](int inner) {
             auto* const real = reinterpret_cast<int (*)(int, A...)>(real_function(number));
@@ -37,9 +44,10 @@ struct Routed<int(int, A...), engine, number> {
         const Depth deeper(the_shim());
         if (open->file == nullptr) return forward(open->inner);
         if (netcdf::in_child()) return NC_EBADID;
-        const std::lock_guard lock(open->file->mutex());
-        open->file->use(*open->handle);
-        return engine(*open->file, arguments...);
+        return engine::on(*open->file, [&] {
+            open->file->use(*open->handle);
+            return function(*open->file, arguments...);
+        });
     }
 };
 
@@ -57,13 +65,13 @@ struct Plain<Result(A...), own, number> {
 };
 
 void* const functions[number_of_names] = {
-#define PLAIN(name, arguments)                                                                     \
+#define PLAIN(name, ...)                                                                           \
     reinterpret_cast<void*>(Plain<decltype(::name), alone::name, number_of_##name>::call),
-#define OPENING(name, arguments) reinterpret_cast<void*>(opening::name),
-#define FILES(name, arguments) reinterpret_cast<void*>(opening::name),
-#define OF_FILE(name, arguments)                                                                   \
+#define OPENING(name, ...) reinterpret_cast<void*>(opening::name),
+#define FILES(name, ...) reinterpret_cast<void*>(opening::name),
+#define OF_FILE(name, ...)                                                                         \
     reinterpret_cast<void*>(Routed<decltype(::name), engine::calls::name, number_of_##name>::call),
-#define DATA(name, arguments, verb, kind, type, all)                                               \
+#define DATA(name, types, values, verb, kind, type, all)                                           \
     reinterpret_cast<void*>(                                                                       \
         Routed<decltype(::name),                                                                   \
                engine::DataFunction<decltype(::name), engine::Verb::verb, engine::Kind::kind,      \
@@ -74,10 +82,23 @@ void* const functions[number_of_names] = {
 
 }  // namespace
 
+const thalweg_shim* the_shim() { return shim; }
+
+void* function_of(int number) { return functions[number]; }
+
+void* real_function(int number) {
+    void* found = reals[number].load(std::memory_order_acquire);
+    if (found == nullptr) {
+        found = shim->real_pnetcdf(texts[number]);
+        reals[number].store(found, std::memory_order_release);
+    }
+    return found;
+}
+
 void finish() { opening::tell_unclosed_files(); }
 
-void* const* begin(const thalweg_shim* shim, int* count) {
-    set_functions(shim, functions);
+void* const* begin(const thalweg_shim* given, int* count) {
+    shim = given;
     *count = number_of_names;
     opening::adopt_open_files();
     return functions;

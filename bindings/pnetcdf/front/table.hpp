@@ -1,5 +1,5 @@
 // Functions for PnetCDF's names. Each calls either the engine or the real PnetCDF, whichever has
-// the file open.
+// the file open. The number of a function is that of its name in the list of names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,5 +15,14 @@ void* const* begin(const thalweg_shim* shim, int* count);
 
 /// Must be called when the process exits.
 void finish();
+
+/// Returns a function of the real PnetCDF; null if the program has none.
+void* real_function(int number);
+
+/// Returns the function that the program calls by a name.
+void* function_of(int number);
+
+/// Returns the shim that begin() has set.
+const thalweg_shim* the_shim();
 
 }  // namespace thalweg::pnetcdf
