@@ -1,4 +1,4 @@
-/* Thalweg: puts of one rank alone, for interfaces whose ranks write independently of each other.
+/* Thalweg: puts of one rank alone, and of borrowed arrays, for interfaces such as netCDF's.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -12,6 +12,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Flag of tw_put_record_array: as TW_DEFERRED, for arrays that several puts may share. The library
+ *  does not check that they stay unchanged. */
+#define TW_BORROWED 32
 
 /**
  * Writes a section of a fixed-size variable at once, without the other ranks and without a copy of

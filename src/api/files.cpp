@@ -119,9 +119,10 @@ tw_status put_record(tw_file file, const char* var, tw_decomposition decompositi
     const auto put = [&](DataMode& mode) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
-        if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED); !s.ok()) return s;
-        return mode.parts().put_record(text_or_empty(var),
-                                       {held, record, array, (flags & TW_DEFERRED) != 0});
+        if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED | TW_BORROWED); !s.ok())
+            return s;
+        return mode.parts().put_record(
+            text_or_empty(var), {held, record, array, flags != 0, (flags & TW_BORROWED) != 0});
     };
     return with_put(file, put, call);
 }

@@ -220,6 +220,7 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     const Variable& v = file_.variable(at);
     PartsToPut puts;
     puts.deferred = put.deferred;
+    puts.borrowed = put.borrowed;
     Part& part = puts.part;
     part.variable = at;
     part.record = v.record ? put.record : 0;

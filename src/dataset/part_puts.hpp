@@ -28,6 +28,7 @@ struct RecordToPut {
     std::int64_t record = 0;
     tw_array array{};
     bool deferred = false;  ///< the array will not change before it is written
+    bool borrowed = false;  ///< deferred, and not checked for changes
 };
 
 /// Returns the error for a missing array.

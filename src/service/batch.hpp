@@ -44,6 +44,7 @@ struct PartsToPut {
     std::int64_t step = 1;     ///< distance from record to record
     std::int64_t bytes = 0;    ///< bytes between the arrays of two records
     bool deferred = false;     ///< the arrays do not change until they are written
+    bool borrowed = false;     ///< deferred, and not checked for changes
     /// Put by tw_put: one part with the declared holding, of the record of the open step.
     bool by_put = false;
     /// Written at once by this rank alone, or refused with TW_EUNSUPPORTED: then nothing is

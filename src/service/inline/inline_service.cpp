@@ -160,8 +160,8 @@ Status InlineService::put_parts(const PartsToPut& put) {
             put.part.variable);
     if (put.records == 0) return {};
     if (Status s = staged_.check_room(put.part, put.records); !s.ok()) return s;
-    Status status =
-        batch_.for_parts(put, [&](const Part& part) { return staged_.add(part, put.deferred); });
+    Status status = batch_.for_parts(
+        put, [&](const Part& part) { return staged_.add(part, put.deferred, put.borrowed); });
     return status.ok() ? batch_.keep_misfits(true) : status;
 }
 

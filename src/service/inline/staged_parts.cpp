@@ -51,13 +51,13 @@ StagedParts::StagedParts(FileContext& file, Batch& batch, Order order)
 
 /// Keeps the address of an array that is deferred, or a packed copy of its values.
 /// @param copy  memory for the values; if null, receives newly taken memory
-Status StagedParts::stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
-                          WaitingPart& waiting) {
+Status StagedParts::stage(const Part& part, bool deferred, bool borrowed, StagingMemory& memory,
+                          char*& copy, WaitingPart& waiting) {
     const Variable& v = file_.variable(part.variable);
     const Holding& h = *part.holding;
     Fingerprint fingerprint;
     if (deferred) {
-        fingerprint = Fingerprint(*h.decomposition, h.order, h.held, part.array);
+        if (!borrowed) fingerprint = Fingerprint(*h.decomposition, h.order, h.held, part.array);
     } else if (part.has_any()) {
         const std::int64_t bytes = h.elements * v.element();
         if (copy == nullptr) copy = memory.take(bytes);
@@ -78,7 +78,8 @@ Status StagedParts::stage(const Part& part, bool deferred, StagingMemory& memory
 Status StagedParts::add_put(const Part& part, bool deferred) {
     batch_.misfits[part.variable] = 0;
     WaitingPart waiting;
-    if (Status s = stage(part, deferred, step_copies_, copy_of_[part.variable], waiting); !s.ok())
+    if (Status s = stage(part, deferred, false, step_copies_, copy_of_[part.variable], waiting);
+        !s.ok())
         return s;
     waiting.by_put = true;
     std::vector<WaitingPart>& parts =
@@ -115,11 +116,11 @@ Status StagedParts::check_room(const Part& part, std::int64_t records) {
     return file_.in_variable(too_much_put("staging", limit), part.variable);
 }
 
-Status StagedParts::add(const Part& part, bool deferred) {
+Status StagedParts::add(const Part& part, bool deferred, bool borrowed) {
     WaitingPart* const old = replaced_by(part);
     WaitingPart made;
     char* copy = old != nullptr ? const_cast<char*>(old->packed) : nullptr;
-    if (Status s = stage(part, deferred, copies_, copy, made); !s.ok()) return s;
+    if (Status s = stage(part, deferred, borrowed, copies_, copy, made); !s.ok()) return s;
     made.bytes = old != nullptr ? old->bytes : needed_for(part);
     if (old != nullptr) {
         *old = std::move(made);
@@ -143,7 +144,8 @@ Status StagedParts::pack_rest(const CollectiveWriter& collective, const Agreed& 
         for (WaitingPart& part : parts) {
             char* copy = nullptr;
             if (part.has_any() && part.packed == nullptr)
-                if (Status s = stage(Part(part), false, copies_, copy, part); !s.ok()) return s;
+                if (Status s = stage(Part(part), false, false, copies_, copy, part); !s.ok())
+                    return s;
             if (batch_.is_record(part.variable) && ends != Ends::put)
                 records = std::max(records, part.record + 1);
             if (part.has_any()) rest.push_back(part);

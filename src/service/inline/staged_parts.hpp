@@ -49,7 +49,7 @@ public:
     /// Checks that there is room for a part, and for similar parts in `records` records.
     Status check_room(const Part& part, std::int64_t records);
     /// Adds a part. It replaces an earlier one of the same record by the same decomposition.
-    Status add(const Part& part, bool deferred);
+    Status add(const Part& part, bool deferred, bool borrowed);
     /// Packs deferred parts of the unit that ends which are not written together.
     /// @param rest     receives all parts of this rank and unit that are not written together
     /// @param records  raised to the number of records that these parts need; a collective put
@@ -66,7 +66,7 @@ public:
     std::int64_t bytes() const { return step_copies_.bytes() + copies_.bytes(); }
 
 private:
-    Status stage(const Part& part, bool deferred, StagingMemory& memory, char*& copy,
+    Status stage(const Part& part, bool deferred, bool borrowed, StagingMemory& memory, char*& copy,
                  WaitingPart& waiting);
     std::int64_t needed_for(const Part& part) const;
     WaitingPart* replaced_by(const Part& part);
