@@ -10,7 +10,9 @@
 #include <stdexcept>
 #include <string>
 #include <typeinfo>
+#include <vector>
 
+#include "base/wire.hpp"
 #include "nc/base/ranks.hpp"
 
 namespace thalweg::nc {
@@ -69,5 +71,13 @@ void on_all(MPI_Comm comm, Action action) {
 // Returns the text of one rank on all ranks.
 // @note Collective
 std::string broadcast(MPI_Comm comm, int root, std::string text);
+
+// Returns the value of one rank on all ranks.
+// @note Collective
+template <class T>
+T broadcast_value(MPI_Comm comm, int root, const T& value) {
+    const std::vector<char> own = detail::message_of(value);
+    return detail::value_in<T>(broadcast(comm, root, std::string(own.begin(), own.end())));
+}
 
 }  // namespace thalweg::nc

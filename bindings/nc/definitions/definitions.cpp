@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "nc/base/error.hpp"
-#include "nc/base/words.hpp"
 
 namespace thalweg::nc {
 
@@ -259,29 +258,27 @@ void Definitions::del_att(int varid, const std::string& name) {
     changes.add({Edit::Kind::delete_attribute, varid, own, "", {}});
 }
 
+// An attribute that was put since the ranks last agreed on attributes.
+struct PutAttribute {
+    int varid = NC_GLOBAL;
+    Attribute attribute;
+};
+
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, PutAttribute> put) {
+    wire(put.varid, put.attribute);
+}
+
 void agree_attributes(Definitions& definitions, MPI_Comm comm, int root) {
     Table& table = definitions.table;
     if (definitions.attributes == Definitions::Attributes::of_each)
         return definitions.changes.add_fresh(table);
     const auto fresh = std::exchange(definitions.changes.fresh, {});
     if (fresh.empty()) return;
-    std::string packed;
-    for (const auto& [varid, name] : fresh) {
-        const Attribute& a = table.attribute(varid, name);
-        append_word(packed, varid);
-        append_name(packed, a.name);
-        append_word(packed, a.type);
-        append_word(packed, a.n);
-        append_name(packed, a.bytes);
-    }
+    std::vector<PutAttribute> put;
+    for (const auto& [varid, name] : fresh) put.push_back({varid, table.attribute(varid, name)});
     std::set<std::pair<int, std::string>> agreed;
-    for (Words words(broadcast(comm, root, packed)); words.more();) {
-        const int varid = words.next<int>();
-        Attribute a;
-        a.name = words.name();
-        a.type = words.next<nc_type>();
-        a.n = words.next<Index>();
-        a.bytes = words.name();
+    for (auto& [varid, a] : broadcast_value(comm, root, put)) {
         definitions.changes.fresh.emplace_back(varid, a.name);
         agreed.emplace(varid, a.name);
         table.attributes_of(varid).set(std::move(a));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "definitions/named_list.hpp"
 #include "nc/base/shape.hpp"
 
@@ -108,6 +109,30 @@ struct Table {
     // Returns the fill value of a variable: _FillValue, or netCDF's default for its type.
     static std::string fill_of(const Variable& variable);
 };
+
+// The fields of definitions in messages. The length of an unlimited dimension is not among them.
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Attribute> a) {
+    wire(a.name, a.type, a.n, a.bytes);
+}
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Dimension> d) {
+    wire(d.name, d.unlimited);
+    if (!d.unlimited) wire(d.length);
+}
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Filter> f) {
+    wire(f.id, f.parameters);
+}
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Storage> s) {
+    wire(s.layout, s.chunks, s.shuffle, s.deflate, s.level, s.zstandard, s.zstandard_level,
+         s.others, s.endian);
+}
+template <class Wire>
+void carry(Wire& wire, detail::Carried<Wire, Variable> v) {
+    wire(v.name, v.type, v.storage.no_fill, v.dims);
+}
 
 // Checks a name, and converts it to Unicode's normal form. Throws NC_EBADNAME or NC_EMAXNAME.
 void check_name(std::string& name);

@@ -24,12 +24,11 @@ void BatchWriter::write() try {
     state_.dirty = true;
     if (state_.kind() == State::Kind::fallback) return write_by_root(batches_.boxes());
     const Batch batch = batches_.next();
-    const std::vector<const char*> shared = shared_arrays();
     Error error;
     int step = 0;
     for (const PutCall& call : batch.calls) {
         for (; step < call.step; step++) state_.end_step();
-        if (error.code == 0) error = put_call(call, shared);
+        if (error.code == 0) error = put_call(call);
     }
     for (; step < batch.steps; step++) state_.end_step();
     agree(state_.session.comm(), error);
@@ -54,26 +53,6 @@ void BatchWriter::commit(bool independent) {
     state_.dirty = false;
 }
 
-std::vector<const char*> BatchWriter::shared_arrays() const {
-    std::vector<std::pair<const char*, const char*>> all;  // begin and end
-    for (const Entry& e : queue_.entries()) {
-        const nc_type type = table_.variables[static_cast<std::size_t>(e.varid)].type;
-        if (!e.empty)
-            all.emplace_back(e.values,
-                             e.values + static_cast<std::size_t>(e.elements()) * size_of(type));
-    }
-    std::sort(all.begin(), all.end());
-    std::vector<const char*> shared;
-    std::size_t longest = 0;  // index of the array that ends last, among those so far
-    for (std::size_t i = 1; i < all.size(); i++) {
-        if (all[i].first < all[longest].second)
-            shared.insert(shared.end(), {all[longest].first, all[i].first});
-        if (all[i].second > all[longest].second) longest = i;
-    }
-    std::sort(shared.begin(), shared.end());
-    return shared;
-}
-
 // Puts a box. A large one is written at once, if possible, without a copy in the library.
 int BatchWriter::put_box(const Variable& v, const Shape& start, const Shape& count,
                          const Shape& stride, const char* values) {
@@ -88,7 +67,7 @@ int BatchWriter::put_box(const Variable& v, const Shape& start, const Shape& cou
                       stride.empty() ? nullptr : stride.data(), values);
 }
 
-Error BatchWriter::put_call(const PutCall& call, const std::vector<const char*>& shared) {
+Error BatchWriter::put_call(const PutCall& call) {
     const Variable& v = table_.variable(call.varid);
     const Entry* const e =
         call.entry < 0 ? nullptr : &queue_.entries()[static_cast<std::size_t>(call.entry)];
@@ -102,16 +81,12 @@ Error BatchWriter::put_call(const PutCall& call, const std::vector<const char*>&
         });
     } else {
         const Index n = e == nullptr ? 0 : e->elements() / call.records;
-        const bool copies =
-            e != nullptr && std::binary_search(shared.begin(), shared.end(), e->values);
         for (Index r = 0; r < call.records && status == TW_OK; r++) {
             const char* const values =
                 e == nullptr ? nullptr
                              : e->values + static_cast<std::size_t>(r * n) * size_of(v.type);
-            status =
-                tw_put_record_array(state_.file(), v.name.c_str(), call.decomposition,
-                                    call.record + r, tw_dense(type, values, n),
-                                    state_.session.keeps_arrays() && !copies ? TW_DEFERRED : 0);
+            status = tw_put_record_array(state_.file(), v.name.c_str(), call.decomposition,
+                                         call.record + r, tw_dense(type, values, n), TW_BORROWED);
         }
     }
     return state_.session.error_of_call(status);

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "nc/definitions/definitions.hpp"
 #include "nc/queue/batch.hpp"
 #include "nc/queue/queue.hpp"
@@ -36,10 +34,7 @@ private:
     const Queue& queue_;
     Batches batches_;
 
-    // @param shared  arrays of entries that overlap others, in order; the library wants copies of
-    //                them
-    Error put_call(const PutCall& call, const std::vector<const char*>& shared);
-    std::vector<const char*> shared_arrays() const;
+    Error put_call(const PutCall& call);
     int put_box(const Variable& v, const Shape& start, const Shape& count, const Shape& stride,
                 const char* values);
     void write_by_root(const Batch& batch);

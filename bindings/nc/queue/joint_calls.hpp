@@ -42,8 +42,8 @@ public:
         bool waits;        // no rank calls because its queue is full
         bool writes_full;  // a full queue must be written
         bool much, values, independent, failed;
-        int varid;                          // a variable that some rank reads; -1: none
-        Index dimensions[2], variables[2];  // smallest and negative largest hashes of definitions
+        int varid;  // a variable that some rank reads; -1: none
+        bool same_definitions;
     };
 
     // @note Collective
@@ -61,7 +61,7 @@ public:
     bool others_wait() const { return !mixed_ && reductions.others_wait(next()); }
     // In a new file, replaces definitions that differ between ranks by those of the root, if only
     // names differ or if there are no data yet. Otherwise throws PnetCDF's code for the difference.
-    // @note Collective if the hashes differ
+    // @note Collective if the definitions differ
     void settle_definitions(const All& all, int root);
 
 private:
@@ -70,12 +70,12 @@ private:
     const Index number_;  // position among the files of the session
     Index calls_ = 0;     // number of joint calls that were for this file only
     bool mixed_ = false;
-    Index hash_of_dimensions_ = 0, hash_of_variables_ = 0;
-    std::size_t hashed_ = 0;  // number of dimensions and of variables that were already hashed
+    Index hash_ = 0;          // the last hash of the definitions
+    std::size_t hashed_ = 0;  // number of dimensions and variables in it; 0: they may change
 
     // Returns the number of the next joint call. Files of a session have different ones.
     Index next() const { return (number_ << 32) + calls_ + 1; }
-    void hash_definitions();
+    Index hash_of_definitions();
 };
 
 }  // namespace thalweg::nc

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "nc/base/ranks.hpp"
-#include "nc/base/words.hpp"
 #include "nc/definitions/storage.hpp"
 #include "nc/fallback/by_netcdf.hpp"
 
@@ -170,27 +169,7 @@ Storage storage_by_netcdf(const Variable& v, const Session& session, int root,
                           const std::string& path) {
     Storage s;
     on_rank(session.comm(), root, [&] { s = stored(path, v.name); });
-    int numbers[] = {s.layout, s.shuffle,   s.deflate,        s.level,
-                     s.endian, s.zstandard, s.zstandard_level};
-    share(session.comm(), root, numbers, 7);
-    s.layout = numbers[0], s.shuffle = numbers[1], s.deflate = numbers[2], s.level = numbers[3];
-    s.endian = numbers[4], s.zstandard = numbers[5] != 0, s.zstandard_level = numbers[6];
-    s.chunks.resize(v.dims.size());
-    share(session.comm(), root, s.chunks.data(), v.dims.size());
-    // The filters: for each its id and its parameters.
-    std::string filters;
-    for (const Filter& f : s.others) {
-        append_word(filters, f.id);
-        append_word(filters, f.parameters.size());
-        for (const unsigned p : f.parameters) append_word(filters, p);
-    }
-    s.others.clear();
-    for (Words words(broadcast(session.comm(), root, filters)); words.more();) {
-        Filter f{words.next<unsigned>(), {}};
-        f.parameters.resize(words.next<std::size_t>());
-        for (unsigned& p : f.parameters) p = words.next<unsigned>();
-        s.others.push_back(std::move(f));
-    }
+    s = broadcast_value(session.comm(), root, s);
     s.no_fill = v.storage.no_fill;
     s.of_file = true;
     add_quantization(v, s);
