@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "nc/base/shape.hpp"
+#include "nc/base/types.hpp"
 
 namespace thalweg::nc {
 
@@ -41,23 +43,51 @@ void for_elements(const Shape& count, const std::ptrdiff_t* map, Copy copy) {
     }
 }
 
-// Copies the elements of an array to their order in the section.
-inline void gather(const Shape& count, const std::ptrdiff_t* map, std::size_t bytes,
-                   const void* array, char* to) {
-    for_elements(count, map, [&](std::size_t i, std::ptrdiff_t at) {
-        std::memcpy(to + i * bytes,
-                    static_cast<const char*>(array) + at * static_cast<std::ptrdiff_t>(bytes),
-                    bytes);
-    });
+// The elements of a section in a program's array.
+// @tparam Pointer  void*, or const void* to put them
+template <class Pointer>
+struct ArrayOf {
+    int type;
+    Pointer at;
+    const Shape& count;
+    const std::ptrdiff_t* map;  // see is_dense()
+};
+
+// Converts the elements of an array to another type, in the order of the section.
+// @param fill, any_sign  see convert()
+// @return as convert()
+inline int convert_from(const ArrayOf<const void*>& array, int type, void* to,
+                        const std::string& fill, bool any_sign) {
+    const Index n = volume(array.count);
+    const void* from = array.at;
+    std::string gathered;
+    if (!is_dense(array.count, array.map)) {
+        const std::size_t bytes = size_of(array.type);
+        gathered.resize(static_cast<std::size_t>(n) * bytes);
+        const auto step = static_cast<std::ptrdiff_t>(bytes);
+        for_elements(array.count, array.map, [&](std::size_t i, std::ptrdiff_t at) {
+            std::memcpy(gathered.data() + i * bytes, static_cast<const char*>(array.at) + at * step,
+                        bytes);
+        });
+        from = gathered.data();
+    }
+    return convert(array.type, from, type, to, n, fill, any_sign);
 }
 
-// Copies elements in the order of the section to an array.
-inline void scatter(const Shape& count, const std::ptrdiff_t* map, std::size_t bytes,
-                    const char* from, void* array) {
-    for_elements(count, map, [&](std::size_t i, std::ptrdiff_t at) {
-        std::memcpy(static_cast<char*>(array) + at * static_cast<std::ptrdiff_t>(bytes),
-                    from + i * bytes, bytes);
+// Converts values of another type, in the order of the section, to the elements of an array.
+// @return as convert()
+inline int convert_to(const ArrayOf<void*>& array, int type, const void* from, bool any_sign) {
+    const Index n = volume(array.count);
+    if (is_dense(array.count, array.map))
+        return convert(type, from, array.type, array.at, n, "", any_sign);
+    const std::size_t bytes = size_of(array.type);
+    std::string converted(static_cast<std::size_t>(n) * bytes, '\0');
+    const int code = convert(type, from, array.type, converted.data(), n, "", any_sign);
+    const auto step = static_cast<std::ptrdiff_t>(bytes);
+    for_elements(array.count, array.map, [&](std::size_t i, std::ptrdiff_t at) {
+        std::memcpy(static_cast<char*>(array.at) + at * step, converted.data() + i * bytes, bytes);
     });
+    return code;
 }
 
 }  // namespace thalweg::nc

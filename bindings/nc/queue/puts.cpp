@@ -137,14 +137,17 @@ void Puts::after_put(bool collective, bool at_once, Index bytes) {
         join(Reason::full, -1, bytes > staging_limit() / 4);
 }
 
+bool Puts::may_put_at_once(const Entry& entry) const {
+    const Variable& v = table_.variable(entry.varid);
+    return v.storage.no_fill && is_large(table_, v, entry.count) && entry.stride.empty() &&
+           entry.pieces == nullptr;
+}
+
 bool Puts::put_at_once(const Entry& entry) {
     // An empty collective put stands for those of other ranks, which must not be written later.
     const auto same = [&](const Entry& e) { return e.varid == entry.varid; };
     const auto& queued = queue_.entries();
-    const Variable& before = table_.variable(entry.varid);
-    if (has_failed() || !before.storage.no_fill || !is_large(table_, before, entry.count) ||
-        !entry.stride.empty() || entry.pieces != nullptr)
-        return false;
+    if (has_failed() || !may_put_at_once(entry)) return false;
     const auto must_wait = [&] {
         return state.kind() != State::Kind::writing ||
                std::any_of(queued.begin(), queued.end(), same);

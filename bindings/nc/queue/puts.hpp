@@ -62,6 +62,8 @@ public:
     // @param entry  a put of this rank alone, with values of the variable's type
     // @return false if it has to wait in the queue
     bool put_at_once(const Entry& entry);
+    // Tests if put_at_once() may write a section.
+    bool may_put_at_once(const Entry& entry) const;
     // Takes part in a collective put although this rank's arguments are wrong.
     // @param varid  variable; -1 if this rank does not know it
     void put_nothing(int varid);

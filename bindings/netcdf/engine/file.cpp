@@ -239,17 +239,10 @@ int File::put(Request r, const void* values) {
         // definitions.
         const Variable& now = table().variable(r.varid);
         if (n > 0 && !(dense && r.type == now.type && together && puts.writes_at_once(now))) {
-            std::string gathered;
-            if (!dense) {
-                const std::size_t bytes = size_of(r.type);
-                gathered.resize(static_cast<std::size_t>(n) * bytes);
-                gather(s.count, r.map, bytes, values, gathered.data());
-                ready = gathered.data();
-            }
             char* const own =
                 puts.take(n * static_cast<Index>(size_of(now.type)), size_of(now.type));
-            code = convert(r.type, ready, now.type, own, n, nc::Table::fill_of(now),
-                           has_classic_types(definitions.format));
+            code = convert_from({r.type, values, s.count, r.map}, now.type, own,
+                                nc::Table::fill_of(now), has_classic_types(definitions.format));
             ready = own;
         }
     } catch (...) {
@@ -296,17 +289,8 @@ int File::get(Request r, void* values) {
     else
         puts.get_alone(r.varid, s, to);
     if (direct) return NC_NOERR;
-    const Variable& v = table().variable(r.varid);
-    const Index n = volume(s.count);
-    if (is_dense(s.count, r.map))
-        return convert(v.type, read.data(), r.type, values, n, "",
-                       has_classic_types(definitions.format));
-    const std::size_t bytes = size_of(r.type);
-    std::string converted(static_cast<std::size_t>(n) * bytes, '\0');
-    const int code = convert(v.type, read.data(), r.type, converted.data(), n, "",
-                             has_classic_types(definitions.format));
-    scatter(s.count, r.map, bytes, converted.data(), values);
-    return code;
+    return convert_to({r.type, values, s.count, r.map}, table().variable(r.varid).type, read.data(),
+                      has_classic_types(definitions.format));
 }
 
 }  // namespace thalweg::netcdf::engine

@@ -208,7 +208,9 @@ int run(File& file, const DataCall& call) {
     return file.transfers.data(call);
 }
 
-int run(File& file, const SeveralCall& call) { return file.transfers.data(call); }
+int run(File& file, const DataCall& each, const std::vector<DataCall>& calls) {
+    return file.transfers.data(each, calls);
+}
 
 int use_again(const Call& call, const std::shared_ptr<File>& file) {
     if (call.create && (call.mode & NC_NOCLOBBER) != 0) return NC_EEXIST;

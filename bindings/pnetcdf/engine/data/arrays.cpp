@@ -11,91 +11,17 @@
 #include "nc/base/memory_order.hpp"
 #include "nc/base/types.hpp"
 #include "pnetcdf/engine/codes.hpp"
+#include "pnetcdf/engine/data/file_types.hpp"
 
 namespace thalweg::pnetcdf::engine {
 
 using namespace nc;
 
-namespace {
-
-// Returns netCDF's type of a predefined datatype of MPI; NC_NAT if there is none.
-int type_of(MPI_Datatype datatype) {
-    struct Pair {
-        MPI_Datatype datatype;
-        int type;
-    };
-    const Pair pairs[] = {{MPI_CHAR, NC_CHAR},
-                          {MPI_CHARACTER, NC_CHAR},
-                          {MPI_SIGNED_CHAR, NC_BYTE},
-                          {MPI_INTEGER1, NC_BYTE},
-                          {MPI_UNSIGNED_CHAR, NC_UBYTE},
-                          {MPI_BYTE, NC_UBYTE},
-                          {MPI_SHORT, NC_SHORT},
-                          {MPI_INTEGER2, NC_SHORT},
-                          {MPI_UNSIGNED_SHORT, NC_USHORT},
-                          {MPI_INT, NC_INT},
-                          {MPI_INTEGER, NC_INT},
-                          {MPI_INTEGER4, NC_INT},
-                          {MPI_UNSIGNED, NC_UINT},
-                          {MPI_LONG, NC_INT64},
-                          {MPI_INTEGER8, NC_INT64},
-                          {MPI_LONG_LONG_INT, NC_INT64},
-                          {MPI_UNSIGNED_LONG, NC_UINT64},
-                          {MPI_UNSIGNED_LONG_LONG, NC_UINT64},
-                          {MPI_FLOAT, NC_FLOAT},
-                          {MPI_REAL, NC_FLOAT},
-                          {MPI_REAL4, NC_FLOAT},
-                          {MPI_DOUBLE, NC_DOUBLE},
-                          {MPI_DOUBLE_PRECISION, NC_DOUBLE},
-                          {MPI_REAL8, NC_DOUBLE}};
-    for (const Pair& p : pairs)
-        if (p.datatype == datatype) return p.type;
-    return NC_NAT;
-}
-
-bool is_predefined(MPI_Datatype datatype) {
-    int numbers = 0, addresses = 0, types = 0, combiner = 0;
-    MPI_Type_get_envelope(datatype, &numbers, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED;
-}
-
-}  // namespace
-
-int element_of(MPI_Datatype datatype) {
-    int numbers = 0, addresses = 0, types = 0, combiner = 0;
-    MPI_Type_get_envelope(datatype, &numbers, &addresses, &types, &combiner);
-    const auto refuse = [](int code, const char* why) { throw Error{code, why}; };
-    if (combiner == MPI_COMBINER_NAMED) {
-        const int type = type_of(datatype);
-        if (type == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype that PnetCDF does not know");
-        return type;
-    }
-    if (combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
-        combiner == MPI_COMBINER_F90_COMPLEX)
-        refuse(NC_EUNSPTETYPE, "an MPI datatype of Fortran's kinds");
-    std::vector<int> n(static_cast<std::size_t>(numbers));
-    std::vector<MPI_Aint> a(static_cast<std::size_t>(addresses));
-    std::vector<MPI_Datatype> inner(static_cast<std::size_t>(types));
-    MPI_Type_get_contents(datatype, numbers, addresses, types, n.data(), a.data(), inner.data());
-    int found = NC_NAT;
-    Error error;
-    for (MPI_Datatype& t : inner) {
-        const Error wrong = error_of([&] {
-            const int type = element_of(t);
-            if (found != NC_NAT && type != found)
-                refuse(NC_EMULTITYPES, "an MPI datatype with elements of several types");
-            found = type;
-        });
-        if (error.code == 0) error = wrong;
-        if (!is_predefined(t)) MPI_Type_free(&t);
-    }
-    if (error.code != 0) throw error;
-    if (found == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype without elements");
-    return found;
-}
-
 Array::Array(const DataCall& call, int type, const Shape& count, Index elements)
-    : at_(call.values), type_(call.type), n_(elements), count_(count) {
+    : at_(call.values),
+      type_(call.type),
+      n_(elements),
+      count_(count.empty() ? Shape{elements} : count) {
     if (call.map != nullptr && !count.empty()) {
         map_.assign(call.map, call.map + count.size());
         if (nc::is_dense(count, map_.data())) map_.clear();
@@ -123,7 +49,7 @@ void Array::set_datatype(const DataCall& call, int type) {
     if (call.bufcount * each != n_)
         throw Error{NC_EIOMISMATCH, "the array has " + std::to_string(call.bufcount * each) +
                                         " elements, and the section " + std::to_string(n_)};
-    if (is_predefined(call.buftype)) return;
+    if (TypeContents(call.buftype).predefined()) return;
     if (static_cast<Index>(bytes) * call.bufcount > INT_MAX)
         throw Error{NC_ENOTSUPPORT, "a derived datatype with more than 2 GiB"};
     MPI_Type_dup(call.buftype, &derived_);
@@ -147,44 +73,28 @@ Array& Array::operator=(Array&& other) noexcept {
     return *this;
 }
 
-const char* Array::gather(std::string& space) const {
-    const std::size_t bytes = size_of(type_), all = static_cast<std::size_t>(n_) * bytes;
-    const char* from = static_cast<const char*>(at_);
+int Array::pack(int type, void* to, const std::string& fill, bool any_sign) const {
     std::string packed;
+    const void* from = at_;
     if (derived_ != MPI_DATATYPE_NULL) {
-        packed.resize(all);
+        packed.resize(static_cast<std::size_t>(n_) * size_of(type_));
         int position = 0;
-        MPI_Pack(at_, derived_count_, derived_, packed.data(), static_cast<int>(all), &position,
-                 MPI_COMM_SELF);
-        if (map_.empty()) {
-            space = std::move(packed);
-            return space.data();
-        }
+        MPI_Pack(at_, derived_count_, derived_, packed.data(), static_cast<int>(packed.size()),
+                 &position, MPI_COMM_SELF);
         from = packed.data();
     }
-    if (map_.empty()) return from;
-    space.resize(all);
-    nc::gather(count_, map_.data(), bytes, from, space.data());
-    return space.data();
+    return convert_from({type_, from, count_, map()}, type, to, fill, any_sign);
 }
 
-void Array::scatter(const char* elements) const {
-    const std::size_t bytes = size_of(type_), all = static_cast<std::size_t>(n_) * bytes;
-    std::string mapped;
-    char* to = static_cast<char*>(at_);
-    if (derived_ != MPI_DATATYPE_NULL && !map_.empty()) {
-        mapped.resize(all);
-        to = mapped.data();
-    }
-    if (map_.empty()) {
-        if (derived_ == MPI_DATATYPE_NULL) std::memcpy(to, elements, all);
-    } else {
-        nc::scatter(count_, map_.data(), bytes, elements, to);
-    }
-    if (derived_ == MPI_DATATYPE_NULL) return;
+int Array::unpack(int type, const void* from, bool any_sign) const {
+    if (derived_ == MPI_DATATYPE_NULL)
+        return convert_to({type_, at_, count_, map()}, type, from, any_sign);
+    std::string packed(static_cast<std::size_t>(n_) * size_of(type_), '\0');
+    const int code = convert_to({type_, packed.data(), count_, map()}, type, from, any_sign);
     int position = 0;
-    MPI_Unpack(map_.empty() ? elements : mapped.data(), static_cast<int>(all), &position, at_,
-               derived_count_, derived_, MPI_COMM_SELF);
+    MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, at_, derived_count_,
+               derived_, MPI_COMM_SELF);
+    return code;
 }
 
 }  // namespace thalweg::pnetcdf::engine

@@ -15,9 +15,6 @@
 
 namespace thalweg::pnetcdf::engine {
 
-// Returns the type of a datatype's elements. Throws if they have several types, or an unknown one.
-int element_of(MPI_Datatype datatype);
-
 class Array {
 public:
     Array() = default;
@@ -36,10 +33,12 @@ public:
     // Tests if the elements follow one another in memory.
     bool is_dense() const { return map_.empty() && derived_ == MPI_DATATYPE_NULL; }
 
-    // Returns the elements in their order, either in the program's array or as a copy in `space`.
-    const char* gather(std::string& space) const;
-    // Copies elements in their order into the array.
-    void scatter(const char* elements) const;
+    // Writes the elements, converted to another type, in their order.
+    // @param fill, any_sign  see nc::convert()
+    // @return as nc::convert()
+    int pack(int type, void* to, const std::string& fill, bool any_sign) const;
+    // Copies values of another type, in their order, into the array.
+    int unpack(int type, const void* from, bool any_sign) const;
 
 private:
     void* at_ = nullptr;
@@ -51,6 +50,7 @@ private:
                                                 // datatype
     int derived_count_ = 0;
 
+    const std::ptrdiff_t* map() const { return map_.empty() ? nullptr : map_.data(); }
     void set_datatype(const DataCall& call, int type);
 };
 

@@ -7,7 +7,7 @@
 #include <netcdf.h>
 
 #include <tuple>
-#include <type_traits>
+#include <vector>
 
 #include "nc/base/types.hpp"
 
@@ -48,23 +48,13 @@ struct DataCall {
     bool waits() const { return verb == Verb::put || verb == Verb::get; }
 };
 
-// The arguments of a call for several variables, in lists with one entry for each variable.
-struct SeveralCall {
-    DataCall each;
-    int n = 0;
-    const int* varids = nullptr;
-    MPI_Offset *const *starts = nullptr, *const *counts = nullptr, *const *strides = nullptr,
-                      *const *maps = nullptr;
-    void* const* values = nullptr;
-    const MPI_Offset* bufcounts = nullptr;
-    const MPI_Datatype* buftypes = nullptr;
-};
-
 // Runs a call.
 // @return PnetCDF's code
 // @note Both functions are collective if `together` of the call is set
 int run(File& file, const DataCall& call);
-int run(File& file, const SeveralCall& call);
+// Runs calls for several variables together.
+// @param each  arguments that they have in common
+int run(File& file, const DataCall& each, const std::vector<DataCall>& calls);
 
 template <class Pointer>
 void* address_of(Pointer* pointer) {
@@ -83,7 +73,10 @@ struct DataFunction<int(int, A...), verb, kind, memory, all> {
     static int call(File& file, A... arguments) {
         const auto given = std::make_tuple(arguments...);
         if constexpr (verb == Verb::mput || verb == Verb::mget)
-            return run(file, several(given));
+            return run(
+                file,
+                {verb == Verb::mput ? Verb::put : Verb::get, kind, all, static_cast<int>(memory)},
+                several(given));
         else
             return run(file, one(given));
     }
@@ -116,22 +109,29 @@ private:
         return c;
     }
 
+    // Returns a call for each entry of the lists of arguments.
     template <class Given>
-    static SeveralCall several(const Given& given) {
-        SeveralCall c{
-            {verb == Verb::mput ? Verb::put : Verb::get, kind, all, static_cast<int>(memory)}};
-        c.n = std::get<0>(given);
-        c.varids = std::get<1>(given);
-        if constexpr (indices >= 1) c.starts = std::get<2>(given);
-        if constexpr (indices >= 2) c.counts = std::get<3>(given);
-        if constexpr (indices >= 3) c.strides = std::get<4>(given);
-        if constexpr (indices >= 4) c.maps = std::get<5>(given);
-        c.values = reinterpret_cast<void* const*>(address_of(std::get<2 + indices>(given)));
-        if constexpr (flexible) {
-            c.bufcounts = std::get<3 + indices>(given);
-            c.buftypes = std::get<4 + indices>(given);
+    static std::vector<DataCall> several(const Given& given) {
+        std::vector<DataCall> calls;
+        for (int i = 0; i < std::get<0>(given); i++) {
+            const auto at = [i](const auto* list) { return list == nullptr ? nullptr : list[i]; };
+            DataCall c{verb == Verb::mput ? Verb::iput : Verb::iget, kind, all,
+                       static_cast<int>(memory)};
+            c.varid = std::get<1>(given)[i];
+            if constexpr (indices >= 1) c.start = at(std::get<2>(given));
+            if constexpr (indices >= 2) c.count = at(std::get<3>(given));
+            if constexpr (indices >= 3) c.stride = at(std::get<4>(given));
+            if constexpr (indices >= 4) c.map = at(std::get<5>(given));
+            c.values = address_of(std::get<2 + indices>(given)[i]);
+            if constexpr (flexible) {
+                const auto* const counts = std::get<3 + indices>(given);
+                const auto* const types = std::get<4 + indices>(given);
+                if (counts != nullptr) c.bufcount = counts[i];
+                if (types != nullptr) c.buftype = types[i];
+            }
+            calls.push_back(c);
         }
-        return c;
+        return calls;
     }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pnetcdf/engine/data/file_types.hpp"
 
+#include <netcdf.h>
+
 #include <utility>
 
 #include "pnetcdf/engine/codes.hpp"
@@ -8,6 +10,79 @@
 namespace thalweg::pnetcdf::engine {
 
 using nc::Index;
+
+TypeContents::TypeContents(MPI_Datatype type) {
+    int numbers = 0, addresses = 0, types = 0;
+    MPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
+    if (predefined()) return;
+    n.resize(static_cast<std::size_t>(numbers));
+    at.resize(static_cast<std::size_t>(addresses));
+    inner.resize(static_cast<std::size_t>(types));
+    MPI_Type_get_contents(type, numbers, addresses, types, n.data(), at.data(), inner.data());
+}
+
+TypeContents::~TypeContents() {
+    for (MPI_Datatype& type : inner) {
+        int numbers = 0, addresses = 0, types = 0, how = 0;
+        MPI_Type_get_envelope(type, &numbers, &addresses, &types, &how);
+        if (how != MPI_COMBINER_NAMED) MPI_Type_free(&type);
+    }
+}
+
+int type_of(MPI_Datatype datatype) {
+    struct Pair {
+        MPI_Datatype datatype;
+        int type;
+    };
+    const Pair pairs[] = {{MPI_CHAR, NC_CHAR},
+                          {MPI_CHARACTER, NC_CHAR},
+                          {MPI_SIGNED_CHAR, NC_BYTE},
+                          {MPI_INTEGER1, NC_BYTE},
+                          {MPI_UNSIGNED_CHAR, NC_UBYTE},
+                          {MPI_BYTE, NC_UBYTE},
+                          {MPI_SHORT, NC_SHORT},
+                          {MPI_INTEGER2, NC_SHORT},
+                          {MPI_UNSIGNED_SHORT, NC_USHORT},
+                          {MPI_INT, NC_INT},
+                          {MPI_INTEGER, NC_INT},
+                          {MPI_INTEGER4, NC_INT},
+                          {MPI_UNSIGNED, NC_UINT},
+                          {MPI_LONG, NC_INT64},
+                          {MPI_INTEGER8, NC_INT64},
+                          {MPI_LONG_LONG_INT, NC_INT64},
+                          {MPI_UNSIGNED_LONG, NC_UINT64},
+                          {MPI_UNSIGNED_LONG_LONG, NC_UINT64},
+                          {MPI_FLOAT, NC_FLOAT},
+                          {MPI_REAL, NC_FLOAT},
+                          {MPI_REAL4, NC_FLOAT},
+                          {MPI_DOUBLE, NC_DOUBLE},
+                          {MPI_DOUBLE_PRECISION, NC_DOUBLE},
+                          {MPI_REAL8, NC_DOUBLE}};
+    for (const Pair& p : pairs)
+        if (p.datatype == datatype) return p.type;
+    return NC_NAT;
+}
+
+int element_of(MPI_Datatype datatype) {
+    const auto refuse = [](int code, const char* why) { throw nc::Error{code, why}; };
+    const TypeContents c(datatype);
+    int found = type_of(datatype);
+    if (c.predefined()) {
+        if (found == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype that PnetCDF does not know");
+        return found;
+    }
+    if (c.combiner == MPI_COMBINER_F90_INTEGER || c.combiner == MPI_COMBINER_F90_REAL ||
+        c.combiner == MPI_COMBINER_F90_COMPLEX)
+        refuse(NC_EUNSPTETYPE, "an MPI datatype of Fortran's kinds");
+    for (const MPI_Datatype inner : c.inner) {
+        const int type = element_of(inner);
+        if (found != NC_NAT && type != found)
+            refuse(NC_EMULTITYPES, "an MPI datatype with elements of several types");
+        found = type;
+    }
+    if (found == NC_NAT) refuse(NC_EUNSPTETYPE, "an MPI datatype without elements");
+    return found;
+}
 
 namespace {
 
@@ -23,38 +98,11 @@ Index extent_of(MPI_Datatype type) {
     return extent;
 }
 
-// The arguments with which a datatype was made.
-struct TypeContents {
-    explicit TypeContents(MPI_Datatype type) {
-        int numbers = 0, addresses = 0, types = 0;
-        MPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
-        if (combiner == MPI_COMBINER_NAMED) return;
-        n.resize(static_cast<std::size_t>(numbers));
-        at.resize(static_cast<std::size_t>(addresses));
-        inner.resize(static_cast<std::size_t>(types));
-        MPI_Type_get_contents(type, numbers, addresses, types, n.data(), at.data(), inner.data());
-    }
-    ~TypeContents() {
-        for (MPI_Datatype& type : inner) {
-            int numbers = 0, addresses = 0, types = 0, how = 0;
-            MPI_Type_get_envelope(type, &numbers, &addresses, &types, &how);
-            if (how != MPI_COMBINER_NAMED) MPI_Type_free(&type);
-        }
-    }
-    TypeContents(const TypeContents&) = delete;
-    TypeContents& operator=(const TypeContents&) = delete;
-
-    int combiner = 0;
-    std::vector<int> n;
-    std::vector<MPI_Aint> at;
-    std::vector<MPI_Datatype> inner;
-};
-
 class Flattening {
 public:
     void add(MPI_Datatype type, Index offset) {
         const TypeContents c(type);
-        if (c.combiner == MPI_COMBINER_NAMED) return add_run(offset, size_of_type(type));
+        if (c.predefined()) return add_run(offset, size_of_type(type));
         const MPI_Datatype inner = c.inner.front();
         const Index extent = extent_of(inner);
         const auto n = [&](std::size_t i) { return Index{c.n[i]}; };
@@ -105,9 +153,7 @@ private:
 
     void add_block(MPI_Datatype type, Index n, Index offset) {
         const Index size = size_of_type(type), extent = extent_of(type);
-        int numbers = 0, addresses = 0, types = 0, combiner = 0;
-        MPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
-        if (combiner == MPI_COMBINER_NAMED && size == extent) return add_run(offset, n * size);
+        if (size == extent && TypeContents(type).predefined()) return add_run(offset, n * size);
         for (Index i = 0; i < n; i++) add(type, offset + i * extent);
     }
 

@@ -27,13 +27,10 @@ constexpr Index small = 4096;
 // @return NC_ERANGE if values do not fit, otherwise 0
 int Transfers::post(const DataCall& call, bool small_too) {
     const Variable& v = variable_of(definitions_, call.varid);
-    if (call.type != NC_NAT && (call.type == NC_CHAR) != (v.type == NC_CHAR))
-        throw Error{NC_ECHAR, definitions_.path + ": variable " + v.name +
-                                  ": text and numbers do not convert"};
-    if (call.verb == Verb::bput) handle_->buffer_size();  // throws if no buffer is attached
     Request r;
     r.puts = call.puts();
     r.selection = selector_.select(call);
+    if (call.verb == Verb::bput) handle_->buffer_size();  // throws if no buffer is attached
     const Selection& s = r.selection;
     const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
     if (s.elements == 0) return NC_NOERR;
@@ -108,7 +105,7 @@ int Transfers::finish(std::vector<Request>& chosen, bool together, const std::ve
     const auto bytes_of = [&](const Request& r) {
         return r.selection.elements * size_of_element(r.selection.varid);
     };
-    std::vector<std::unique_ptr<char[]>> read(chosen.size());
+    std::vector<std::unique_ptr<char[]>> arrays(chosen.size());
     std::vector<Reading> readings;
     Error error = error_of([&] {
         for (std::size_t i = 0; i < chosen.size(); i++) {
@@ -122,8 +119,8 @@ int Transfers::finish(std::vector<Request>& chosen, bool together, const std::ve
                 std::memcpy(own, r.values, static_cast<std::size_t>(bytes_of(r)));
                 push(r.selection, own, false);
             } else {
-                read[i].reset(new char[static_cast<std::size_t>(bytes_of(r))]);
-                const auto more = readings_of(r.selection, read[i].get());
+                arrays[i].reset(new char[static_cast<std::size_t>(bytes_of(r))]);
+                const auto more = readings_of(r.selection, arrays[i].get());
                 readings.insert(readings.end(), more.begin(), more.end());
             }
         }
@@ -146,13 +143,13 @@ int Transfers::finish(std::vector<Request>& chosen, bool together, const std::ve
             attempt_all([&] { read_together(std::move(readings)); });
         }
     } else {
-        for (const Reading& r : readings) attempt_all([&] { read_alone(*r.part, r.to); });
+        attempt_all([&] { read(std::move(readings), false); });
     }
     if (error.code != 0) throw error;
     int code = NC_NOERR;
     for (std::size_t i = 0; i < chosen.size(); i++) {
         if (chosen[i].puts) continue;
-        const int result = deliver(chosen[i].selection, read[i].get());
+        const int result = deliver(chosen[i].selection, arrays[i].get());
         if (code == NC_NOERR) code = result;
         if (statuses != nullptr && i < numbers.size() && numbers[i] >= 0)
             statuses[numbers[i]] = result;

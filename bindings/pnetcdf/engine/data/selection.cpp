@@ -177,62 +177,48 @@ private:
 
 }  // namespace
 
-// Finds the boxes of a varn call among those of earlier calls, because programs pass the same boxes
-// for many variables and in each record. Those of a record variable must be in one record.
-// @param key  receives the key of the boxes; 0: they cannot be found again
-// @return false if they are new
-bool Selector::find_pieces(const Variable& v, const DataCall& call, Key& key, Selection& s) {
+// Returns a key of the boxes of a varn call, without their record, and of the variable's shape; 0
+// if they are not kept for later calls, as those in several records are not.
+Key Selector::key_of_pieces(const Variable& v, const DataCall& call) {
     const std::size_t dims = v.dims.size(), outer = table_.is_record(v) ? 1 : 0;
-    if (call.pieces < 2 || dims == outer || call.starts == nullptr) return false;
+    if (call.pieces < 2 || dims == outer || call.starts == nullptr) return {};
     numbers_.resize(static_cast<std::size_t>(2 * call.pieces + 1) * (dims - outer));
     Index* to = numbers_.data();
     for (std::size_t d = outer; d < dims; d++) *to++ = table_.length(v.dims[d]);
     for (int i = 0; i < call.pieces; i++) {
         const MPI_Offset* const start = call.starts[i];
         const MPI_Offset* const count = call.counts == nullptr ? nullptr : call.counts[i];
-        if (start == nullptr) return false;
+        if (start == nullptr) return {};
         if (outer == 1 && (start[0] != call.starts[0][0] || (count != nullptr && count[0] != 1)))
-            return false;
+            return {};
         to = std::copy(start + outer, start + dims, to);
         to = count == nullptr ? std::fill_n(to, dims - outer, 1)
                               : std::copy(count + outer, count + dims, to);
     }
-    key = hash_of(numbers_, static_cast<std::uint64_t>(call.pieces));
-    for (const KnownPieces& known : known_pieces_) {
-        if (known.key != key) continue;
+    return hash_of(numbers_, 2 * static_cast<std::uint64_t>(call.pieces) + outer);
+}
+
+// Uses the boxes of an earlier call again, because programs pass the same boxes for many variables
+// and in each record.
+void Selector::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
+    constexpr std::size_t most = 8;
+    const Key key = key_of_pieces(v, call);
+    const auto known = std::find_if(known_pieces_.begin(), known_pieces_.end(),
+                                    [&](const KnownPieces& k) { return k.key == key; });
+    if (known != known_pieces_.end()) {
         // The other indices were checked when the boxes were new.
         check_bounds(v, lengths_for(v, !call.puts()), !call.puts(), false, call.starts[0],
                      call.counts == nullptr ? nullptr : call.counts[0], nullptr);
-        Entry part = known.part;
-        part.varid = call.varid;
-        if (outer == 1) {
-            part.start.insert(part.start.begin(), call.starts[0][0]);
-            part.count.insert(part.count.begin(), 1);
-        }
-        s.elements = part.elements();
-        s.parts.push_back(std::move(part));
-        return true;
-    }
-    return false;
-}
-
-void Selector::keep_pieces(const Variable& v, const Key& key, const Selection& s) {
-    constexpr std::size_t most = 8;
-    if (key == Key{} || s.parts.size() != 1 || s.parts.front().pieces == nullptr) return;
-    if (known_pieces_.size() == most) known_pieces_.clear();
-    Entry part = s.parts.front();
-    if (table_.is_record(v)) {
-        part.start.erase(part.start.begin());
-        part.count.erase(part.count.begin());
-    }
-    known_pieces_.push_back({key, std::move(part)});
-}
-
-void Selector::add_pieces(const Variable& v, const DataCall& call, Selection& s) {
-    Key key{};
-    if (!find_pieces(v, call, key, s)) {
+        s.parts.push_back(known->part);
+        s.parts.front().varid = call.varid;
+        if (table_.is_record(v)) s.parts.front().start[0] = call.starts[0][0];
+        s.elements = known->part.elements();
+    } else {
         add_new_pieces(v, call, s);
-        keep_pieces(v, key, s);
+        if (key != Key{} && s.parts.size() == 1 && s.parts.front().pieces != nullptr) {
+            if (known_pieces_.size() == most) known_pieces_.clear();
+            known_pieces_.push_back({key, s.parts.front()});
+        }
     }
     s.array = Array(call, v.type, {}, s.elements);
 }

@@ -33,7 +33,7 @@ public:
     Selection select(const DataCall& call);
 
 private:
-    // Boxes of varn calls, without the record dimension.
+    // Boxes of varn calls, of any variable and record.
     struct KnownPieces {
         Key key{};
         Entry part;
@@ -52,8 +52,7 @@ private:
     void add_section(const Variable& v, const DataCall& call, Selection& s);
     void add_pieces(const Variable& v, const DataCall& call, Selection& s);
     void add_new_pieces(const Variable& v, const DataCall& call, Selection& s);
-    bool find_pieces(const Variable& v, const DataCall& call, Key& key, Selection& s);
-    void keep_pieces(const Variable& v, const Key& key, const Selection& s);
+    Key key_of_pieces(const Variable& v, const DataCall& call);
     void add_places(const Variable& v, const DataCall& call, Selection& s);
     Shape lengths_for(const Variable& v, bool reading);
     // @param lengths  the variable's lengths, see lengths_for()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -24,48 +25,27 @@ void Transfers::check_mode(const DataCall& call) const {
 int Transfers::data(const DataCall& call) {
     check_mode(call);
     if (!call.waits()) return post(call, true);
-    if (call.together) return call.puts() ? put_together(call) : get_together(call);
-    const Selection s = selector_.select(call);
-    if (s.elements == 0) return NC_NOERR;
-    if (call.puts()) return put_alone(s);
-    std::string read(static_cast<std::size_t>(s.elements * size_of_element(s.varid)), '\0');
-    for (const Reading& r : readings_of(s, read.data())) read_alone(*r.part, r.to);
-    return deliver(s, read.data());
+    return call.puts() ? put(call) : get(call);
 }
 
-// Makes a request for each variable of a call, and waits once for all requests.
-int Transfers::data(const SeveralCall& call) {
-    const DataCall& each = call.each;
+// Makes a request for each variable, and waits once for all requests.
+int Transfers::data(const DataCall& each, const std::vector<DataCall>& calls) {
     check_mode(each);
-    const std::size_t before = handle_->requests.size();
+    const auto before = static_cast<std::ptrdiff_t>(handle_->requests.size());
     int code = NC_NOERR;
-    Error error;
-    for (int i = 0; i < call.n && error.code == 0; i++) {
-        DataCall one = each;
-        one.verb = each.puts() ? Verb::iput : Verb::iget;
-        one.varid = call.varids[i];
-        if (call.starts != nullptr) one.start = call.starts[i];
-        if (call.counts != nullptr) one.count = call.counts[i];
-        if (call.strides != nullptr) one.stride = call.strides[i];
-        if (call.maps != nullptr) one.map = call.maps[i];
-        one.values = call.values[i];
-        if (call.buftypes != nullptr) one.buftype = call.buftypes[i];
-        if (call.bufcounts != nullptr) one.bufcount = call.bufcounts[i];
-        error = error_of([&] {
-            const int result = post(one, false);
+    const Error error = error_of([&] {
+        for (const DataCall& call : calls) {
+            const int result = post(call, false);
             if (code == NC_NOERR) code = result;
-        });
-    }
-    if (error.code != 0 && (!each.together || state_.session.ranks() == 1)) {
-        handle_->requests.resize(before);
-        throw error;
-    }
+        }
+    });
     std::vector<Request> mine;
-    for (std::size_t i = before; i < handle_->requests.size(); i++)
-        mine.push_back(std::move(handle_->requests[i]));
-    handle_->requests.resize(before);
-    if (error.code != 0) mine.clear();
-    const int ended = finish(mine, each.together, {}, nullptr);
+    const auto first = handle_->requests.begin() + before;
+    if (error.code == 0) std::move(first, handle_->requests.end(), std::back_inserter(mine));
+    handle_->requests.erase(first, handle_->requests.end());
+    int ended = NC_NOERR;
+    if (error.code == 0 || (each.together && state_.session.ranks() > 1))
+        ended = finish(mine, each.together, {}, nullptr);
     if (error.code != 0) throw error;
     return code != NC_NOERR ? code : ended;
 }
@@ -75,9 +55,7 @@ int Transfers::data(const SeveralCall& call) {
 // Writes the elements of a put in the variable's type. @return NC_ERANGE if some do not fit
 int Transfers::convert_to(const Selection& s, char* to) {
     const Variable& v = variable(s.varid);
-    std::string space;
-    return convert(s.array.type(), s.array.gather(space), v.type, to, s.elements,
-                   nc::Table::fill_of(v), has_classic_types(definitions_.format));
+    return s.array.pack(v.type, to, nc::Table::fill_of(v), has_classic_types(definitions_.format));
 }
 
 // Adds the parts of a put to the queue. The number of parts differs between ranks. So if a
@@ -97,45 +75,16 @@ void Transfers::push(const Selection& s, const char* values, bool together) {
     handle_->put += s.elements * bytes;
 }
 
-int Transfers::put_together(const DataCall& call) {
-    Selection s;
-    int code = NC_NOERR;
-    const char* values = nullptr;
-    try {
-        s = selector_.select(call);
-        const Variable& v = variable(s.varid);
-        const bool same = s.array.is_dense() && s.array.type() == v.type;
-        values = static_cast<const char*>(s.array.at());
-        if (s.elements > 0 && !(same && s.is_one() && puts_.writes_at_once(v))) {
-            char* const own =
-                puts_.take(s.elements * static_cast<Index>(size_of(v.type)), size_of(v.type));
-            code = convert_to(s, own);
-            values = own;
-        }
-    } catch (...) {
-        const bool known = call.varid >= 0 && static_cast<std::size_t>(call.varid) <
-                                                  definitions_.table.variables.size();
-        puts_.put_nothing(known ? call.varid : -1);
-        throw;
-    }
-    push(s, values, true);
-    return code;
-}
-
 // Writes a large box of a fixed-size variable by this rank alone. Smaller ones are cheaper
 // together.
 // @return false if that is not possible
 bool Transfers::write_alone(const Selection& s, int& code) {
-    constexpr Index large = 64 << 10;  // bytes
-    const Variable& v = variable(s.varid);
-    const Index bytes = s.elements * static_cast<Index>(size_of(v.type));
-    if (bytes < large || definitions_.table.is_record(v) || !v.storage.no_fill || !s.is_one())
-        return false;
+    if (!s.is_one() || !puts_.may_put_at_once(s.parts.front())) return false;
+    const Index bytes = s.elements * size_of_element(s.varid);
     Entry box = s.parts.front();
-    if (box.pieces != nullptr || !box.stride.empty()) return false;
     std::unique_ptr<char[]> converted;
     box.values = static_cast<const char*>(s.array.at());
-    if (!s.array.is_dense() || s.array.type() != v.type) {
+    if (!s.array.is_dense() || s.array.type() != variable(s.varid).type) {
         converted.reset(new char[static_cast<std::size_t>(bytes)]);
         code = convert_to(s, converted.get());
         box.values = converted.get();
@@ -145,13 +94,31 @@ bool Transfers::write_alone(const Selection& s, int& code) {
     return true;
 }
 
-int Transfers::put_alone(const Selection& s) {
-    int written = NC_NOERR;
-    if (write_alone(s, written)) return written;
-    const auto bytes = size_of_element(s.varid);
-    char* const own = puts_.take(s.elements * bytes, static_cast<std::size_t>(bytes));
-    const int code = convert_to(s, own);
-    push(s, own, false);
+// Puts the values of a call that needs no wait.
+int Transfers::put(const DataCall& call) {
+    Selection s;
+    int code = NC_NOERR;
+    const char* values = nullptr;
+    try {
+        s = selector_.select(call);
+        if (!call.together && (s.elements == 0 || write_alone(s, code))) return code;
+        const Variable& v = variable(s.varid);
+        values = static_cast<const char*>(s.array.at());
+        const bool stays = call.together && s.array.is_dense() && s.array.type() == v.type &&
+                           s.is_one() && puts_.writes_at_once(v);
+        if (s.elements > 0 && !stays) {
+            const Index bytes = s.elements * size_of_element(s.varid);
+            char* const own = puts_.take(bytes, size_of(v.type));
+            code = convert_to(s, own);
+            values = own;
+        }
+    } catch (...) {
+        const bool known = call.varid >= 0 && static_cast<std::size_t>(call.varid) <
+                                                  definitions_.table.variables.size();
+        if (call.together) puts_.put_nothing(known ? call.varid : -1);
+        throw;
+    }
+    push(s, values, call.together);
     return code;
 }
 
@@ -199,30 +166,23 @@ void Transfers::fill_record(int varid, Index record) {
 int Transfers::deliver(const Selection& s, const char* read) {
     const Variable& v = variable(s.varid);
     handle_->got += s.elements * static_cast<Index>(size_of(v.type));
-    if (s.array.is_dense())
-        return convert(v.type, read, s.array.type(), s.array.at(), s.elements, "",
-                       has_classic_types(definitions_.format));
-    std::string converted(static_cast<std::size_t>(s.elements) * size_of(s.array.type()), '\0');
-    const int code = convert(v.type, read, s.array.type(), converted.data(), s.elements, "",
-                             has_classic_types(definitions_.format));
-    s.array.scatter(converted.data());
-    return code;
+    return s.array.unpack(v.type, read, has_classic_types(definitions_.format));
 }
 
-int Transfers::get_together(const DataCall& call) {
-    puts_.begin_get(-1);
+int Transfers::get(const DataCall& call) {
+    if (call.together) puts_.begin_get(-1);
     Selection s;
-    std::string read;
+    std::string values;
     std::vector<Reading> readings;
     const Error error = error_of([&] {
         s = selector_.select(call);
-        read.resize(static_cast<std::size_t>(s.elements * size_of_element(s.varid)));
-        readings = readings_of(s, read.data());
+        values.resize(static_cast<std::size_t>(s.elements * size_of_element(s.varid)));
+        readings = readings_of(s, values.data());
     });
     if (error.code != 0) readings.clear();
-    read_together(std::move(readings));
+    read(std::move(readings), call.together);
     if (error.code != 0) throw error;
-    return s.elements == 0 ? NC_NOERR : deliver(s, read.data());
+    return s.elements == 0 ? NC_NOERR : deliver(s, values.data());
 }
 
 // Returns the parts of a selection with the addresses of their values in an array.
@@ -241,6 +201,11 @@ void Transfers::read_alone(const Entry& part, char* to) {
         puts_.get_alone(part.varid, {start, count, part.stride},
                         to + static_cast<std::size_t>(first) * bytes);
     });
+}
+
+void Transfers::read(std::vector<Reading> readings, bool together) {
+    if (together) return read_together(std::move(readings));
+    for (const Reading& r : readings) read_alone(*r.part, r.to);
 }
 
 // Reads the elements that each rank wants, in rounds. In each round, all ranks read the first

@@ -25,7 +25,8 @@ public:
     // @return NC_ERANGE if values do not fit, otherwise 0. They throw other errors.
     // @note These functions are collective if `together` of the call is set
     int data(const DataCall& call);
-    int data(const SeveralCall& call);
+    // @param each  arguments that the calls have in common
+    int data(const DataCall& each, const std::vector<DataCall>& calls);
     // @note Collective
     void fill_record(int varid, Index record);
 
@@ -50,11 +51,11 @@ private:
     void check_mode(const DataCall& call) const;
     int convert_to(const Selection& s, char* to);
     void push(const Selection& s, const char* values, bool together);
-    int put_together(const DataCall& call);
-    int put_alone(const Selection& s);
+    int put(const DataCall& call);
     bool write_alone(const Selection& s, int& code);
     int deliver(const Selection& s, const char* read);
-    int get_together(const DataCall& call);
+    int get(const DataCall& call);
+    void read(std::vector<Reading> readings, bool together);
     void read_alone(const Entry& part, char* to);
     void read_together(std::vector<Reading> readings);
     std::vector<Reading> readings_of(const Selection& s, char* to) const;
