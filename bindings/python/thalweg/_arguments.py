@@ -16,6 +16,10 @@ class ArgumentError(TypeError):
     """An error that already shows a signature."""
 
 
+def _is(*types: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, types)
+
+
 def _are_names(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, Iterable) and all(isinstance(name, str) for name in value)
@@ -27,38 +31,20 @@ def _are_integers(value: Any) -> bool:
     return all(hasattr(number, "__index__") for number in values)
 
 
-def _is_path(value: Any) -> bool:
-    return isinstance(value, str | os.PathLike)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
 def _is_decomposition(value: Any) -> bool:
     return hasattr(value, "array_shape") or isinstance(value, Mapping)  # a mapping: for xarray
 
 
-def _is_session(value: Any) -> bool:
-    return hasattr(value, "decompose_list")
-
-
+_INTEGERS = ("start", "count", "stride", "extent", "record", "length", "most", "block")
 # The test for each argument, and words for messages. The function itself checks None.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(("name", "calendar", "variable"), (_is_text, "a text")),
-    **dict.fromkeys(("path", "config"), (_is_path, "a path")),
+    **dict.fromkeys(("name", "calendar", "variable"), (_is(str), "a text")),
+    **dict.fromkeys(("path", "config"), (_is(str, os.PathLike), "a path")),
     **dict.fromkeys(("dims", "along", "listed"), (_are_names, "names of dimensions")),
-    **dict.fromkeys(
-        ("start", "count", "stride", "extent", "record", "length", "most", "block"),
-        (_are_integers, "integers"),
-    ),
-    "attrs": (_is_mapping, "a dictionary"),
+    **dict.fromkeys(_INTEGERS, (_are_integers, "integers")),
+    "attrs": (_is(Mapping), "a dictionary"),
     "decomposition": (_is_decomposition, "a decomposition"),
-    "session": (_is_session, "a session"),
+    "session": (lambda value: hasattr(value, "decompose_list"), "a session"),
 }
 
 
