@@ -120,6 +120,13 @@ std::vector<std::string> split_names(const std::string& list) {
 Status check_name(const char* what, const std::string& name) {
     if (name.empty()) return failure(TW_EARG, "the name of {} is empty", what);
     if (!is_utf8(name)) return failure(TW_EARG, "the name '{}' of {} is not UTF-8", name, what);
+#ifndef THALWEG_HAVE_UTF8PROC
+    if (std::ranges::any_of(name, may_combine))
+        return failure(TW_EUNSUPPORTED,
+                       "the name '{}' of {}: characters beyond Latin need a build of the library "
+                       "with utf8proc",
+                       name, what);
+#endif
     if (name.size() > 256)
         return failure(TW_EARG, "the name of {} has {} bytes; the maximum is 256", what,
                        name.size());

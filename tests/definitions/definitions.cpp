@@ -25,6 +25,16 @@ TEST(Names, AsNetcdfHasThem) {
     EXPECT_EQ(check_name("variable", std::string(257, 'x')).code, TW_EARG);
 }
 
+TEST(Names, ThatUnicodeTakesForTheSameAreRefused) {
+    Definitions d;
+    EXPECT_TRUE(define_dimension(d, "f.nc", "caf\xc3\xa9", 3).ok());
+#ifdef THALWEG_HAVE_UTF8PROC
+    EXPECT_EQ(define_dimension(d, "f.nc", "cafe\xcc\x81", 4).code, TW_EEXISTS);
+#else
+    EXPECT_EQ(define_dimension(d, "f.nc", "cafe\xcc\x81", 4).code, TW_EUNSUPPORTED);
+#endif
+}
+
 TEST(FillValue, AttributeOfTheSameTypeOrDefault) {
     Variable v;
     v.type = TW_SHORT;

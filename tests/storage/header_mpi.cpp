@@ -424,35 +424,4 @@ TEST(HeaderOffsets, BeyondTwoGibAreRefusedInCdf1) {
     EXPECT_TRUE(compose_header("f.nc", d, Format::cdf1, {0}, map, bytes).ok());
 }
 
-TEST(HeaderNames, AreUtf8InNormalFormC) {
-    const auto normal = [](std::string name) {
-        const Status status = normalize("dimension", name);
-        return status.ok() ? name : std::to_string(status.code);
-    };
-    EXPECT_EQ(normal("T2m"), "T2m");
-    EXPECT_EQ(normal("caf\xc3\xa9"), "caf\xc3\xa9");
-    for (const char* wrong : {"\xff", "a\xc3", "\xc3(", "\xc0\x80", "\xed\xa0\x80",
-                              "\xf5\x80\x80\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"})
-        EXPECT_EQ(normal(wrong), std::to_string(TW_EARG)) << wrong;
-#ifdef THALWEG_HAVE_UTF8PROC
-    EXPECT_EQ(normal("cafe\xcc\x81"), "caf\xc3\xa9");
-    EXPECT_EQ(normal("\xe6\xb0\xb4"), "\xe6\xb0\xb4");
-#else
-    EXPECT_EQ(normal("cafe\xcc\x81"), std::to_string(TW_EUNSUPPORTED));
-#endif
-}
-
-TEST(HeaderNames, ThatAreTheSameInTheFileAreRefused) {
-    Definitions d;
-    d.dims = {{"caf\xc3\xa9", 3}, {"cafe\xcc\x81", 4}};
-    FileMap map;
-    std::vector<char> bytes;
-    const Status status = compose_header("f.nc", d, Format::cdf2, {0}, map, bytes);
-#ifdef THALWEG_HAVE_UTF8PROC
-    EXPECT_EQ(status.code, TW_EEXISTS) << status.text;
-#else
-    EXPECT_EQ(status.code, TW_EUNSUPPORTED) << status.text;
-#endif
-}
-
 }  // namespace

@@ -16,6 +16,10 @@ std::string normal_form(std::string name);
 /// Tests if text is valid UTF-8 (Unicode standard, table 3-7).
 bool is_utf8(std::string_view text);
 
+/// Tests if a byte of UTF-8 can belong to a code point from U+0300 (the first combining character)
+/// on. Text without such bytes is in normal form C.
+inline bool may_combine(char c) { return static_cast<unsigned char>(c) >= 0xcc; }
+
 /// Tests if a name has only one form.
 inline bool is_ascii(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });
