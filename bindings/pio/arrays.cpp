@@ -214,6 +214,16 @@ std::string Arrays::short_array(const Variable& v, const Grid& grid, Index n) co
            " elements, the decomposition " + std::to_string(grid.map().size());
 }
 
+// Runs an action that copies an array, and returns its error.
+template <class Action>
+Error Arrays::error_of_copy(const Variable& v, Action action) const try {
+    return action();
+} catch (const std::bad_alloc&) {
+    return {NC_ENOMEM, definitions_.path + ": variable " + v.name +
+                           ": out of memory for a copy of the array (rank " +
+                           std::to_string(state_.session.rank()) + ")"};
+}
+
 // Copies values that the library may use later, unless it copies them itself.
 Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                        const void* data) {
@@ -243,15 +253,8 @@ Error Arrays::put_place(int varid, const Place& place, nc_type type, const void*
     tw_decomposition made = nullptr;
     const tw_decomposition d = decomposition_of(v, place, false, &made);
     Error error;
-    if (data != nullptr || map.size() == 0) {
-        try {
-            error = put_copy(v, place, d, type, data);
-        } catch (const std::bad_alloc&) {
-            error = {NC_ENOMEM, definitions_.path + ": variable " + v.name +
-                                    ": out of memory for a copy of the array (rank " +
-                                    std::to_string(state_.session.rank()) + ")"};
-        }
-    }
+    if (data != nullptr || map.size() == 0)
+        error = error_of_copy(v, [&] { return put_copy(v, place, d, type, data); });
     if (made != nullptr) tw_free_decomposition(&made);
     return error;
 }
@@ -270,20 +273,17 @@ Error Arrays::put_serial(int varid, const Place& place, nc_type type, const void
     std::vector<Index> dofs;
     std::string values;
     Error error;
-    if (data != nullptr) try {
+    if (data != nullptr)
+        error = error_of_copy(v, [&]() -> Error {
             dofs = map.dofs();
             values.resize(dofs.size() * size_of(v.type));
             const int code = convert(type, data, v.type, values.data(),
                                      static_cast<Index>(dofs.size()), Table::fill_of(v));
-            if (code != NC_NOERR)
-                error = {code, definitions_.path + ": variable " + v.name +
-                                   ": values do not fit its type"};
-        } catch (const std::bad_alloc&) {
-            dofs.clear();
-            error = {NC_ENOMEM, definitions_.path + ": variable " + v.name +
-                                    ": out of memory for a copy of the array (rank " +
-                                    std::to_string(state_.session.rank()) + ")"};
-        }
+            if (code == NC_NOERR) return {};
+            return {code,
+                    definitions_.path + ": variable " + v.name + ": values do not fit its type"};
+        });
+    if (error.code == NC_ENOMEM) dofs.clear();
     // A rank that has dropped its elements after an error leaves them unchanged in the file.
     int has_all = static_cast<Index>(dofs.size()) == map.size() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &has_all, 1, MPI_INT, MPI_LAND, state_.session.comm());

@@ -88,6 +88,8 @@ private:
     std::string short_array(const Variable& v, const Grid& grid, Index n) const;
     tw_decomposition decomposition_of(const Variable& v, const Place& place, bool reading,
                                       tw_decomposition* made);
+    template <class Action>
+    Error error_of_copy(const Variable& v, Action action) const;
     Error put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                    const void* data);
     Error put_place(int varid, const Place& place, nc_type type, const void* data);

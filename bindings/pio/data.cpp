@@ -131,12 +131,7 @@ int get(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets
         Offsets stride, nc_type type, void* data) {
     return on_file(call, ncid, [&](File& file) {
         Section s;
-        Error error;
-        try {
-            s = section(file, varid, kind, start, count, stride);
-        } catch (const Error& wrong) {
-            error = wrong;
-        }
+        const Error error = error_of([&] { s = section(file, varid, kind, start, count, stride); });
         file.arrays.get_section(varid, s.start.data(), s.count.data(), s.steps(), type, data,
                                 error);
     });

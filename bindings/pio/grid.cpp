@@ -180,18 +180,13 @@ Grid::~Grid() {
 tw_decomposition Grid::named(const std::vector<std::string>& names, bool reading) {
     const auto known = named_.find({joined(names), reading});
     if (known != named_.end()) return known->second;
-    const tw_decomposition made = make(names, shape(), {}, reading);
+    const tw_decomposition made = at(names, shape(), {}, reading);
     named_[{joined(names), reading}] = made;
     return made;
 }
 
 tw_decomposition Grid::at(const std::vector<std::string>& names, const Shape& shape,
                           const Shape& index, bool reading) {
-    return make(names, shape, index, reading);
-}
-
-tw_decomposition Grid::make(const std::vector<std::string>& names, const Shape& shape,
-                            const Shape& index, bool reading) {
     tw_decomposition made = nullptr;
     int status = TW_EOVERLAP;
     bool by_position = false;

@@ -71,8 +71,6 @@ private:
     std::vector<std::shared_ptr<Grid>> slices_;
     bool sliced_ = false;
 
-    tw_decomposition make(const std::vector<std::string>& names, const Shape& shape,
-                          const Shape& index, bool reading);
     int declare_boxes(const std::string& names, const Shape& shape, const Shape& index,
                       tw_decomposition* made) const;
     int declare_list(const std::vector<std::string>& names, const Shape& shape, const Shape& index,

@@ -45,11 +45,9 @@ Kind& find(std::map<int, Kind>& all, int id, const char* what) {
 void close_all(bool) {
     while (!ids().iosystems.empty()) {
         const int id = ids().iosystems.begin()->first;
-        try {
-            remove_iosystem(id);
-        } catch (const Error& error) {
+        const Error error = error_of([&] { remove_iosystem(id); });
+        if (error.code != 0)
             std::fprintf(stderr, "thalweg: at the end of the program: %s\n", error.text.c_str());
-        }
     }
 }
 
@@ -60,10 +58,6 @@ Decomposition& decomposition(int id) { return find(ids().decompositions, id, "de
 OpenFile& open_file(int id) { return find(ids().files, id, "open file"); }
 bool is_open(int id) { return ids().files.count(id) != 0; }
 bool has_iosystem(int id) { return ids().iosystems.count(id) != 0; }
-
-Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base) {
-    return add_iosystem(session_of(comm), number, stride, base);
-}
 
 Iosystem& add_iosystem(Session& session, int number, int stride, int base) {
     at_end(close_all);
@@ -93,11 +87,8 @@ void remove_iosystem(int id) {
         }
         const std::unique_ptr<File> file = std::move(it->second.file);
         it = ids().files.erase(it);
-        try {
-            file->state.close();
-        } catch (const Error& error) {
-            if (first.code == 0) first = error;
-        }
+        const Error error = error_of([&] { file->state.close(); });
+        if (first.code == 0) first = error;
     }
     std::erase_if(ids().decompositions, [&](auto& d) { return d.second.iosystem == id; });
     ids().iosystems.erase(id);

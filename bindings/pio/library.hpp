@@ -47,7 +47,6 @@ OpenFile& open_file(int id);
 bool is_open(int id);
 bool has_iosystem(int id);
 
-Iosystem& add_iosystem(MPI_Comm comm, int number, int stride, int base);
 Iosystem& add_iosystem(Session& session, int number, int stride, int base);
 // Makes the id of the iosystem of a component that this rank is not part of. PIO's programs free
 // the iosystems of all components on every rank.

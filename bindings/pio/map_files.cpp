@@ -106,16 +106,12 @@ void write_file(const Session& session, int root, const std::string& path, int m
     std::vector<int> lengths(static_cast<std::size_t>(session.ranks())), mine, row;
     MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm);
     const int longest = *std::max_element(lengths.begin(), lengths.end());
-    Error error;
-    try {
+    Error error = error_of([&] {
         for (const Index i : grid.map().dofs()) mine.push_back(element(i, path));
         mine.resize(static_cast<std::size_t>(longest), NC_FILL_INT);
         if (session.rank() == root) row = mine;
-    } catch (const Error& thrown) {
-        error = thrown;
-    } catch (const std::bad_alloc&) {
-        error = {NC_ENOMEM, path + ": out of memory for the decomposition"};
-    }
+    });
+    if (error.code == NC_ENOMEM) error.text = path + ": out of memory for the decomposition";
     agree(comm, error);
     // The ranks send their rows one after another, so that the root holds only one row at a time.
     std::unique_ptr<NetcdfFile> file;
@@ -217,15 +213,7 @@ int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioidp, MPI_Comm 
         int rank = 0, ranks = 1;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &ranks);
-        Error error;
-        try {
-            file = read_file(filename, rank, ranks);
-        } catch (const Error& thrown) {
-            error = thrown;
-        } catch (const std::bad_alloc&) {
-            error = {NC_ENOMEM, "out of memory"};
-        }
-        agree(s.session->comm(), error);
+        on_all(s.session->comm(), [&] { file = read_file(filename, rank, ranks); });
         set(title, file.title.substr(0, PIO_MAX_NAME));
         set(history, file.history.substr(0, PIO_MAX_NAME));
         set(fortran_order, file.fortran_order ? 1 : 0);

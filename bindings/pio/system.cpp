@@ -51,7 +51,7 @@ int PIOc_Init_Intracomm(MPI_Comm comp_comm, int num_iotasks, int stride, int bas
         need(iosysidp, "iosysidp");
         if (rearr < 0 || rearr > PIO_REARR_SUBSET)
             throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearr)};
-        *iosysidp = add_iosystem(comp_comm, num_iotasks, stride, base).id;
+        *iosysidp = add_iosystem(session_of(comp_comm), num_iotasks, stride, base).id;
         tell_once("rearrangers and flow control");
     });
 }
@@ -71,22 +71,17 @@ int PIOc_free_iosystem(int iosysid) {
         // Errors of closed files are thrown here; the iosystem is removed in any case.
         Session& session = *system.session;
         const int handler = system.handler;
-        Error error;
-        const auto note = [&](auto action) {
-            try {
-                action();
-            } catch (const Error& thrown) {
-                if (error.code == 0) error = thrown;
-            }
-        };
-        note([&] { remove_iosystem(iosysid); });
+        Error error = error_of([&] { remove_iosystem(iosysid); });
         // With close=later, let one file stay incomplete: a program that finalizes an iosystem
         // after each file would otherwise wait for every file here. Only one, because each holds
         // memory.
-        if (session.is_served())
-            note([&] { end_served(session); });
-        else
-            note([&] { session.check(tw_wait(session.handle(), 1)); });
+        const Error later = error_of([&] {
+            if (session.is_served())
+                end_served(session);
+            else
+                session.check(tw_wait(session.handle(), 1));
+        });
+        if (error.code == 0) error = later;
         if (error.code == 0) return;
         Iosystem ended;  // kept, because its handler decides what happens after an error
         ended.handler = handler;
@@ -214,8 +209,7 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
         Session& session = *system.session;
         Shape shape;
         std::optional<MapNumbers> numbers;
-        Error error;
-        try {
+        const Error error = error_of([&] {
             need(gdimlen, "gdimlen");
             need(ioidp, "ioidp");
             if (maplen > 0) need(map, "compmap");
@@ -232,9 +226,7 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
             numbers.emplace(map, static_cast<std::size_t>(std::max(maplen, 0)), first);
             if (numbers->lowest < first - 1 || numbers->highest >= first + all)
                 throw wrong_number(session, *numbers, all);
-        } catch (const Error& thrown) {
-            error = thrown;
-        }
+        });
         const MapNumbers* const described = error.code == 0 ? &*numbers : nullptr;
         // Programs that describe their decompositions anew for each file repeat those that were
         // right before.
