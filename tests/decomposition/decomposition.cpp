@@ -49,12 +49,6 @@ TEST(Decomposition, CountsAndOffsets) {
     EXPECT_FALSE(m->replicated);
 }
 
-TEST(Decomposition, WholeOrWithHoles) {
-    EXPECT_TRUE(made(given({"x"}, {5}, {box_of({3}, {2}), box_of({0}, {3})}))->whole);
-    EXPECT_FALSE(made(given({"x"}, {5}, {box_of({3}, {2}), box_of({0}, {2})}))->whole);
-    EXPECT_FALSE(made(given({"x"}, {5}, {}))->whole);
-}
-
 TEST(Decomposition, BeyondTwoToThe31) {
     const std::int64_t n = std::int64_t(1) << 31;
     const auto m =
@@ -128,53 +122,6 @@ TEST(Decomposition, OverlapNamesElementAndBlocks) {
         EXPECT_NE(status.text.find(word), std::string::npos) << status.text;
 }
 
-TEST(Decomposition, OverlapIfAndOnlyIfAnElementIsHeldTwice) {
-    Random random(1);
-    int overlaps = 0;
-    for (int i = 0; i < 5000; ++i) {
-        const auto nd = static_cast<std::size_t>(random.between(1, 3));
-        std::vector<std::int64_t> shape;
-        std::vector<std::string> dims;
-        for (std::size_t d = 0; d < nd; ++d) {
-            shape.push_back(random.between(1, 8));
-            dims.push_back("d" + std::to_string(d));
-        }
-        std::vector<Box> blocks;
-        for (std::int64_t b = random.below(4); b-- > 0;) {
-            Box box;
-            box.nd = static_cast<int>(nd);
-            for (std::size_t d = 0; d < nd; ++d) {
-                box.low[d] = random.below(shape[d]);
-                box.count[d] = random.between(random.percent(5) ? 0 : 1, shape[d] - box.low[d]);
-            }
-            blocks.push_back(box);
-        }
-        bool expected = false;
-        std::int64_t held = 0;
-        for (std::size_t a = 0; a < blocks.size(); ++a) {
-            held += blocks[a].volume();
-            for (std::size_t b = 0; b < a; ++b) {
-                bool common = true;
-                for (std::size_t d = 0; d < nd; ++d)
-                    common &= std::max(blocks[a].low[d], blocks[b].low[d]) <
-                              std::min(blocks[a].low[d] + blocks[a].count[d],
-                                       blocks[b].low[d] + blocks[b].count[d]);
-                expected |= common;
-            }
-        }
-        std::shared_ptr<const Decomposition> result;
-        const Status status =
-            make_decomposition(*make_serial_comm(), given(dims, shape, blocks), result);
-        ASSERT_EQ(status.code, expected ? TW_EOVERLAP : TW_OK) << status.text;
-        if (!expected) {
-            ASSERT_EQ(result->whole, held == volume(shape));
-        }
-        overlaps += expected;
-    }
-    EXPECT_GT(overlaps, 500);
-    EXPECT_LT(overlaps, 4500);
-}
-
 TEST(Replicated, RankZeroHoldsAll) {
     const auto zero = replicate(0, {"y", "x"}, {3, 4});
     const auto other = replicate(2, {"y", "x"}, {3, 4});
@@ -190,7 +137,7 @@ TEST(Replicated, RankZeroHoldsAll) {
     EXPECT_EQ(scalar->held, 1);
 }
 
-/// An array in memory order (y, x) with halos, for two blocks, and a file in the order (x, y).
+/// An array in memory order (y, x) with halos, for two blocks.
 class Addresses : public testing::Test {
 protected:
     Addresses() {
@@ -202,49 +149,20 @@ protected:
         array_.data = memory_;
         array_.type = TW_INT;
     }
-    std::ptrdiff_t at(int block, const std::vector<std::int64_t>& file_index) const {
-        const int order[] = {1, 0};
-        HeldBox held;
-        held.block = block;
-        const Strided s = locate(*d_, order, held, array_);
-        std::ptrdiff_t offset = s.base - memory_;
-        for (std::size_t f = 0; f < 2; ++f) offset += file_index[f] * s.stride[f];
-        return offset;
-    }
     std::shared_ptr<const Decomposition> d_;
     ArrayView array_;
     char memory_[8192] = {};
 };
-
-TEST_F(Addresses, DenseWithHalos) {
-    // Expected addresses for arrays of (1+2+3) x (2+3+1) and (1+3+3) x (2+4+1) elements.
-    EXPECT_EQ(at(0, {0, 0}), 4 * (1 * 6 + 2));
-    EXPECT_EQ(at(0, {2, 1}), 4 * (2 * 6 + 4));
-    EXPECT_EQ(at(1, {0, 0}), 4 * (36 + 1 * 7 + 2));
-    EXPECT_EQ(at(1, {3, 2}), 4 * (36 + 3 * 7 + 5));
-}
-
-TEST_F(Addresses, DenseWithoutHalos) {
-    array_.bare = true;
-    EXPECT_EQ(at(0, {0, 0}), 0);
-    EXPECT_EQ(at(0, {2, 1}), 4 * 5);
-    EXPECT_EQ(at(1, {0, 0}), 4 * 6);
-    EXPECT_EQ(at(1, {3, 2}), 4 * (6 + 11));
-}
 
 TEST_F(Addresses, Strided) {
     // Two slots of 7 x 7, the extents of the largest box with its halo; x is stored backwards.
     const std::int64_t extent[] = {2, 7, 7}, stride[] = {1000, 100, -8};
     ASSERT_TRUE(check_strided(*d_, 3, extent, stride, array_).ok());
     EXPECT_EQ(array_.form, Form::with_halo);
-    EXPECT_EQ(at(0, {0, 0}), 100 * 1 - 8 * 2);
-    EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 3 - 8 * 5);
     // An array without halos.
     const std::int64_t bare[] = {2, 3, 4};
     ASSERT_TRUE(check_strided(*d_, 3, bare, stride, array_).ok());
     EXPECT_EQ(array_.form, Form::without_halo);
-    EXPECT_EQ(at(0, {0, 0}), 0);
-    EXPECT_EQ(at(1, {3, 2}), 1000 + 100 * 2 - 8 * 3);
 }
 
 TEST_F(Addresses, StridedOfTheWrongForm) {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "decomposition/listed.hpp"
 #include "support/given.hpp"
+#include "system/random.hpp"
 
 using namespace thalweg::detail;
 
@@ -27,32 +27,102 @@ Listing grid_listing(const Numbers& indices) {
     return {std::make_shared<IndexList>(compressed(indices, 20, 5)), {0, 1}, {4, 5}};
 }
 
+using Elements = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
 /// Returns (index, position) of all elements.
-std::vector<std::pair<std::int64_t, std::int64_t>> elements_of(const IndexList& list) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+Elements elements_of(const IndexList& list) {
+    Elements result;
     for (const Run& r : list.runs)
         for (std::int64_t i = 0; i < r.length(); ++i)
             result.emplace_back(r.global() + i, r.position() + i);
     return result;
 }
 
-TEST(IndexList, ABlockIsOneRun) {
-    Numbers indices(1000);
-    std::iota(indices.begin(), indices.end(), 500);
-    const IndexList list = compressed(indices, 5000, 5000);
-    ASSERT_EQ(list.runs.size(), 1u);
-    EXPECT_EQ(list.runs[0].global(), 500);
-    EXPECT_EQ(list.runs[0].position(), 0);
-    EXPECT_EQ(list.runs[0].length(), 1000);
+/// Returns (index, position) of the elements of a list that lie in a box, in ascending order.
+Elements expected_in(const Numbers& indices, std::int64_t row, const Box& box) {
+    Elements result;
+    for (std::int64_t at = 0; at < std::ssize(indices); ++at) {
+        const std::int64_t index = indices[static_cast<std::size_t>(at)];
+        const std::int64_t y = index / row - box.low[0], x = index % row - box.low[1];
+        if (index >= 0 && y >= 0 && y < box.count[0] && x >= 0 && x < box.count[1])
+            result.emplace_back(index, at);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
 }
 
-TEST(IndexList, RunsEndWithTheirRow) {
-    const IndexList list = compressed({3, 4, 5, 6, 9, 10}, 20, 5);
-    ASSERT_EQ(list.runs.size(), 4u);
-    EXPECT_EQ(list.runs[0].length(), 2);
-    EXPECT_EQ(list.runs[1].global(), 5);
-    EXPECT_EQ(list.runs[2].global(), 9);
-    EXPECT_EQ(list.runs[3].global(), 10);
+/// Random lists with holes over two dimensions, and random boxes of a variable that has a third.
+TEST(Listing, HasTheElementsOfTheList) {
+    Random random(7);
+    for (int k = 0; k < 1000; ++k) {
+        SCOPED_TRACE(k);
+        const std::int64_t ny = random.between(1, 6), row = random.between(1, 12);
+        const bool shared = random.percent(30);
+        Numbers indices;
+        for (std::int64_t n = random.below(8); n > 0; --n) {
+            const std::int64_t first = random.between(-1, ny * row - 1);
+            const std::int64_t length = first < 0 ? 1 : random.between(1, 9);
+            for (std::int64_t i = 0; i < length; ++i)
+                if (first + i < ny * row &&
+                    (shared || first < 0 || std::ranges::count(indices, first + i) == 0))
+                    indices.push_back(first + i);
+        }
+        auto list = std::make_shared<IndexList>();
+        std::int64_t twice = -1;
+        ASSERT_EQ(compress(indices, ny * row, row, shared, *list, twice).text, "");
+        const Box all = box_of({0, 0, 0}, {ny, row, 3});
+        const Elements elements = expected_in(indices, row, all);
+        EXPECT_EQ(elements_of(*list), elements);
+        EXPECT_EQ(list->elements, std::ssize(elements));
+        for (std::size_t i = 0; i < list->runs.size(); ++i) {
+            const auto& run = list->runs[i];
+            EXPECT_EQ(run.global() / row, (run.end() - 1) / row);
+            if (i == 0 || shared || run.global() % row == 0) continue;
+            const auto& last = list->runs[i - 1];
+            EXPECT_FALSE(last.end() == run.global() &&
+                         last.position() + last.length() == run.position());
+        }
+
+        Box box = all;
+        for (int d = 0; d < 3; ++d) {
+            box.low[d] = random.below(all.count[d]);
+            box.count[d] = random.between(1, all.count[d] - box.low[d]);
+        }
+        const Listing listing{list, {0, 1}, {ny, row}};
+        const Elements inside = expected_in(indices, row, box);
+        Elements found, own, dense;
+        listing.for_runs(box, [&](const Box& part, std::int64_t position, const auto&) {
+            EXPECT_EQ(part.low[2], box.low[2]);
+            for (std::int64_t i = 0; i < part.count[1]; ++i)
+                found.emplace_back(part.low[0] * row + part.low[1] + i, position + i);
+        });
+        EXPECT_EQ(found, inside);
+        EXPECT_EQ(listing.meets(box), !inside.empty());
+        for (const auto& [index, position] : inside) {
+            own.emplace_back((index / row - box.low[0]) * box.count[1] + index % row - box.low[1],
+                             position);
+            dense.emplace_back(index, std::ssize(dense));
+        }
+        EXPECT_EQ(elements_of(*listing.part(box)->list), own);
+        const auto cut = listing.within(box);
+        EXPECT_EQ(elements_of(*cut->list), dense);
+        const Index lengths = cut->dense_shape(box);
+        EXPECT_EQ(lengths[0] * lengths[1], std::ssize(inside));
+        EXPECT_EQ(lengths[2], box.count[2]);
+
+        const std::shared_ptr<const Listing> both[] = {std::make_shared<Listing>(listing), cut};
+        Elements each;
+        for (const auto& [index, position] : elements)
+            if (each.empty() || each.back().first != index)
+                each.emplace_back(index, std::ssize(each));
+        const auto united = unite(both)->list;
+        EXPECT_EQ(elements_of(*united), each);
+        std::vector<std::int64_t> words;
+        append_runs(words, united->runs);
+        IndexList back;
+        EXPECT_EQ(parse_runs(words.data(), back), words.data() + words.size());
+        EXPECT_EQ(elements_of(back), each);
+    }
 }
 
 // The length of a run is stored in 24 bits, so longer runs are divided.
@@ -90,25 +160,6 @@ TEST(IndexList, LongRunsAreCut) {
     EXPECT_EQ(united.runs[1].length(), 4);
 }
 
-TEST(IndexList, HolesAreLeftOut) {
-    const IndexList list = compressed({-1, 7, 8, -1, 2, -1}, 10, 10);
-    EXPECT_EQ(list.elements, 3);
-    EXPECT_EQ(elements_of(list),
-              (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 4}, {7, 1}, {8, 2}}));
-}
-
-TEST(IndexList, EveryElementKeepsItsPlace) {
-    std::mt19937 random(7);
-    for (int k = 0; k < 50; ++k) {
-        Numbers indices(static_cast<std::size_t>(1 + random() % 300));
-        std::iota(indices.begin(), indices.end(), 0);
-        std::shuffle(indices.begin(), indices.end(), random);
-        indices.resize(1 + random() % indices.size());
-        for (const auto& [index, position] : elements_of(compressed(indices, 300, 1 + k)))
-            EXPECT_EQ(indices[static_cast<std::size_t>(position)], index);
-    }
-}
-
 TEST(IndexList, AnIndexOutsideIsNamed) {
     IndexList list;
     std::int64_t twice = -1;
@@ -128,62 +179,6 @@ TEST(IndexList, AnIndexThatComesTwiceIsFound) {
     EXPECT_NE(status.text.find("positions 2 and 4"), std::string::npos) << status.text;
 }
 
-TEST(IndexList, SharedListsHaveEveryPosition) {
-    IndexList list;
-    std::int64_t twice = -1;
-    ASSERT_TRUE(compress(Numbers{4, 5, 6, 0, 5, 6, 5}, 10, 10, true, list, twice).ok());
-    EXPECT_EQ(list.elements, 7);
-    const Listing listing{std::make_shared<IndexList>(list), {0}, {10}};
-    Numbers positions;
-    listing.for_runs(box_of({5}, {1}), [&](const Box&, std::int64_t position, const auto&) {
-        positions.push_back(position);
-    });
-    EXPECT_EQ(positions, (Numbers{1, 4, 6}));
-}
-
-TEST(Listing, HasOfABoxWhatLiesInIt) {
-    const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
-    Numbers found;
-    listing.for_runs(box_of({0, 1, 2}, {3, 3, 1}),
-                     [&](const Box& part, std::int64_t position, const auto&) {
-                         EXPECT_EQ(part.low[2], 2);
-                         for (std::int64_t i = 0; i < part.count[1]; ++i) {
-                             found.push_back(part.low[0] * 5 + part.low[1] + i);
-                             found.push_back(position + i);
-                         }
-                     });
-    EXPECT_EQ(found, (Numbers{3, 1, 6, 4, 12, 5}));
-    EXPECT_TRUE(listing.meets(box_of({3, 4, 0}, {1, 1, 1})));
-    EXPECT_FALSE(listing.meets(box_of({1, 2, 0}, {1, 3, 1})));
-}
-
-TEST(Listing, CutToABoxIsDense) {
-    const Listing listing = grid_listing({19, 3, 4, 5, 6, 12});
-    const auto cut = listing.within(box_of({0, 1, 0}, {3, 3, 3}));
-    EXPECT_EQ(elements_of(*cut->list),
-              (std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 0}, {6, 1}, {12, 2}}));
-    const Index dense = cut->dense_shape(box_of({0, 1, 0}, {3, 3, 3}));
-    EXPECT_EQ(dense[0], 1);
-    EXPECT_EQ(dense[1], 3);
-    EXPECT_EQ(dense[2], 3);
-}
-
-TEST(Listing, APartHasItsOwnIndicesAndTheListsPositions) {
-    Numbers indices(20);
-    std::iota(indices.begin(), indices.end(), 0);
-    std::shuffle(indices.begin(), indices.end(), std::mt19937(3));
-    const Listing listing = grid_listing(indices);
-    const auto part = listing.part(box_of({1, 2, 1}, {2, 3, 2}));
-    EXPECT_EQ(part->dims, listing.dims);
-    EXPECT_EQ(part->shape, (Numbers{2, 3}));
-    EXPECT_EQ(part->list->elements, 6);
-    std::int64_t expected = 0;
-    for (const auto& [index, position] : elements_of(*part->list)) {
-        EXPECT_EQ(index, expected++);
-        EXPECT_EQ(indices[static_cast<std::size_t>(position)], (index / 3 + 1) * 5 + index % 3 + 2);
-    }
-}
-
 TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     const Numbers indices{19, 7, 6, 12, 13, 0};
     const auto listing = std::make_shared<const Listing>(grid_listing(indices));
@@ -197,8 +192,7 @@ TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     EXPECT_EQ(wanted[0].box.count[2], 2);
     // The indices (y, x) in the box that the list holds are (1, 1), (1, 2), (2, 2) and (2, 3). The
     // list numbers them from (1, 1), 4 to a row.
-    EXPECT_EQ(elements_of(*wanted[0].list->list),
-              (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
+    EXPECT_EQ(elements_of(*wanted[0].list->list), (Elements{{0, 2}, {1, 1}, {5, 3}, {6, 4}}));
 
     const auto levels = wanted_within({&whole, 1}, box_of({0, 0, 2}, {4, 5, 1}));
     ASSERT_EQ(levels.size(), 1u);
@@ -206,15 +200,6 @@ TEST(Listing, IsWantedOfAPartAsOfTheWhole) {
     EXPECT_EQ(levels[0].at[2], 2);
 
     EXPECT_TRUE(wanted_within({&whole, 1}, box_of({3, 0, 0}, {1, 4, 3})).empty());
-}
-
-TEST(Listing, UnitesEachElementOnce) {
-    const auto a = std::make_shared<const Listing>(grid_listing({3, 4, 5, 12}));
-    const auto b = std::make_shared<const Listing>(grid_listing({4, 19, 11, 12, 13}));
-    const std::shared_ptr<const Listing> both[] = {a, b};
-    Numbers indices;
-    for (const auto& [index, position] : elements_of(*unite(both)->list)) indices.push_back(index);
-    EXPECT_EQ(indices, (Numbers{3, 4, 5, 11, 12, 13, 19}));
 }
 
 TEST(Listing, FollowsTheOrderOfTheFile) {
@@ -227,21 +212,16 @@ TEST(Listing, FollowsTheOrderOfTheFile) {
     const auto listing = listed.in_order(order, shape);
     EXPECT_EQ(listing->dims, (std::vector<int>{0, 2}));
     // The elements (y, x) = (0, 3), (0, 4), (1, 4) and (2, 4) get the indices x * 4 + y.
-    EXPECT_EQ(elements_of(*listing->list), (std::vector<std::pair<std::int64_t, std::int64_t>>{
-                                               {12, 0}, {16, 1}, {17, 2}, {18, 3}}));
+    EXPECT_EQ(elements_of(*listing->list), (Elements{{12, 0}, {16, 1}, {17, 2}, {18, 3}}));
     EXPECT_EQ(listed.in_order(order, shape), listing);
 }
 
 TEST(Runs, TravelInFewBytes) {
     Numbers indices;
     for (std::int64_t i = 0; i < 1000; ++i) indices.push_back(i * 3);
-    const IndexList list = compressed(indices, 5000, 5000);
     std::vector<std::int64_t> words;
-    append_runs(words, list.runs);
+    append_runs(words, compressed(indices, 5000, 5000).runs);
     EXPECT_LE(words.size(), 130u);
-    IndexList back;
-    EXPECT_EQ(parse_runs(words.data(), back), words.data() + words.size());
-    EXPECT_EQ(elements_of(back), elements_of(list));
 }
 
 TEST(Runs, TravelWhateverTheirIndices) {
