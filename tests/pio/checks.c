@@ -9,6 +9,8 @@
 
 #include "rows.h"
 
+static int netcdf4 = PIO_IOTYPE_NETCDF4P;
+
 /* Tests the values of constants, which are compiled into programs. */
 static void values_of_constants(void) {
     CHECK(PIO_NOQUANTIZE == 0 && PIO_QUANTIZE_BITGROOM == 1 && PIO_QUANTIZE_GRANULARBR == 2);

@@ -1,6 +1,6 @@
 // Compares random files written through PIO's interface with plain arrays, as netCDF-C reads them:
-// formats, types, decompositions, holes, halos, frames, sections; then reads them back by other
-// decompositions.
+// formats, types, decompositions, holes, halos, frames, sections; reads them by other
+// decompositions, while they are written and later.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -131,6 +131,7 @@ struct Case {
     void put_random(Field& field);
     void put_section(Field& field, int frame);
     void compare(const std::string& path);
+    void read(const Field& field, int frame, const std::vector<double>& want);
     void read_back(const std::string& path);
 };
 
@@ -292,27 +293,29 @@ void Case::compare(const std::string& path) {
     nc_close(id);
 }
 
+// Reads a frame by another decomposition, and compares it with the expected values.
+void Case::read(const Field& field, int frame, const std::vector<double>& want) {
+    const Parts parts = random_parts(field.dims);
+    const auto& mine = parts.mine();
+    const int type = types[pick(4)];
+    const int ioid = declare(parts, type, field.dims);
+    Values got(type, mine.size());
+    for (std::size_t i = 0; i < mine.size(); i++) got.set(i, 55);
+    PIOc_setframe(ncid, field.id, field.record || field.framed ? frame : -1);
+    check(PIOc_read_darray(ncid, field.id, ioid, static_cast<PIO_Offset>(mine.size()),
+                           got.bytes.data()) == 0,
+          "read_darray", number);
+    for (std::size_t i = 0; i < mine.size(); i++)
+        check(got.get(i) == (mine[i] < 0 ? 55 : want[static_cast<std::size_t>(mine[i])]),
+              "v" + std::to_string(field.id) + " reads wrong at " + std::to_string(i), number);
+    PIOc_freedecomp(ios, ioid);
+}
+
 void Case::read_back(const std::string& path) {
     int iotype = 1 + pick(4);
     check(PIOc_openfile(ios, &ncid, &iotype, path.c_str(), PIO_NOWRITE) == 0, "openfile", number);
-    for (Field& field : fields)
-        for (const auto& [frame, want] : field.want) {
-            const Parts parts = random_parts(field.dims);
-            const auto& mine = parts.mine();
-            const int type = types[pick(4)];
-            const int ioid = declare(parts, type, field.dims);
-            Values got(type, mine.size());
-            for (std::size_t i = 0; i < mine.size(); i++) got.set(i, 55);
-            PIOc_setframe(ncid, field.id, frame);
-            check(PIOc_read_darray(ncid, field.id, ioid, static_cast<PIO_Offset>(mine.size()),
-                                   got.bytes.data()) == 0,
-                  "read_darray", number);
-            for (std::size_t i = 0; i < mine.size(); i++)
-                check(got.get(i) == (mine[i] < 0 ? 55 : want[static_cast<std::size_t>(mine[i])]),
-                      "v" + std::to_string(field.id) + " reads wrong at " + std::to_string(i),
-                      number);
-            PIOc_freedecomp(ios, ioid);
-        }
+    for (const Field& field : fields)
+        for (const auto& [frame, want] : field.want) read(field, frame, want);
     check(PIOc_closefile(ncid) == 0, "closefile", number);
 }
 
@@ -325,13 +328,15 @@ void run(long number) {
     c.define(1 + pick(4), modes[pick(3)], path);
     for (int i = 2 + pick(10); i > 0; i--) {
         Field& field = c.fields[static_cast<std::size_t>(pick(3))];
-        const int action = pick(8);
+        const int action = pick(10);
         if (action < 5)
             c.put_random(field);
         else if (action < 7)
             c.put_section(field, pick(field.frames));
-        else
+        else if (action < 8)
             check(PIOc_sync(c.ncid) == 0, "sync", number);
+        else  // the rest of what was put in part has fill values
+            for (const auto& [frame, want] : field.want) c.read(field, frame, want);
         if (pick(12) == 0) {  // close the file and open it again
             check(PIOc_closefile(c.ncid) == 0, "closefile", number);
             int iotype = PIO_IOTYPE_PNETCDF;

@@ -11,7 +11,7 @@
 enum { NX = 12, NY = 5 };
 
 static int ios;
-static int pnetcdf = PIO_IOTYPE_PNETCDF, netcdf4 = PIO_IOTYPE_NETCDF4P;
+static int pnetcdf = PIO_IOTYPE_PNETCDF;
 
 /* Makes a decomposition of the rows, which the ranks take in turn, with a hole at the end of each
  * array. */

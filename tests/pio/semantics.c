@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+static int netcdf4 = PIO_IOTYPE_NETCDF4P;
+
 static void codes_are_those_of_netcdf(void) {
     file_t f = new_file("codes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     int id = 0, ncid = f.ncid, bad = 17, old = 0;
@@ -81,27 +83,6 @@ static void handlers_belong_to_the_iosystem(void) {
     IS(PIOc_get_local_array_size(dealt_rows(PIO_INT, &length)), length);
 }
 
-static void values_of_the_root_count(void) {
-    file_t f = new_file("root.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
-    char text[20];
-    int number = 40 + rank, s, n = 0;
-    snprintf(text, sizeof text, "rank %d%s", rank, rank == 0 ? "" : " and more");
-    OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "history", (PIO_Offset)strlen(text), text));
-    OK(PIOc_def_var(f.ncid, "s", PIO_INT, 0, NULL, &s));
-    char got[40] = "";
-    PIO_Offset len = 0;
-    OK(PIOc_inq_attlen(f.ncid, NC_GLOBAL, "history", &len));
-    OK(PIOc_get_att_text(f.ncid, NC_GLOBAL, "history", got));
-    CHECK(len == 6 && strncmp(got, "rank 0", 6) == 0);
-    OK(PIOc_enddef(f.ncid));
-    OK(PIOc_put_var_int(f.ncid, s, &number));
-    OK(PIOc_closefile(f.ncid));
-    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "root.nc", PIO_NOWRITE));
-    OK(PIOc_get_var_int(f.ncid, s, &n));
-    IS(n, 40);
-    OK(PIOc_closefile(f.ncid));
-}
-
 // Tests that the section of the root is written, whatever other ranks pass. An error in it must be
 // returned on all ranks, even if only one rank writes the file.
 static void section_of_the_root(int iotype, const char* path, int level) {
@@ -139,53 +120,6 @@ static void wrong_section_on_one_rank(void) {
     IS(PIOc_get_vara_double(f.ncid, f.v, zero, last ? many : one, &value), NC_EEDGE);
     IS(PIOc_get_vara_double(f.ncid, f.v, last ? NULL : zero, one, &value), PIO_EINVAL);
     OK(PIOc_get_vara_double(f.ncid, f.v, zero, one, &value));
-    OK(PIOc_closefile(f.ncid));
-}
-
-static void existing_files(int iotype, const char* path) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), w = 0, n = 0;
-    file_t f = new_file(path, iotype, PIO_CLOBBER);
-    OK(PIOc_enddef(f.ncid));
-    write_record(&f, ioid, length, 0, 0);
-    write_record(&f, ioid, length, 1, 10);
-    OK(PIOc_closefile(f.ncid));
-    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, path, PIO_WRITE));
-    OK(PIOc_inq_varid(f.ncid, "v", &f.v));
-    PIO_Offset records = 0;
-    OK(PIOc_inq_dimlen(f.ncid, f.time, &records));
-    CHECK(records == 2);
-    write_record(&f, ioid, length, 2, 20);
-    OK(PIOc_redef(f.ncid));
-    const int dims[] = {f.y, f.x};
-    OK(PIOc_def_var(f.ncid, "w", PIO_INT, 2, dims, &w));
-    OK(PIOc_put_att_text(f.ncid, w, "units", 5, "bytes"));
-    OK(PIOc_enddef(f.ncid));
-    int ints[NX * NY];
-    for (int i = 0; i < NX * NY; i++) ints[i] = 5 * i;
-    OK(PIOc_put_var_int(f.ncid, w, ints));
-    write_record(&f, ioid, length, 1, 11);
-    OK(PIOc_redef(f.ncid));
-    OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "added", 5, "later"));
-    OK(PIOc_del_att(f.ncid, f.v, "title"));
-    OK(PIOc_rename_var(f.ncid, w, "renamed"));
-    OK(PIOc_enddef(f.ncid));
-    write_record(&f, ioid, length, 3, 30);
-    OK(PIOc_closefile(f.ncid));
-    expect_record(path, 0, 0);
-    expect_record(path, 1, 11);
-    expect_record(path, 2, 20);
-    expect_record(path, 3, 30);
-    OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, path, PIO_NOWRITE));
-    OK(PIOc_inq_varid(f.ncid, "renamed", &w));
-    OK(PIOc_get_var_int(f.ncid, w, ints));
-    for (int i = 0; i < NX * NY; i++) CHECK(ints[i] == 5 * i);
-    char got[6] = "";
-    OK(PIOc_get_att_text(f.ncid, w, "units", got));
-    CHECK(strcmp(got, "bytes") == 0);
-    OK(PIOc_get_att_text(f.ncid, NC_GLOBAL, "added", got));
-    CHECK(strcmp(got, "later") == 0);
-    OK(PIOc_inq_varnatts(f.ncid, f.v, &n));
-    IS(n, 0);
     OK(PIOc_closefile(f.ncid));
 }
 
@@ -438,9 +372,6 @@ int main(int argc, char** argv) {
     section_of_the_root(netcdf4, "section4.nc", 0);
     section_of_the_root(netcdf4, "packed.nc", 1);
     wrong_section_on_one_rank();
-    values_of_the_root_count();
-    existing_files(PIO_IOTYPE_PNETCDF, "exists.nc");
-    existing_files(PIO_IOTYPE_NETCDF4P, "exists4.nc");
     redef_before_and_after_data();
     values_that_do_not_fit();
     attributes_of_all_types(PIO_IOTYPE_PNETCDF);
