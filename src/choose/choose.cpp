@@ -140,7 +140,7 @@ int threads_of_node(const Surroundings& around, const Choice& choice, bool packs
 /// Tests if a file with service=auto can be written in the background: enough processors are free
 /// for the threads, and the queues need at most half of the free memory. Sets choice.why_service.
 bool choose_background(const Surroundings& around, bool packs, Choice& choice) {
-    const Room& room = around.room;
+    const NodeResources& room = around.room;
     const int threads = threads_of_node(around, choice, packs);
     const double mb = 1e-6;
     if (room.bound)

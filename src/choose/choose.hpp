@@ -55,7 +55,8 @@ struct Surroundings {
     int ranks = 1;  ///< number of ranks that are not servers
     bool servers = false;
     bool existing = false;  ///< the file exists and is continued
-    Room room;  ///< free processors and memory on the nodes; set if service=auto and close=later
+    NodeResources
+        room;  ///< free processors and memory on the nodes; set if service=auto and close=later
 };
 
 /// The options that were chosen for a file.

@@ -33,8 +33,8 @@ RankResources::RankResources(const Team& team, std::int64_t queue,
     sums_ = {queue};
 }
 
-Room RankResources::room() const {
-    Room room;
+NodeResources RankResources::room() const {
+    NodeResources room;
     room.processors = static_cast<int>(-most_[2]);
     room.bound = most_[3] != 0;
     // The queues of a node take at most as much as if all its ranks had the largest queue, and at

@@ -11,7 +11,7 @@
 
 namespace thalweg::detail {
 
-struct Room {
+struct NodeResources {
     int processors = 0;  ///< number of free processors; see FreeProcessors
     bool bound = false;
     /// Free memory in bytes on the node that has least, and upper bound for the queues of a node.
@@ -37,7 +37,7 @@ public:
     std::span<std::int64_t> most() { return most_; }
     std::span<std::int64_t> sums() { return sums_; }
 
-    Room room() const;
+    NodeResources room() const;
 
 private:
     std::array<std::int64_t, 4> most_{};
