@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "definitions/wire.hpp"
 #include "service/local_transport.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 #include "service/servers/server.hpp"

@@ -188,7 +188,7 @@ TEST(UnitWriter, CountsRecordsThatAllWritersHave) {
     }
     o.work();
     EXPECT_EQ(o.unit_writer->rounds().done(), 3);
-    EXPECT_EQ(o.unit_writer->ended_records(), 3);
+    EXPECT_EQ(o.unit_writer->progress().records(), 3);
     EXPECT_TRUE(o.file.records.empty());
     o.unit_writer->rounds().others_have(2);
     o.work();
