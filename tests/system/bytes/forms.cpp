@@ -371,7 +371,11 @@ void blocks(Model& m, const std::string& settings) {
     HERE(TW_ESHAPE, WORDS("H", room, "tw_pad"), put("H", {b.room, 7, 9}));
     HERE(TW_ESHAPE, "T",
          tw_put_array(f, "T", tw_dense(TW_DOUBLE, array.data(), b.room * 63), TW_DEFERRED));
+    ALL(TW_OK, {}, tw_close(&f));
     OK(tw_pad(b.handle, b.extent.data(), b.room));
+    OK(tw_create(m.session, (folder + "/blocks.nc").c_str(), settings.c_str(), &f));
+    OK(tw_def_var(f, "H", TW_DOUBLE, "time y x", b.handle));
+    ALL(TW_OK, {}, tw_enddef(f));
     if (b.boxes > 0)
         HERE(TW_ESHAPE, WORDS(", 7, 9)", ", 4, 6) without halo", std::to_string(b.room)),
              put("H", {b.room, Blocks::rows + 1, Blocks::columns}));

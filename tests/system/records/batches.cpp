@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
         const std::string settings = "log=off; " + s.session;
         {
             Model m(MPI_COMM_WORLD, settings);
-            bounds.tiles = s.servers > 0 ? s.servers : m.size;
+            bounds.tiles = s.servers > 0 ? std::min(s.servers, m.size) : m.size;
             const double begin = MPI_Wtime();
             for (long k = first; m && k < cases; ++k) {
                 int over = MPI_Wtime() - begin > seconds ? 1 : 0;

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "system/check.hpp"
@@ -168,6 +169,44 @@ void ranks_fail() {
     });
 }
 
+/// Tests ranks that are ahead until their queues are full, while the others wait for them. All
+/// ranks get an error.
+void apart() {
+    const int size = check::state.size;
+    for (const auto& [servers, node_size] :
+         std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}) {
+        const Shape shape{servers, node_size};
+        const int models = size - servers;
+        if (models < 2) continue;
+        // Ranks that are ahead: the last one, the first one, all but the first, all but the last.
+        for (int which = 0; which < 4; ++which)
+            with_model(shape.settings(), [&](Model& model) {
+                History h(model, path_of("apart.nc"), "queue=16KiB");
+                const int one = which % 2 == 0 ? models - 1 : 0;
+                const bool ahead = (model.rank == one) == (which < 2);
+                int steps = 0, status = TW_OK;
+                if (ahead) {
+                    for (; status == TW_OK && steps < 1000; ++steps) {
+                        status = h.try_put("T", steps);
+                        if (status == TW_OK) status = tw_end_step(h.file);
+                    }
+                    --steps;
+                } else {
+                    status = tw_sync(h.file, 0);
+                }
+                CHECK_TEXT(status == TW_EMISMATCH &&
+                               model.error().find("different calls") != std::string::npos,
+                           "%s, case %d, %d steps: %s: %s", shape.settings().c_str(), which, steps,
+                           tw_strerror(status), model.error().c_str());
+                // The others catch up.
+                int most = 0;
+                MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, model.comm);
+                for (int r = steps; r < most; ++r) h.step(r);
+                h.close_and_look(static_cast<std::size_t>(most), false);
+            });
+    }
+}
+
 /// Tests a rank that cancels the session while the others make a call. The servers must return.
 void cancelled() {
     for_shapes([](const Shape& shape) {
@@ -202,6 +241,7 @@ struct Test {
 constexpr Test tests[] = {{"create_fails_on_one", create_fails_on_one},
                           {"servers_fail", servers_fail},
                           {"ranks_fail", ranks_fail},
+                          {"apart", apart},
                           {"cancelled", cancelled}};
 
 }  // namespace
