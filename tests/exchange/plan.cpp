@@ -98,12 +98,13 @@ Plan plan_of(const ModelGrid& grid, std::int64_t rank, const Layout& layout) {
         for (Extent piece; cursor.next(piece);) {
             ++plan.pieces;
             for (const auto& [place, range] : places_in(share.space(), piece))
-                for_frames(share, place, range, held(place), [&](const HeldBox& h, const Box& box) {
-                    for_runs(h, box, [&](const HeldBox&, const Box& part) {
-                        ++plan.parts;
-                        plan.elements += part.volume();
-                    });
-                });
+                for_frames(share, place, range, held(place),
+                           [&](const HeldBox& h, const Box& within) {
+                               for_runs(h, within, [&](const HeldBox&, const Box& part) {
+                                   ++plan.parts;
+                                   plan.elements += part.volume();
+                               });
+                           });
         }
         plan.owners += plan.parts > before;
     }

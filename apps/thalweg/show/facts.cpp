@@ -68,8 +68,8 @@ void add_definitions(const Source& source, FileFacts& facts) {
     facts.groups = source.contents().groups;
     facts.files = source.contents().files;
     for (int i = 0; i < static_cast<int>(d.dims.size()); ++i)
-        facts.dims.push_back({d.dims[static_cast<std::size_t>(i)].name, Contents(source).length(i),
-                              d.is_record_dim(i)});
+        facts.dims.push_back({d.dims[static_cast<std::size_t>(i)].name,
+                              detail::contents_of(source).length(i), d.is_record_dim(i)});
     if (const Grid* const grid = source.contents().grid; grid != nullptr) {
         facts.rows = grid->rows;
         facts.columns = grid->columns;
