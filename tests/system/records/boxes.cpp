@@ -193,7 +193,8 @@ void changed(const std::string& settings) {
 }
 
 // Tests boxes and a variable that is put as a whole in queues of all sizes, with each rank on its
-// own node. A put that does not fit is refused.
+// own node. If the step of the variables does not fit, the file is written inline; more boxes than
+// fit into a queue are refused.
 void small_queues(const std::string& order) {
     Model m(MPI_COMM_WORLD, "log=off; node_size=1");
     constexpr std::int64_t columns = 900;
@@ -223,7 +224,8 @@ void small_queues(const std::string& order) {
         CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
         CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
     }
-    CHECK(refused > 0 || m.size == 1);  // on a single node, space can become free within a step
+    // On a single node, space can become free within a step.
+    CHECK(refused > 0 || m.size == 1 || order.size() < 3);
     m.end();
 }
 
