@@ -68,10 +68,15 @@ public:
     void push_back(T element) {
         note_form(Key()(element));
         elements_.push_back(std::move(element));
-        if (index_.empty())
-            index_all();
-        else
-            index_.emplace(Key()(elements_.back()), elements_.size() - 1);
+        try {
+            if (index_.empty())
+                index_all();
+            else
+                index_.emplace(Key()(elements_.back()), elements_.size() - 1);
+        } catch (...) {  // calls of one rank return TW_ENOMEM, and the program may go on
+            elements_.pop_back();
+            throw;
+        }
     }
     template <class... Parts>
     T& emplace_back(Parts&&... parts) {

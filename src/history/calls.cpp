@@ -118,7 +118,8 @@ tw_status with_ranks(tw_history handle, Call call, F&& body) {
             return body(h);
         } catch (const std::exception&) {
             Status status = exception_status();
-            if (is_interrupted(*session, before, name_of(call)))
+            const bool single = session->team && session->team->size() == 1;
+            if (!single && is_interrupted(*session, before, name_of(call)))
                 end_job(*session, name_of(call), "", status);
             return status;
         }

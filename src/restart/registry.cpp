@@ -129,6 +129,8 @@ Status Restart::add(const Registration& r) {
         arrays_[known] = std::move(array);
         return {};
     }
+    // An earlier call may have failed for lack of memory before it could do this.
+    arrays_.resize(definitions_.variables.size());
     arrays_.push_back(std::move(array));
     for (Dimension& dim : added) definitions_.dims.set(std::move(dim));
     definitions_.variables.push_back(std::move(v));

@@ -73,16 +73,19 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
     return plan;
 }
 
-/// Makes the service background or servers. Where background is not possible, the file's service
-/// becomes inline, and the result is null: it needs memory that processes share and, on several
-/// nodes, where ranks publish only whole steps, a queue that holds a step.
+/// Makes the service background or servers. Where it is not possible, the file's service becomes
+/// inline, and the result is null: background needs memory that processes share and, on several
+/// nodes, where ranks publish only whole steps, a queue that holds a step. So do steps that replace
+/// records, which must also fill what no rank puts.
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {
     ServicePlan plan = service_plan(file, target);
     std::int64_t exceeds = plan.queue.holds_step ? 0 : 1;
     file.team.all_reduce({&exceeds, 1}, Reduce::max);
-    if (exceeds != 0 && file.options.service == "background" && file.team.topology().nodes > 1) {
+    const bool replaces = file.existing.first < file.existing.kept;
+    const bool apart = file.options.service == "background" && file.team.topology().nodes > 1;
+    if (exceeds != 0 && (replaces || apart)) {
         use_inline(file, "a step exceeds the queue of some rank");
         return nullptr;
     }

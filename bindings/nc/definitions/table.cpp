@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "nc/base/error.hpp"
-#include "nc/base/types.hpp"
 #include "base/text/normal_form.hpp"
 #include "definitions/definitions.hpp"
+#include "nc/base/error.hpp"
+#include "nc/base/types.hpp"
 
 namespace thalweg::nc {
 

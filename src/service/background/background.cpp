@@ -117,7 +117,7 @@ public:
         // This fails only on a single node: on several nodes, the ranks agree before they publish,
         // so none is stuck.
         const bool published = unit_queue_->publish(unit_part, keep);
-        Status status = storage_.catch_up();
+        Status status = catch_errors([&] { return storage_.catch_up(); });
         if (!status.ok() && unit_writer_) unit_writer_->state().fail_here(std::move(status));
         if (collective()) exchange(unit_part);
         return published;

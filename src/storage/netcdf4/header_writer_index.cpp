@@ -115,7 +115,8 @@ Status HeaderWriterIndex::enter() {
         counted.swap(counted_);
     }
     if (!counted) return {};
-    Status status = enter_counted(*counted);
+    // Puts call this, after which the file must not go on without these chunks.
+    Status status = catch_errors([&] { return enter_counted(*counted); });
     if (!status.ok()) index_.reset();
     const std::lock_guard lock(mutex_);
     if (log_ && status.ok() && !counted_) log_->clear();

@@ -56,9 +56,7 @@ QueuePlan plan_queue(const FileContext& file) {
                  });
     plan.bytes = rounded(options.queue >= 0 ? options.queue : plan.grows ? options.staging : steps);
     if (together) plan.limit = std::min(plan.bytes, rounded(steps));
-    const bool replaces = replaces_records(file);
-    if (replaces) plan.bytes = std::max(plan.bytes, rounded(total + largest));
-    plan.holds_step = replaces || 2 * total <= plan.bytes || total + largest <= plan.bytes;
+    plan.holds_step = 2 * total <= plan.bytes || total + largest <= plan.bytes;
     return plan;
 }
 

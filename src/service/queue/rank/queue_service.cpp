@@ -110,7 +110,7 @@ Status QueueService::end_step() {
         publisher_->fail(lost);
         return file_.keep(lost);
     }
-    if (!batch_.boxed)
+    if (!batch_.given)
         if (Status s = file_.check_record(-1, batch_.record); !s.ok()) return file_.keep(s);
     mine = queue_deferred(true);
     if (mine.code == TW_EMISMATCH) return mine;

@@ -2,10 +2,10 @@
 #include "storage/netcdf4/placement/chunk_placer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/wire.hpp"
 
 namespace thalweg::detail {
 
@@ -118,17 +118,22 @@ bool ChunkPlacer::tell() {
     return n > 0;
 }
 
+/// Returns the chunks as bytes without their number, because such lists are joined on the way to
+/// the header writer.
 std::vector<char> ChunkPlacer::take_placed() {
     const std::lock_guard lock(lock_);
-    if (beside_header_writer() || placed_.empty()) return {};
-    return message_of(std::exchange(placed_, {}));
+    if (beside_header_writer()) return {};
+    const auto* const bytes = reinterpret_cast<const char*>(placed_.data());
+    std::vector<char> taken(bytes, bytes + placed_.size() * sizeof(PlacedChunk));
+    placed_.clear();
+    return taken;
 }
 
 void ChunkPlacer::add_placed(std::span<const char> placed) {
-    if (placed.empty()) return;
-    const auto more = value_in<std::vector<PlacedChunk>>(placed);
     const std::lock_guard lock(lock_);
-    placed_.insert(placed_.end(), more.begin(), more.end());
+    const std::size_t had = placed_.size();
+    placed_.resize(had + placed.size() / sizeof(PlacedChunk));
+    if (!placed.empty()) std::memcpy(placed_.data() + had, placed.data(), placed.size());
 }
 
 }  // namespace thalweg::detail
