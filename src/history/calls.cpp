@@ -1,5 +1,4 @@
-// The C functions of histories. They use the other C functions to read and write files, and have
-// their own agreements of the ranks.
+// The C functions of histories, which read and write files by the other C functions.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
@@ -118,8 +117,7 @@ tw_status with_ranks(tw_history handle, Call call, F&& body) {
             return body(h);
         } catch (const std::exception&) {
             Status status = exception_status();
-            const bool single = session->team && session->team->size() == 1;
-            if (!single && is_interrupted(*session, before, name_of(call)))
+            if (session->team->size() > 1 && is_interrupted(*session, before, name_of(call)))
                 end_job(*session, name_of(call), "", status);
             return status;
         }

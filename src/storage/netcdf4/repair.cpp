@@ -1,5 +1,6 @@
 // Repairs files that a killed run has left: puts the chunks that it has logged into HDF5's index,
-// and cuts off records. SPDX-License-Identifier: Apache-2.0
+// and cuts off records.
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
 
