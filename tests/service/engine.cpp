@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,12 @@ protected:
         std::filesystem::remove_all(folder_, ignored);
     }
 
-    /// Puts the file of a case on disk. It cannot be in memory, because servers make their own
-    /// storage.
-    void use_file(Case& c) const { c.path = folder_ + "/file.nc"; }
+    /// Puts the file of a case on disk, and makes it as tw_create does. It cannot be in memory,
+    /// because servers make their own storage.
+    void use_file(Case& c) const {
+        c.path = folder_ + "/file.nc";
+        EXPECT_TRUE(std::ofstream(c.path).good());
+    }
 
     static void run_and_compare(const Case& c, std::uint64_t seed, void (Rank::*act)()) {
         const auto bytes = memory_for(c);
