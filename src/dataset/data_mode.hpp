@@ -46,8 +46,8 @@ public:
     /// Waits until everything is written (after an error, only the steps that all ranks have
     /// ended), and closes the storage.
     /// @param good  no error so far
-    /// @param mine  receives a failure of this rank to complete the file, if the other ranks have
-    ///              nothing more to do; the caller makes the ranks agree
+    /// @param mine  receives a failure of this rank if all ranks have closed their storage early
+    ///              (Agreed::closed_early); the caller makes the ranks agree
     Status close(bool good, Status& mine);
 
     /// Returns the file's number of records that this rank knows after sync(). At least one rank

@@ -21,7 +21,7 @@ public:
     /// Returns the contents that the file had when it was opened; null for a new file.
     const Source* contents() const { return source_.get(); }
 
-    // Local functions; see thalweg.h.
+    // Local. thalweg/definitions.h describes the C functions.
     Status define_dimension(const std::string& name, std::int64_t length);
     Status define_variable(const std::string& name, int type, const std::string& dims,
                            std::shared_ptr<const Decomposition> decomposition);

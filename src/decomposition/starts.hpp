@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// Sorted lists of indices, one for each dimension.
+/// Where blocks start: sorted indices for each dimension.
 using Starts = std::vector<std::vector<std::int64_t>>;
 
 /**

@@ -34,8 +34,8 @@ void append_listing(std::vector<std::int64_t>& words, const Listing& listing);
 std::shared_ptr<const Listing> parse_listing(const std::int64_t*& at,
                                              std::span<const std::int64_t> shape);
 
-/// Adds the boxes of a held box that have elements in a writer's share. For lists, boxes that are
-/// the same along the listed dimensions are added once.
+/// Adds to `frames` the boxes in which a held box meets a writer's share; for lists, only one of
+/// those that are alike along the listed dimensions.
 void add_frames(const Share& share, std::size_t place, const HeldBox& held,
                 std::vector<Box>& frames);
 

@@ -279,7 +279,7 @@ Status Claim::check_begun() const {
 }
 
 Status Claim::sync_name() const {
-    // If another file had this name, it must be empty on the device before new data follow.
+    // First sync the truncation of an older file of this name; then new data may follow.
     Status status = data_ == own_ && !folder_ ? sync_closed(data_) : Status{};
     if (status.ok()) status = sync_folder_of(data_);
     return status.ok() && folder_ ? sync_folder_of(data_ + "/") : status;

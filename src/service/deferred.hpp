@@ -1,4 +1,4 @@
-// Detects arrays of deferred puts that have changed or gone since their addresses were passed. A
+// Detects deferred arrays that have changed or gone since their addresses were passed. A
 // compiler may pass a temporary, as Fortran's do for a section given to a contiguous dummy
 // argument; its memory is free, or another array's, when the address is used. Not all such mistakes
 // can be detected.
@@ -15,7 +15,7 @@
 
 namespace thalweg::detail {
 
-/// A sample of an array's values, taken when tw_put received its address.
+/// A sample of the values of an array whose address the library keeps.
 class Fingerprint {
 public:
     Fingerprint() = default;

@@ -73,10 +73,10 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
     return plan;
 }
 
-/// Makes the service background or servers. Where it is not possible, the file's service becomes
-/// inline, and the result is null: background needs memory that processes share and, on several
-/// nodes, where ranks publish only whole steps, a queue that holds a step. So do steps that replace
-/// records, which must also fill what no rank puts.
+/// Makes the service background or servers. The result is null, and the file's service inline, if
+/// processes cannot share memory (background), or if a step exceeds the queue and either replaces
+/// records, where what no rank puts must be filled, or is for background writers on several nodes,
+/// which take only whole steps.
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {

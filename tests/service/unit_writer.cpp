@@ -261,7 +261,7 @@ TEST(UnitWriter, SendsOnOnceAndTellsWhatWasAccepted) {
     EXPECT_EQ(o.unit_writer->sources().waiting_bytes(), 0);
 }
 
-// A unit was already sent to other nodes when the first boxes arrive from there.
+// Boxes from another node arrive after a unit was sent there: it is not sent again.
 TEST(UnitWriter, WhatBoxesOvertakeIsSentOnce) {
     Office o(2, true);
     o.host.sends_on = o.host.may = true;

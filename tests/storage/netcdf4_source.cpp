@@ -189,7 +189,7 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
     std::vector<short> expected[3];
     for (const int var : {v, w, n}) {
         expected[var].resize(5 * 6 * 9);
-        // Records are added one by one: otherwise netCDF-C 4.9 confuses variables of which two
+        // Values are read one by one: otherwise netCDF-C 4.9 confuses variables of which two
         // dimensions are longer in others.
         for (std::size_t i = 0; i < expected[var].size(); ++i) {
             const std::size_t index[] = {i / 54, i / 9 % 6, i % 9};

@@ -47,7 +47,7 @@ std::string choice_of(const Json& file) {
     return text;
 }
 
-/// Returns how most files were written, and in how many other ways files were written.
+/// Returns how most files were written, and the number of the others.
 std::string choices_of(const Json& files) {
     std::map<std::string, int> counts;
     for (const Json& file : files) ++counts[choice_of(file)];

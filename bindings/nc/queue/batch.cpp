@@ -299,7 +299,7 @@ PutCall Maker::call_of(const Slot& slot) {
         session_.ranks() > 1 && bytes >= small)
         return call;
     const Shape shape = inner_lengths(v);
-    // With a decomposition, the library fills the rest of the variable or record first.
+    // No decomposition if little is put: with one, the library would fill all the rest first.
     const Index put =
         std::max(slot.most_elements() * session_.ranks(), small / Index(size_of(v.type)));
     const bool keeps_rest =

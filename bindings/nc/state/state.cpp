@@ -193,7 +193,7 @@ void State::make_edits() {
     if (definitions_.changes.edits.empty()) return;
     own_reader.close();
     const std::vector<Edit> edits = std::exchange(definitions_.changes.edits, {});
-    // If another id of the file is in define mode, its definitions so far are kept, too.
+    // undo() must not drop what another id in define mode has defined so far.
     definitions_.remember();
     // The library can change attributes in a classic file while it appends.
     if (existing_ == Existing::by_library && kind_ == Kind::reading && !definitions_.is_netcdf4() &&

@@ -79,8 +79,8 @@ struct thalweg_shim {
                           * on to the real library */
     struct thalweg_call* (*call)(void);          /* the call that this thread is making; NULL:
                                                   * none */
-    void (*act)(struct thalweg_netcdf* library); /* must be called before the library creates or
-                                                  * opens a file */
+    void (*act)(struct thalweg_netcdf* library); /* notes that this thread next calls the library
+                                                  * to create or open a file */
     int (*tells)(void);                          /* returns 0 if this rank may not print lines */
     int forward_pnetcdf;                         /* nonzero: the engine takes no files that are
                                                   * opened by PnetCDF */

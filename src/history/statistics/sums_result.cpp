@@ -125,8 +125,8 @@ Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
-    // Only extremes, and sums of narrower types than double, are infinite because a sample was.
-    // Other infinite results may be overflows.
+    // Infinite extremes, and infinite sums of types narrower than double, come from infinite
+    // samples. Other infinite results may be overflows.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
     std::array<double, converted_together> found;

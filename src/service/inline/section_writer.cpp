@@ -42,7 +42,7 @@ Status SectionWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     const std::int64_t members = team.topology().members.size();
     Status status = std::move(mine);
     Memory* arena = file_.session.arena(status);
-    Memory nothing;  // a rank without memory takes part in the plan until all ranks know
+    Memory nothing;  // stands in on a rank without memory, until all ranks know
     if (arena == nullptr) arena = &nothing;
     std::unique_ptr<Plan> plan = change(puts);
     const std::vector<FileSection> both{sections_.fixed, sections_.record};

@@ -54,8 +54,8 @@ Status HeaderWriterIndex::open_existing(std::int64_t kept, const std::vector<int
     kept_ = known_ = kept;
     Status status = open([this](std::int64_t bytes) { return room_at_end(bytes); });
     if (!status.ok()) return status;
-    // Begin at the end of the file according to its index. A killed run may have left data beyond
-    // this end; they may be overwritten.
+    // Place chunks from the end on that the index knows: data that a killed run left beyond may be
+    // overwritten, but not what fills the unwritten variables.
     placer_.set_end(unwritten.empty() ? index_->end() : std::max(size, index_->end()));
     for (const int i : unwritten)
         if (status.ok()) status = index_->place(i, layout_.map.offset[i]);

@@ -14,7 +14,7 @@
 
 namespace append_file {
 
-using namespace calls;  // NOLINT: the session and the macros that check calls
+using namespace calls;  // NOLINT: for session, text() and the like
 
 inline tw_decomposition line = nullptr;  // two elements per rank
 inline std::string folder, path;

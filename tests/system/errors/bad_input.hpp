@@ -21,7 +21,7 @@
 
 namespace bad_input {
 
-using namespace calls;  // NOLINT: the session and the macros that check calls
+using namespace calls;  // NOLINT: for session, text() and the like
 
 using Numbers = std::vector<std::int64_t>;
 

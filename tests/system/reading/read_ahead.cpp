@@ -16,7 +16,7 @@
 
 #include "system/calls.hpp"
 
-using namespace calls;  // NOLINT: the session and the macros that check calls
+using namespace calls;  // NOLINT: for session, text() and the like
 
 namespace {
 

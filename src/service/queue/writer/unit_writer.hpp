@@ -34,7 +34,7 @@ public:
     /// Tests if the writers of other nodes have written as many units as this one.
     bool all_have() const { return others_.load(std::memory_order_acquire) >= done(); }
     bool counts_records() const { return counts_; }
-    /// Returns the number of calls of tw_sync and tw_close that all ranks have made.
+    /// Returns the number of tw_sync and tw_close whose units this writer has written.
     std::int64_t marks() const { return marks_.load(std::memory_order_acquire); }
 
     // The working thread calls these functions.
