@@ -49,44 +49,6 @@ def same(a, b):
             assert a[name].dtype == b[name].dtype, name
 
 
-def same_encoding(a, b):
-    for name in a.variables:
-        for key in ("dtype", "_FillValue", "units", "calendar", "scale_factor", "coordinates"):
-            x, y = a[name].encoding.get(key), b[name].encoding.get(key)
-            assert x == y or (x != x and y != y), (name, key, x, y)
-    assert a.encoding["unlimited_dims"] == b.encoding["unlimited_dims"]
-
-
-@pytest.mark.parametrize("format", [None, "cdf5", "netcdf4"])
-def test_round_trip_of_one_process(folder, format):
-    if WORLD.size > 1:
-        pytest.skip("one process")
-    ds = dataset()
-    ds.thalweg.write(folder / "a.nc", **({"format": format} if format else {}))
-    ds.to_netcdf(
-        folder / "b.nc",
-        engine="netcdf4",
-        format="NETCDF4_CLASSIC"
-        if not format
-        else {"cdf5": "NETCDF3_64BIT", "netcdf4": "NETCDF4"}[format],
-    )
-    with xr.open_dataset(folder / "a.nc", engine="netcdf4", decode_timedelta=True) as theirs:
-        same(theirs.load(), ds)
-    for name in "ab":
-        with (
-            xr.open_dataset(folder / f"{name}.nc", engine="thalweg", decode_timedelta=True) as ours,
-            xr.open_dataset(folder / f"{name}.nc", engine="netcdf4", decode_timedelta=True) as them,
-        ):
-            drop = ["region"] if name == "b" and format == "netcdf4" else []
-            same(ours.load(), them.drop_vars(drop).load())
-            same_encoding(ours, them.drop_vars(drop))
-    again = xr.open_dataset(folder / "a.nc", engine="thalweg", decode_timedelta=True)
-    again.load().thalweg.write(folder / "c.nc")
-    with xr.open_dataset(folder / "c.nc", engine="netcdf4", decode_timedelta=True) as theirs:
-        same(theirs.load(), ds)
-        assert theirs["packed"].encoding["dtype"] == np.int16
-
-
 @pytest.fixture
 def part(io):
     cells = io.split(lat=NY, lon=NX, along="lat")
