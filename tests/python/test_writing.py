@@ -236,21 +236,6 @@ def test_dimensions_by_position(io, folder):
 
 
 def test_masked_elements(io, folder):
-    cells = io.split(y=NY)
-    (j0,), (nj,) = cells.boxes[0]
-    values = np.ma.masked_equal(np.arange(NY) % 3, 0)[j0 : j0 + nj]
-    with io.create(folder / "f.nc") as f:
-        f.define("default", "i2", "y", cells)
-        f.define("own", "f4", "y", cells, _FillValue=-9)
-        f.define("setting", "i8", "y", cells, fill=-5)
-        for name in f.variables:
-            f[name] = values
-    for name, fill in {"default": FILLS[3], "own": -9, "setting": -5}.items():
-        expected = np.where(np.arange(NY) % 3 == 0, fill, np.arange(NY) % 3)
-        assert np.array_equal(as_netcdf4(folder / "f.nc", name), expected), name
-
-
-def test_masked_elements_of_other_types(io, folder):
     """Tests that the variable's fill value is used, even if the array's type cannot represent
     it."""
     cells = io.split(y=NY)
@@ -267,6 +252,9 @@ def test_masked_elements_of_other_types(io, folder):
         ("u4", "i4", {"_FillValue": -5}),
         (">f8", "f4", {"_FillValue": 1e20}),
         ("?", "i1", {"_FillValue": -1}),
+        ("i8", "i2", {}),
+        ("i8", "f4", {"_FillValue": -9}),
+        ("i8", "i8", {"fill": -5}),
     ]
     with io.create(folder / "f.nc") as f:
         for i, (_, dtype, fill) in enumerate(cases):
@@ -275,7 +263,8 @@ def test_masked_elements_of_other_types(io, folder):
             values = np.arange(NY).astype(own)
             f[f"v{i}"] = np.ma.masked_array(values, hidden)[j0 : j0 + nj]
     for i, (own, dtype, fill) in enumerate(cases):
-        value = np.array(next(iter(fill.values()), FILLS[4])).astype(dtype)
+        code = next(code for code, own_type in TYPES.items() if own_type == dtype)
+        value = np.array(next(iter(fill.values()), FILLS[code])).astype(dtype)
         expected = np.where(hidden, value, np.arange(NY).astype(own).astype(dtype))
         found = as_netcdf4(folder / "f.nc", f"v{i}")
         assert np.array_equal(found, expected, equal_nan=dtype[0] == "f"), (own, dtype, fill)
