@@ -113,15 +113,19 @@ def write(path, random, form, records):
         put(f, random, records)
 
 
-def put(f, random, records):
+def put(f, random, records, fixed=None):
+    """Puts the values of all variables.
+
+    fixed: the generator for those without records"""
     f.set_auto_maskandscale(False)
     f.set_auto_chartostring(False)
     for v in f.variables.values():
-        if random.integers(8) == 0:
+        own = random if fixed is None or "time" in v.dimensions else fixed
+        if own.integers(8) == 0:
             continue  # this variable keeps the fill value
         shape = [records if name == "time" else len(f.dimensions[name]) for name in v.dimensions]
         if 0 not in shape:
-            v[...] = values_of(random, v.dtype.str[1:], shape)
+            v[...] = values_of(own, v.dtype.str[1:], shape)
 
 
 def options_of(random):
@@ -155,15 +159,7 @@ def test_any_stream(tmp_path, form, seed):
         path = tmp_path / f"{k}.nc"
         with netCDF4.Dataset(path, "w", format=form) as f:
             define(f, same, form)
-            f.set_auto_maskandscale(False)
-            f.set_auto_chartostring(False)
-            for v in f.variables.values():
-                shape = [
-                    records if name == "time" else len(f.dimensions[name]) for name in v.dimensions
-                ]
-                own = random if "time" in v.dimensions else same
-                if 0 not in shape:
-                    v[...] = values_of(own, v.dtype.str[1:], shape)
+            put(f, random, records, same)
             parts.append({n: (np.array(v[...]), v.dimensions) for n, v in f.variables.items()})
         paths.append(path)
     done = run(*paths, "-o", tmp_path / "all.json", *options)
