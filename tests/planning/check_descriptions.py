@@ -106,18 +106,8 @@ def check_pop() -> None:
 def check_layouts(folder: Path) -> None:
     """Checks properties of layouts that were computed by hand: numbers of writes, and bytes
     between nodes."""
-    path = folder / "run.toml"
-    path.write_text(
-        "ranks = 4\nnodes = 2\ncores = 2\nfile_system = 'lustre'\nstep_seconds = 1\n"
-        "output_interval = 1\noutputs = 1\ndecomposition = 'y=4'\nwriters = '1/node'\n"
-        "[dimensions]\ny = 1024\nx = 1024\nz = 8\n"
-        "[[variables]]\ntype = 'float'\ndims = 'z y x'\n"
-    )
-    inline = {
-        (o["method"], o["own_files"]): o
-        for o in plan_of(path)["options"]
-        if o["service"] == "inline"
-    }
+    options = described(folder, "writers = '1/node'\n")["options"]
+    inline = {(o["method"], o["own_files"]): o for o in options if o["service"] == "inline"}
     mib = 2**20
     record, rows = inline["record", False], inline["rows", False]
     # 32 MiB by two writers in pieces of 2 MiB; half of each share is on the other node.
