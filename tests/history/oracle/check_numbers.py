@@ -10,7 +10,8 @@ import numpy as np
 TYPES = {1: "i1", 3: "i2", 4: "i4", 5: "f4", 6: "f8", 7: "u1", 8: "u2", 9: "u4", 10: "i8", 11: "u8"}
 OK, ARG, RANGE = 0, -2, -9
 NONE, FIXED, VARYING = range(3)
-EXTREMES = ("min", "max", "range", "instant")  # an instant has one sample
+INSTANTS = ("instant", "once")  # they have one sample
+EXTREMES = ("min", "max", "range", *INSTANTS)
 
 
 def missing_in(x, value):
@@ -118,10 +119,10 @@ class Case:
         self.type = int(pick(list(TYPES), p=[0.03] * 3 + [0.4, 0.35] + [0.03] * 3 + [0.035] * 2))
         self.dtype = np.dtype(TYPES[self.type])
         self.real = self.dtype.kind == "f"
-        ops = ["mean", "min", "max", "sum", "rms", "mean_square", "std", "range", "instant"]
+        ops = ["mean", "min", "max", "sum", "rms", "mean_square", "std", "range", *INSTANTS]
         self.op = str(pick(ops))
         inner = str(pick(["min", "max", "range", "mean", "sum"]))
-        self.inner = inner if random.random() < 0.2 and self.op != "instant" else None
+        self.inner = inner if random.random() < 0.2 and self.op not in INSTANTS else None
         self.missing = int(pick(3))
         self.weight_field = bool(
             random.random() < 0.2
@@ -135,11 +136,11 @@ class Case:
         self.ddof = int(self.op == "std" and self.counts and not self.weight_field and pick(2))
         self.elements = int(pick([1, 2, 3, 17, 64, 1500, 5000]))
         self.stride = int(pick([1, 1, 1, 2, 3]))
-        self.steps = int(pick([0, 1])) if self.op == "instant" else int(pick([0, 1, 2, 5, 12]))
+        self.steps = int(pick([0, 1])) if self.op in INSTANTS else int(pick([0, 1, 2, 5, 12]))
         self.out = int(pick([5, 6]))
         if not self.real and not self.inner and self.op in ("min", "max", "sum") and pick(2):
             self.out = self.type
-        if not self.real and self.op == "instant":
+        if not self.real and self.op in INSTANTS:
             self.out = self.type
         nan = self.real and random.random() < 0.3
         missing = np.nan if nan else 100 if self.dtype.itemsize == 1 else 9999
@@ -161,7 +162,7 @@ class Case:
             x = random.integers(0, 90, shape).astype(self.dtype)
             if self.dtype.kind == "i":
                 x *= random.choice(np.array([-1, 1], self.dtype), shape)
-            if self.dtype.itemsize == 8 and self.op in ("sum", "instant") and random.random() < 0.2:
+            if self.dtype.itemsize == 8 and self.op in ("sum", *INSTANTS) and random.random() < 0.2:
                 x += np.array(2**62, self.dtype)
         if mask is not None:
             x[mask] = self.value
