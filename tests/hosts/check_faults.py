@@ -3,13 +3,11 @@
 """Tests networks and hosts that fail during a job: a slow link, or one that is down for seconds,
 does no harm; if a host is lost for good, the job ends, and committed records are in the file."""
 
-import argparse
 import subprocess
-import sys
 from pathlib import Path
 
-from hosts import Hosts, enter
-from jobs import Job, check_file, require
+from hosts import Hosts
+from jobs import Job, check_file, require, run_case
 
 SERVERS = "service=servers; servers=2"
 APART = "service=servers; servers=2:last"  # both servers on the last host
@@ -98,19 +96,5 @@ def watchdog(args) -> None:
             recover(args, path, job.committed())
 
 
-CASES = {case.__name__: case for case in (slow_link, dropped_link, dead_host, dead_link, watchdog)}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", choices=CASES)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--recover", required=True, help="the program thalweg")
-    args = parser.parse_args()
-    enter()
-    CASES[args.case](args)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_case((slow_link, dropped_link, dead_host, dead_link, watchdog), "--model", "--recover")

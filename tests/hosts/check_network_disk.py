@@ -3,17 +3,15 @@
 """Tests a network folder that every host caches by itself: sshfs without ssh, with clients on
 the hosts and the server outside."""
 
-import argparse
 import contextlib
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
-from hosts import Hosts, address, enter, skip
-from jobs import Job, check_file, require
+from hosts import Hosts, address, skip
+from jobs import Job, check_file, require, run_case
 
 SERVER = "/usr/lib/openssh/sftp-server"
 PORT = 7722
@@ -48,7 +46,7 @@ def network_disk(hosts: Hosts, folder: Path, mount: Path):
             server.wait()
 
 
-def writing(model: str) -> None:
+def writing(args) -> None:
     with Hosts(3) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
         for settings in (
             "service=inline",
@@ -58,49 +56,36 @@ def writing(model: str) -> None:
             "storage=netcdf4",
             "storage=netcdf4; deflate=1",
         ):
-            job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
+            job = Job(hosts, [2, 2, 1], args.model, Path("net/history.nc").absolute(), settings)
             job.succeed()
             check_file(Path("disk/history.nc"), 3)
             require("using writers=1" in job.output(), job.output())
         # Combinations of settings that are unsafe here, but that the user has requested.
         for settings in ("writers=1/node", "method=direct", "writers=1/node; service=background"):
-            job = Job(hosts, [2, 2, 1], model, Path("net/history.nc").absolute(), settings)
+            job = Job(hosts, [2, 2, 1], args.model, Path("net/history.nc").absolute(), settings)
             job.succeed()
             require("writers=1 is safe" in job.output(), job.output())
             require("using writers=1" not in job.output(), job.output())
             check_file(Path("disk/history.nc"), 3)
 
 
-def two_jobs(model: str) -> None:
+def two_jobs(args) -> None:
     """Lets two jobs on different hosts write one file, while the file system hides the lock of
     one from the other: the later one is warned, and the first one gets an error at its end."""
     with Hosts(2) as hosts, network_disk(hosts, Path("disk").absolute(), Path("net").absolute()):
         path = Path("net/history.nc").absolute()
-        first = Job(hosts, [2, 0], model, path, "", steps=50, pace=100)
+        first = Job(hosts, [2, 0], args.model, path, "", steps=50, pace=100)
         first.wait_for(2)
-        second = Job(hosts, [0, 2], model, path, "", steps=100, pace=100)
+        second = Job(hosts, [0, 2], args.model, path, "", steps=100, pace=100)
         first.fail("TW_EINUSE", "on host host1")
         second.succeed()
         require("on host host0" in second.output(), second.output())
         check_file(Path("disk/history.nc"), 100)
 
 
-CASES = {case.__name__: case for case in (writing, two_jobs)}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", choices=CASES)
-    parser.add_argument("--model", required=True)
-    args = parser.parse_args()
+if __name__ == "__main__":
     if shutil.which("sshfs") is None or not Path(SERVER).exists():
         skip("there is no sshfs, or no sftp-server (Debian: sshfs, openssh-sftp-server)")
     if not Path("/dev/fuse").exists():
         skip("there is no /dev/fuse")
-    enter()
-    CASES[args.case](args.model)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    run_case((writing, two_jobs), "--model")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of the program `model` on hosts, their output, and their files."""
 
+import argparse
 import re
 import subprocess
 import time
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import netCDF4
 import numpy as np
-from hosts import Hosts
+from hosts import Hosts, enter
 
 COLUMNS = 1024
 
@@ -98,3 +99,17 @@ def check_file(path: Path, records: int, rows: int = 64, at_least: bool = False)
         wrong = int(np.sum(values != 1e7 * (t + 1) + places))
         require(wrong == 0, f"{path}: {wrong} values of record {t} are wrong")
     return len(found)
+
+
+def run_case(cases, *options: str) -> None:
+    """Runs the case that the first argument names, in namespaces of its own.
+    @param cases: functions of the program's arguments
+    @param options: names of arguments that the cases need"""
+    by_name = {case.__name__: case for case in cases}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case", choices=by_name)
+    for option in options:
+        parser.add_argument(option, required=True)
+    args = parser.parse_args()
+    enter()
+    by_name[args.case](args)

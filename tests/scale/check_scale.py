@@ -51,16 +51,16 @@ def real(program, launch, ranks, settings, folder, **arguments):
     return json.loads((folder / "report.json").read_text())
 
 
-def both(build, program, launch, ranks, settings):
+def both(build, program, launch, ranks, settings, name="out.nc", **arguments):
     """Returns reports and files of the simulated and of the real run."""
     found = []
     for run in (
-        lambda to: simulated(build, ranks, settings, to),
-        lambda to: real(program, launch, ranks, settings, to),
+        lambda to: simulated(build, ranks, settings, to, **arguments),
+        lambda to: real(program, launch, ranks, settings, to, **arguments),
     ):
         with tempfile.TemporaryDirectory(prefix="check-scale.") as made:
             report = run(Path(made))
-            found.append((report, (Path(made) / "out.nc").read_bytes()))
+            found.append((report, (Path(made) / name).read_bytes()))
     return found
 
 
@@ -101,19 +101,12 @@ def check_reading(build, program, launch):
         for readers in ("1/node", "2/node", "4/node"):
             os.environ["THALWEG_TEST_STRAIGHT"] = "1" if readers == "4/node" else "128KiB"
             settings = f"{FIXED}; writers=2/node; readers={readers}"
-            found = []
-            for run in (
-                lambda to, s=settings, n=ranks: simulated(
-                    build, n, s, to, read="yes", restart="yes"
-                ),
-                lambda to, s=settings, n=ranks: real(
-                    program, launch, n, s, to, read="yes", restart="yes"
-                ),
-            ):
-                with tempfile.TemporaryDirectory(prefix="check-scale.") as made:
-                    report = run(Path(made))
-                    found.append((report, (Path(made) / "restart_out.nc").read_bytes()))
-            (s, s_bytes), (r, r_bytes) = found
+            (s, s_bytes), (r, r_bytes) = both(
+                *(build, program, launch, ranks, settings),
+                name="restart_out.nc",
+                read="yes",
+                restart="yes",
+            )
             where = f"{settings} on {ranks} ranks"
             for phase in ("restart", "restart_read", "read_open", "read"):
                 for count, value in r["counts"][phase].items():
