@@ -36,7 +36,8 @@ public:
         for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
             const int fd = std::atoi(entry.path().filename().c_str());
             struct stat found;
-            if (fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev ||
+            // By path, since other threads may open and close descriptors.
+            if (::stat(entry.path().c_str(), &found) != 0 || found.st_dev != wanted.st_dev ||
                 found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;
             // If the file is open more than once, one of the descriptors may not be the library's.
