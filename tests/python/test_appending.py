@@ -5,7 +5,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from helpers import WORLD, fails, field, rows
+from helpers import WORLD, field, rows
 
 NT, NY, NX = 3, 7, 6
 MORE = 4
@@ -19,17 +19,13 @@ def cells_of(io):
     return io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX)), slice(first, first + n)
 
 
-def add(io, path, *, records=MORE, first=NT, time="i8", settings=None, **more):
+def add(io, path, settings):
     """Adds records of T and time."""
     cells, mine = cells_of(io)
-    with io.open(path, "a", **(settings or {})) as f:
+    with io.open(path, "a", **settings) as f:
         f.define("T", "f4", "time lat lon", cells)
-        f.define("time", time, "time")
-        for name, (dims, lengths) in more.items():
-            for dim, length in lengths.items():
-                f.define_dim(dim, length)
-            f.define(name, "f8", dims)
-        for record in range(first, first + records):
+        f.define("time", "i8", "time")
+        for record in range(NT, NT + MORE):
             f["T"] = T[record, mine]
             f["time"] = 6 * record
             f.end_step()
@@ -62,7 +58,7 @@ def test_files_of_xarray(io, folder, encoding, settings):
             path, unlimited_dims=["time"], engine="netcdf4", encoding=ENCODINGS[encoding]
         )
     WORLD.Barrier()
-    add(io, path, settings=settings)
+    add(io, path, settings)
     if WORLD.rank == 0:
         with xr.open_dataset(path, engine="netcdf4", decode_times=False) as f:
             assert np.array_equal(f["T"], T)
@@ -74,34 +70,6 @@ def test_files_of_xarray(io, folder, encoding, settings):
             f["T"].seen = "yes"
         with netCDF4.Dataset(path) as f:
             assert np.array_equal(f["T"][: NT + MORE], T) and (f["T"][NT + MORE] == 5).all()
-    WORLD.Barrier()
-
-
-def test_what_the_model_does_not_define(io, folder):
-    """Tests strings, groups, other unlimited dimensions, and unusual attributes."""
-    path = folder / "a.nc"
-    if WORLD.rank == 0:
-        names = np.array(["a", "longer"], dtype=object)
-        dataset().assign(name=("station", names)).to_netcdf(
-            path, unlimited_dims=["time"], engine="netcdf4"
-        )
-        with netCDF4.Dataset(path, "a") as f:
-            f.createDimension("obs", None)
-            f.createVariable("reading", "f8", ("obs",))[:5] = np.arange(5)
-            f.createVariable("pair", "f8", ("lat", "lon"))
-            f["T"].words = ["one", "two"]
-            f["T"].flag_values = np.array([1, 2, 3], "i1")
-            f.createGroup("more").createVariable("n", "i4", ())[...] = 7
-    WORLD.Barrier()
-    add(io, path, reading=("obs", {"obs": 5}), pair=("lat lon", {}))
-    if WORLD.rank == 0:
-        with netCDF4.Dataset(path) as f:
-            assert np.array_equal(f["T"][:], T)
-            assert list(f["name"][:]) == ["a", "longer"]
-            assert np.array_equal(f["reading"][:], np.arange(5))
-            assert f["pair"][:].mask.all()
-            assert f["T"].words == ["one", "two"] and list(f["T"].flag_values) == [1, 2, 3]
-            assert f["more/n"][...] == 7
     WORLD.Barrier()
 
 
@@ -129,15 +97,3 @@ def test_replacing_and_dropping(io, folder):
                 assert np.array_equal(f["T"][:], T[expected])
                 assert np.array_equal(f["time"][:], 6 * np.arange(len(expected)))
         WORLD.Barrier()
-
-
-def test_what_is_refused(io, folder):
-    path = folder / "a.nc"
-    if WORLD.rank == 0:
-        with netCDF4.Dataset(path, "w") as f:
-            for name, length in {"time": None, "obs": None, "lat": NY}.items():
-                f.createDimension(name, length)
-            f.createVariable("both", "f4", ("time", "obs"))
-    WORLD.Barrier()
-    failed = fails("TW_EUNSUPPORTED", lambda: io.open(path, "a"))
-    assert "variable 'both': it has several unlimited dimensions" in str(failed)

@@ -177,15 +177,6 @@ def test_files(io, folder):
             f["none"]
 
 
-def test_attributes_that_differ(io, folder):
-    if WORLD.size == 1:
-        pytest.skip("needs two ranks")
-    f = io.create(folder / "d.nc", host=f"rank {WORLD.rank}")
-    f.define("x", "i4")
-    fails("TW_EMISMATCH", f.enddef)
-    fails("TW_EMISMATCH", f.close)
-
-
 def test_sessions(comm, folder):
     with pytest.raises(TypeError, match="mpi4py"):
         tw.Session(7)

@@ -308,28 +308,6 @@ def test_chunks(io, folder):
     on_root(look)
 
 
-@pytest.mark.parametrize("dtype", ["i1", "i2", "f8"])
-def test_one_record_variable(io, folder, dtype):
-    """Tests a single record variable: its records have no padding between them."""
-    path = folder / "one"
-    first, n = rows(3)
-    cells = io.decompose(x=3, start=first, count=n)
-    values = np.arange(21, dtype=dtype).reshape(7, 3)
-    with io.create(path, files="zarr") as f:
-        f.define_dim("time", None)
-        f.define("v", dtype, "time x", cells)
-        for record in values:
-            f["v"] = record[first : first + n]
-            f.end_step()
-
-    def look():
-        with netCDF4.Dataset(path / "v.nc") as f:
-            assert np.array_equal(f["v"][...], values)
-        assert np.array_equal(zarr.open_group(path, mode="r")["v"][...], values)
-
-    on_root(look)
-
-
 def test_fill_values(io, folder):
     """Tests that records which were not written are missing in both views."""
     fills = {"f8": np.nan, "f4": 1e20, "i2": -7, "i1": -1}

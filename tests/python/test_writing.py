@@ -314,11 +314,6 @@ def test_masked_elements_of_restarts(io, folder):
         restart.set_var("T", fill=-1)
 
 
-def test_fill_value_that_is_no_number_of_its_type(io, folder):
-    with io.create(folder / "f.nc") as f:
-        fails("TW_ERANGE", lambda: f.define("T", "f4", _FillValue=1e300), everywhere=False)
-
-
 @pytest.mark.parametrize("settings", [{}, {"publish": "live"}])
 def test_definitions_that_fail_leave_no_file(io, folder, settings):
     """Tests that a new file is removed, and that an existing one stays as it was."""
