@@ -113,53 +113,41 @@ static void maps_of_the_same_numbers(void) {
     }
 }
 
+/* Makes a file whose time has a fixed length, and puts every record, the last one first. */
+static file_t fixed_file(const char* path, int records, int ioid, int length) {
+    file_t f = {0};
+    OK(PIOc_createfile(ios, &f.ncid, &pnetcdf, path, PIO_CLOBBER));
+    OK(PIOc_def_dim(f.ncid, "time", records, &f.time));
+    OK(PIOc_def_dim(f.ncid, "y", NY, &f.y));
+    OK(PIOc_def_dim(f.ncid, "x", NX, &f.x));
+    const int dims[] = {f.time, f.y, f.x};
+    OK(PIOc_def_var(f.ncid, "v", PIO_DOUBLE, 3, dims, &f.v));
+    OK(PIOc_enddef(f.ncid));
+    for (int r = records - 1; r >= 0; r--) write_record(&f, ioid, length, r, r);
+    double data[NX * NY + 1];
+    fill_rows(data, 6);
+    OK(PIOc_setframe(f.ncid, f.v, records));
+    IS(PIOc_write_darray(f.ncid, f.v, ioid, length, data, NULL), NC_EINVALCOORDS);
+    OK(PIOc_closefile(f.ncid));
+    for (int r = 0; r < records; r++) expect_record(path, r, r);
+    return f;
+}
+
 static void fixed_time(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
-    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_CLOBBER));
-    OK(PIOc_def_dim(ncid, "time", 3, &dims[0]));
-    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
-    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
-    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
-    OK(PIOc_enddef(ncid));
-    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
-    write_record(&f, ioid, length, 2, 2);
-    write_record(&f, ioid, length, 0, 0);
-    write_record(&f, ioid, length, 1, 1);
-    double data[NX * NY + 1], want[NX * NY + 1];
-    OK(PIOc_setframe(ncid, v, 3));
-    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
-    OK(PIOc_closefile(ncid));
-    for (int r = 0; r < 3; r++) expect_record("fixed.nc", r, r);
+    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid;
+    fixed_file("one.nc", 1, ioid, length); /* two frames would have the same place */
+    const int v = fixed_file("fixed.nc", 3, ioid, length).v;
+    double data[NX * NY + 1], want[NX * NY + 1], other[NX * NY + 1];
     OK(PIOc_openfile(ios, &ncid, &pnetcdf, "fixed.nc", PIO_NOWRITE));
     OK(PIOc_setframe(ncid, v, 1));
     OK(PIOc_advanceframe(ncid, v));
     fill_rows(want, 2);
     OK(PIOc_read_darray(ncid, v, ioid, length, data));
     if (rank == ranks - 1) OK(PIOc_setframe(ncid, v, 1000));
-    double other[NX * NY + 1];
     IS(PIOc_read_darray(ncid, v, ioid, length, other), NC_EINVALCOORDS);
     OK(PIOc_setframe(ncid, v, 1));
     for (int i = 0; i < length - 1; i++) CHECK(data[i] == want[i]);
     OK(PIOc_closefile(ncid));
-}
-
-/* Tests two frames that would be written to the same place. */
-static void fixed_time_of_one(void) {
-    int length, ioid = dealt_rows(PIO_DOUBLE, &length), ncid, dims[3], v;
-    OK(PIOc_createfile(ios, &ncid, &pnetcdf, "one.nc", PIO_CLOBBER));
-    OK(PIOc_def_dim(ncid, "time", 1, &dims[0]));
-    OK(PIOc_def_dim(ncid, "y", NY, &dims[1]));
-    OK(PIOc_def_dim(ncid, "x", NX, &dims[2]));
-    OK(PIOc_def_var(ncid, "v", PIO_DOUBLE, 3, dims, &v));
-    OK(PIOc_enddef(ncid));
-    const file_t f = {ncid, dims[0], dims[1], dims[2], v};
-    write_record(&f, ioid, length, 0, 5);
-    double data[NX * NY + 1];
-    fill_rows(data, 6);
-    OK(PIOc_setframe(ncid, v, 1));
-    IS(PIOc_write_darray(ncid, v, ioid, length, data, NULL), NC_EINVALCOORDS);
-    OK(PIOc_closefile(ncid));
-    expect_record("one.nc", 0, 5);
 }
 
 static void wrong_shapes_that_fit(void) {
@@ -222,7 +210,6 @@ int main(int argc, char** argv) {
     duplicates();
     maps_of_the_same_numbers();
     fixed_time();
-    fixed_time_of_one();
     wrong_shapes_that_fit();
     other_shapes();
     late_wrong_map();
