@@ -40,14 +40,6 @@ Definitions of_model() {
     return d;
 }
 
-std::string refusal(const Definitions& model) {
-    Definitions file = of_file();
-    LateAttributes late;
-    const Status status = adopt(model, file, late);
-    EXPECT_EQ(status.code, TW_EDIFFERENT);
-    return status.text;
-}
-
 TEST(Adopt, TakesTheFilesOrder) {
     const Definitions model = of_model();
     Definitions file = of_file();
@@ -73,36 +65,6 @@ TEST(Adopt, AttributesThatAreNewOrDifferentComeLate) {
     EXPECT_EQ(late[1].first, -1);
     EXPECT_EQ(late[1].second.name, "title");
     EXPECT_EQ(file.attributes[0].values, text("title", "old").values);
-}
-
-TEST(Adopt, RefusesWhatDiffersAndNamesIt) {
-    Definitions model = of_model();
-    model.variables.remove_if([](const Variable& v) { return v.name == "T"; });
-    EXPECT_EQ(refusal(model), "the file has variable 'T', but the model does not define it");
-    model = of_model();
-    model.variables.push_back(variable("q", {1}, {3}));
-    EXPECT_EQ(refusal(model), "the model defines variable 'q', but the file does not have it");
-    model = of_model();
-    model.variables[1].type = TW_DOUBLE;
-    EXPECT_EQ(
-        refusal(model),
-        "variable 'T' is float T(time, x, y) in the file, but double T(time, x, y) in the model");
-    model = of_model();
-    model.variables[1].dims = {2, 0, 1};
-    EXPECT_EQ(
-        refusal(model),
-        "variable 'T' is float T(time, x, y) in the file, but float T(time, y, x) in the model");
-    model = of_model();
-    model.dims[0].length = 5;
-    EXPECT_EQ(refusal(model),
-              "dimension 'y' has length 4 in the file, but has length 5 in the model");
-    model = of_model();
-    model.dims.push_back({"z", 2});
-    EXPECT_EQ(refusal(model),
-              "the model defines dimension 'z', which has length 2, but the file does not have it");
-    model = of_model();
-    model.variables[1].attributes = {{"_FillValue", TW_FLOAT, 1, {1, 2, 3, 5}}};
-    EXPECT_NE(refusal(model).find("'_FillValue'"), std::string::npos);
 }
 
 }  // namespace

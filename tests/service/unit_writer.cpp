@@ -134,27 +134,6 @@ struct Office {
 
 }  // namespace
 
-TEST(UnitWriter, NamesTheRanksThatLackAVariable) {
-    Office o(4);
-    for (int r = 0; r < 4; ++r) o.publish(r, o.unit(UnitKind::step, r, 4, r % 2 == 0 ? 0 : -1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->state().failure().code, TW_EMISSING);
-    EXPECT_EQ(o.unit_writer->state().failure().text,
-              "x.nc: variable 'v' of record 0 was not put on rank 1, 3, but was on others");
-    for (int r = 0; r < 4; ++r) EXPECT_EQ(o.failure(r).text, o.unit_writer->state().failure().text);
-    EXPECT_EQ(o.file.counts().calls, 0);
-}
-
-TEST(UnitWriter, TellsRanksInDifferentCalls) {
-    Office o(2);
-    o.publish(0, o.unit(UnitKind::step, 0, 2, 0));
-    o.publish(1, o.unit(UnitKind::last, 1, 2, -1));
-    o.work();
-    EXPECT_EQ(o.unit_writer->state().failure().code, TW_EMISMATCH);
-    EXPECT_EQ(o.unit_writer->state().failure().text,
-              "x.nc: the ranks are in different calls: tw_end_step on rank 0, tw_close on rank 1");
-}
-
 TEST(UnitWriter, KeepsAFailureAndDiscardsTheRest) {
     Office o(2);
     for (int r = 0; r < 2; ++r) o.publish(r, o.unit(UnitKind::step, r, 2, 0));

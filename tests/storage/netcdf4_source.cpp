@@ -209,41 +209,6 @@ TEST_F(Netcdf4Source, FillsWhatWasNeverWritten) {
         }
 }
 
-TEST_F(Netcdf4Source, ListsWhatItCannotRead) {
-    write(2, 3, {}, [](int id, int v) {
-        int type = 0, group = 0, var = 0, dim = 0;
-        const char* text[] = {"one", "two"};
-        ok(nc_put_att_string(id, v, "single", 1, text));
-        ok(nc_put_att_string(id, v, "several", 2, text));
-        ok(nc_inq_dimid(id, "x", &dim));
-        ok(nc_def_enum(id, NC_BYTE, "colour", &type));
-        const signed char red = 1;
-        ok(nc_insert_enum(id, type, "red", &red));
-        ok(nc_def_var(id, "coloured", type, 1, &dim, &var));
-        ok(nc_def_var(id, "text", NC_STRING, 1, &dim, &var));
-        ok(nc_def_vlen(id, "ragged", NC_INT, &type));
-        ok(nc_def_var(id, "rows", type, 1, &dim, &var));
-        ok(nc_def_grp(id, "inner", &group));
-        ok(nc_def_var(group, "hidden", NC_INT, 1, &dim, &var));
-    });
-    const Status opened = open();
-    ASSERT_TRUE(opened.ok()) << opened.text;
-    const Definitions& d = source_->definitions();
-    ASSERT_EQ(d.variables.size(), 4U);
-    EXPECT_EQ(d.variables[0].attributes[0].type, TW_CHAR);
-    EXPECT_EQ(std::string(d.variables[0].attributes[0].values.data(), 3), "one");
-    EXPECT_EQ(d.variables[0].attributes[1].n, 2);
-    EXPECT_FALSE(valid_type(d.variables[0].attributes[1].type));
-    for (int v = 1; v < 4; ++v) {
-        EXPECT_FALSE(valid_type(d.variables[static_cast<std::size_t>(v)].type));
-        EXPECT_EQ(source_->check(v, 0).code, TW_EUNSUPPORTED);
-    }
-    EXPECT_NE(source_->check(1, 0).text.find("colour"), std::string::npos);
-    EXPECT_NE(missing(source_->contents(), "inner/hidden"), "");
-    EXPECT_EQ(missing(source_->contents(), "nothing"), "");
-    expect_values(6);
-}
-
 TEST_F(Netcdf4Source, FindsDamagedChunks) {
     std::mt19937 random(1);
     for (int filter = 0; filter < 3; ++filter) {

@@ -260,6 +260,9 @@ void foreign_types() {
         status |= nc_def_enum(id, NC_BYTE, "colour", &type);
         status |= nc_insert_enum(id, type, "red", &red);
         status |= nc_def_var(id, "coloured", type, 1, &dim, &var);
+        status |= nc_def_var(id, "text", NC_STRING, 1, &dim, &var);
+        status |= nc_def_vlen(id, "ragged", NC_INT, &type);
+        status |= nc_def_var(id, "rows", type, 1, &dim, &var);
         status |= nc_def_grp(id, "inner", &group);
         status |= nc_def_var(group, "hidden", NC_INT, 1, &dim, &var);
         status |= nc_close(id);
@@ -273,6 +276,8 @@ void foreign_types() {
     CHECK(static_cast<int>(type) == 0);
     std::int32_t values[3] = {};
     REFUSED(tw_get(file, "coloured", nullptr, 0, TW_INT, values, 3), TW_EUNSUPPORTED, "colour");
+    for (const char* name : {"text", "rows"})
+        REFUSED(tw_get(file, name, nullptr, 0, TW_INT, values, 3), TW_EUNSUPPORTED, name);
     REFUSED(tw_get(file, "inner/hidden", nullptr, 0, TW_INT, values, 3), TW_EUNSUPPORTED, "group");
     OK(tw_get(file, "v", nullptr, 0, TW_INT, values, 3));
     CHECK(values[0] == NC_FILL_INT && values[2] == NC_FILL_INT);
