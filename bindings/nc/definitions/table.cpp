@@ -104,7 +104,9 @@ void check_name(std::string& name) {
     name = detail::normal_form(std::move(name));
     if (name.size() > NC_MAX_NAME) throw Error{NC_EMAXNAME, "the name " + name + " is too long"};
     const detail::Status status = detail::check_name("a definition", name);
-    if (!status.ok()) throw Error{NC_EBADNAME, status.text};
+    if (!status.ok())
+        throw Error{status.code == TW_EUNSUPPORTED ? code_of(status.code) : NC_EBADNAME,
+                    status.text};
 }
 
 }  // namespace thalweg::nc

@@ -133,6 +133,12 @@ bool has_renames(const std::vector<Edit>& edits) {
 
 }  // namespace
 
+bool edit_in_place(const std::string& path, const std::vector<Edit>& edits, const Table& table) {
+    if (has_renames(edits)) return false;
+    make_edits(path, edits, table);
+    return true;
+}
+
 // Edits a copy of the file. netCDF-C moves data within a file, so a killed run could otherwise
 // leave neither the old nor the new file.
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,

@@ -17,4 +17,8 @@ namespace thalweg::nc {
 void edit_file(const std::string& path, const std::vector<Edit>& edits, const Table& table,
                bool netcdf4, WorkFile::Lock lock = WorkFile::Lock::take);
 
+// Changes the definitions in a file that is lost if this fails. Called on one rank.
+// @return false if nothing was changed, as the edits may need a new file
+bool edit_in_place(const std::string& path, const std::vector<Edit>& edits, const Table& table);
+
 }  // namespace thalweg::nc

@@ -92,7 +92,12 @@ void Fallback::resume() {
 }
 
 void Fallback::edit(const std::vector<Edit>& edits, const Table& table) {
-    on_root([&] { edit_file(work_path_, edits, table, true, WorkFile::Lock::held); });
+    on_root([&] {
+        const bool before = std::exchange(failed_, true);
+        const bool done = !work_->in_place() && edit_in_place(work_path_, edits, table);
+        failed_ = before;
+        if (!done) edit_file(work_path_, edits, table, true, WorkFile::Lock::held);
+    });
 }
 
 void Fallback::close() {

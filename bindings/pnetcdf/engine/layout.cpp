@@ -90,7 +90,16 @@ Places Layout::planned() const {
     return places_in(map, static_cast<Index>(bytes.size()));
 }
 
-Index Layout::header_size() const { return planned().header; }
+// Places no data, as the length of the header does not depend on where they are.
+Index Layout::header_size() const {
+    std::vector<char> bytes;
+    detail::FileMap nowhere;
+    nowhere.offset.resize(definitions_.table.variables.size());
+    const detail::Status status = detail::compose_header_for(
+        definitions_.path, definitions_of(definitions_.table), definitions_.format, nowhere, bytes);
+    if (!status.ok()) throw Error{NC_EVARSIZE, status.text};
+    return static_cast<Index>(bytes.size());
+}
 
 Places Layout::places() const {
     const std::string& path = definitions_.path;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/text/text.hpp"
 #include "history/configuration/path.hpp"
