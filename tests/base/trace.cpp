@@ -18,37 +18,6 @@ TEST(Trace, NobodyAsks) {
     const Waiting waiting("nothing");
 }
 
-TEST(Trace, TellsWhatAScopeDoes) {
-    TraceLane lane(1 << 20);
-    {
-        const TraceInto into(&lane);
-        const TraceFile file("a.nc");
-        Span outer("put");
-        outer.variable("T").record(3).bytes(40);
-        {
-            const TraceFile other("b.nc");
-            const Span inner("write");
-        }
-        Span nothing("unit");
-        nothing.forget();
-    }
-    EXPECT_EQ(trace_lane, nullptr);
-    ASSERT_EQ(lane.events().size(), 2U);
-    const TraceEvent &inner = lane.events()[0], &outer = lane.events()[1];
-    EXPECT_STREQ(inner.name, "write");
-    EXPECT_EQ(lane.name(inner.file), "b.nc");
-    EXPECT_EQ(inner.variable, -1);
-    EXPECT_EQ(inner.bytes, -1);
-    EXPECT_STREQ(outer.name, "put");
-    EXPECT_EQ(lane.name(outer.file), "a.nc");
-    EXPECT_EQ(lane.name(outer.variable), "T");
-    EXPECT_EQ(outer.record, 3);
-    EXPECT_EQ(outer.bytes, 40);
-    EXPECT_LE(outer.begin, inner.begin);
-    EXPECT_LE(inner.begin, inner.end);
-    EXPECT_LE(inner.end, outer.end);
-}
-
 TEST(Trace, CountsWhatHasNoRoom) {
     constexpr int room = 10;
     TraceLane lane(room * sizeof(TraceEvent));

@@ -191,18 +191,6 @@ TEST_F(Recover, MakesAFileOfTheRecordsThatAreThere) {
         }
 }
 
-TEST_F(Recover, CompletesALiveFileInPlace) {
-    make(own_);
-    const std::string whole = content_of(own_);
-    EXPECT_EQ(recover(own_), TW_OK) << text_;
-    EXPECT_EQ(text_, own_ + ": 3 records, already complete");
-    EXPECT_EQ(content_of(own_), whole);
-    std::ofstream(own_, std::ios::binary | std::ios::app) << "half a record";
-    EXPECT_EQ(recover(own_), TW_OK) << text_;
-    EXPECT_TRUE(says("3 records recovered; 13 bytes cut off")) << text_;
-    EXPECT_EQ(content_of(own_), whole);
-}
-
 TEST_F(Recover, TakesANameThatEndsAsTemporaryOnesDo) {
     make(part_ + ".part");
     EXPECT_EQ(recover(part_), TW_OK) << text_;
