@@ -210,8 +210,7 @@ tw_status with_field(tw_field field, F&& body, const char* call = __builtin_FUNC
     });
 }
 
-/// Removes "step=SECONDS", the length of the model's step, from the settings and returns it in
-/// `step`.
+/// Moves "step=SECONDS", the length of the model's step, from the settings to `step`.
 Status take_step_length(std::string& settings, history::Time& step) {
     std::string rest, item;
     Status status;
