@@ -74,19 +74,25 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
 }
 
 /// Makes the service background or servers. The result is null, and the file's service inline, if
-/// processes cannot share memory (background), or if a step exceeds the queue and either replaces
-/// records, where what no rank puts must be filled, or is for background writers on several nodes,
-/// which take only whole steps.
+/// processes cannot share memory (background), or if a step exceeds the queue of background writers
+/// on several nodes, which take only whole steps.
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, Batch& batch,
                                             Status& status) {
     ServicePlan plan = service_plan(file, target);
     std::int64_t exceeds = plan.queue.holds_step ? 0 : 1;
     file.team.all_reduce({&exceeds, 1}, Reduce::max);
-    const bool replaces = file.existing.first < file.existing.kept;
-    const bool apart = file.options.service == "background" && file.team.topology().nodes > 1;
-    if (exceeds != 0 && (replaces || apart)) {
+    if (exceeds != 0 && file.options.service == "background" && file.team.topology().nodes > 1) {
         use_inline(file, "a step exceeds the queue of some rank");
+        return nullptr;
+    }
+    // Such a step must also fill what no rank puts, which boxes do not. Its queue was made larger,
+    // but a message between nodes has a limit.
+    if (exceeds != 0 && file.existing.first < file.existing.kept) {
+        status = failure(TW_ENOMEM,
+                         "{}: a step that replaces records exceeds the largest queue, of {} bytes, "
+                         "on some rank: use service=inline",
+                         OfFile{file.path}, plan.queue.bytes);
         return nullptr;
     }
     if (exceeds != 0 && file.team.rank() == 0)

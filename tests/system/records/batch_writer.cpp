@@ -21,7 +21,7 @@ bool BatchWriter::create(bool again) {
     const Case& c = case_;
     const bool continued = again || c.before;
     int status = continued ? tw_open(model_.session, path_.c_str(),
-                                     (c.file + "; mode=append").c_str(), &file)
+                                     (c.file + "; mode=append; tiles=auto").c_str(), &file)
                            : tw_create(model_.session, path_.c_str(), c.file.c_str(), &file);
     CHECK_TEXT(status == TW_OK, "%s", model_.error().c_str());
     if (status != TW_OK) return false;
