@@ -28,7 +28,7 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (46_990, 45_000),
+    "lines: src without history": (46_994, 45_000),
     "lines: src/history": (10_146, 9_000),
     "lines: bindings": (29_006, 26_000),
     "lines: bindings for netCDF and PnetCDF": (13_459, 12_500),

@@ -88,9 +88,9 @@ std::unique_ptr<Service> make_queue_service(FileContext& file, Target& target, B
     }
     // Such a step must also fill what no rank puts, which boxes do not. Its queue was made larger,
     // but a message between nodes has a limit.
-    if (exceeds != 0 && file.existing.first < file.existing.kept) {
+    if (exceeds != 0 && plan.queue.replaces) {
         status = failure(TW_ENOMEM,
-                         "{}: a step that replaces records exceeds the largest queue, of {} bytes, "
+                         "{}: a step that replaces values exceeds the largest queue, of {} bytes, "
                          "on some rank: use service=inline",
                          OfFile{file.path}, plan.queue.bytes);
         return nullptr;

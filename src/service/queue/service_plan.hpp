@@ -20,6 +20,7 @@ struct QueuePlan {
     bool grows = false;              ///< memory is allocated on first use
     /// False: a step does not fit, and variables are put as boxes.
     bool holds_step = true;
+    bool replaces = false;  ///< tw_put replaces values, also by fill values
 };
 
 /// The description of a file for the writers of a service. Refers to the file's definitions.

@@ -56,7 +56,10 @@ QueuePlan plan_queue(const FileContext& file) {
                  });
     plan.bytes = rounded(options.queue >= 0 ? options.queue : plan.grows ? options.staging : steps);
     if (together) plan.limit = std::min(plan.bytes, rounded(steps));
-    if (replaces_records(file)) plan.bytes = std::max(plan.bytes, rounded(total + largest));
+    const auto& variables = file.definitions.variables;
+    plan.replaces = replaces_records(file) ||
+                    (file.existing.is && !std::ranges::all_of(variables, &Variable::record));
+    if (plan.replaces) plan.bytes = std::max(plan.bytes, rounded(total + largest));
     plan.holds_step = 2 * total <= plan.bytes || total + largest <= plan.bytes;
     return plan;
 }
