@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 from keys import PlanError, integer, load, number, numbers, positive, read, tables, text
 
-# Of a machine: bytes per second that one core packs, and that all ranks of a node pack; seconds of
-# an agreement of a node's ranks and of a short message between nodes; bytes per second of messages
-# that leave a node, and of those inside a node; bytes per second that one core compresses; seconds
-# that a run of an index list takes besides its elements.
+# Speeds of a machine: bytes per second that one core packs, and that all ranks of a node pack;
+# seconds of an agreement of a node's ranks and of a short message between nodes; bytes per second
+# of messages that leave a node, and of those inside a node; bytes per second that one core
+# compresses; seconds that a run of an index list takes besides its elements.
 SPEEDS = {
     "pack": (positive, 4e9),
     "pack_node": (positive, 20e9),
@@ -19,9 +19,9 @@ SPEEDS = {
     "compress": (positive, 1e8),
     "run": (number, 5e-9),
 }
-# Of a folder: seconds until the servers answer; additional seconds of a write in a block to which
-# other nodes write; number of servers that hand over blocks, 0 if unknown; processor seconds per
-# second of writing; highest rate of a node, 0 without a limit. What is missing is assumed.
+# Optional figures of a folder: seconds until the servers answer; additional seconds of a write in
+# a block to which other nodes write; number of servers that hand over blocks, 0 if unknown;
+# processor seconds per second of writing; highest rate of a node, 0 without a limit.
 MAYBE = {
     "request": (number, None), "lock": (number, None), "locks": (number, None),
     "processor": (number, None), "node_rate": (number, None), "durable": (numbers, None),

@@ -7,7 +7,7 @@
 
 namespace thalweg::detail {
 
-/// Where blocks start: sorted indices for each dimension.
+/// Indices at which blocks start, sorted, for each dimension.
 using Starts = std::vector<std::vector<std::int64_t>>;
 
 /**

@@ -100,7 +100,7 @@ bool is_interrupted(const tw_session_impl& session, std::int64_t before, const c
             path, why);
 }
 
-/// What a call is about.
+/// The file that a call uses, for messages and a watchdog.
 struct CallObject {
     const char* path = nullptr;  ///< path of a file, if the call is about one
     tw_file file = nullptr;      ///< its handle, if there is one

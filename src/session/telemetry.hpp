@@ -1,4 +1,4 @@
-// What a session observes of itself, and reports.
+// The telemetry of a session: its watchdog, its trace, and figures for reports.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

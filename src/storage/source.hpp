@@ -84,7 +84,7 @@ public:
     virtual void forget() = 0;
 };
 
-/// What a source knows of a variable besides its definition.
+/// Properties of a stored variable besides its definition.
 struct SourceVariable {
     Order order = Order::big_endian;  ///< byte order in which its elements are read
     VariableStorage storage;          ///< of the first tile, if the file is a set of tiles
@@ -93,7 +93,7 @@ struct SourceVariable {
     std::string no_append;  ///< reason why it cannot be appended to; empty if that is possible
 };
 
-/// What a source knows of its file. The same on every rank.
+/// Contents and properties of an existing file. The same on every rank.
 struct SourceContents {
     Format format = Format::cdf2;
     int groups = 0;  ///< number of child groups of the root group; they are not read

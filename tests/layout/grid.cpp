@@ -31,7 +31,7 @@ TEST(GridLayout, AWriterOwnsItsPartOfEveryVariable) {
     box.nd = 3;
     EXPECT_EQ(share.placed(0, box).low[1], 7);
     EXPECT_EQ(share.placed(0, box).low[2], 3);
-    // Of the writers along y, one owns a part of the one-dimensional variable; in separate files,
+    // One of the writers along y owns a part of the one-dimensional variable; in separate files,
     // each does.
     EXPECT_EQ(share.space().places[1].bytes, 20);
     EXPECT_EQ(layout->share(1, space, 0).space().places[1].bytes, 0);

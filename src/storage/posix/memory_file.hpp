@@ -36,7 +36,7 @@ public:
         for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
             const int fd = std::atoi(entry.path().filename().c_str());
             struct stat found;
-            // By path, since other threads may open and close descriptors.
+            // Use the path, since other threads may open and close descriptors.
             if (::stat(entry.path().c_str(), &found) != 0 || found.st_dev != wanted.st_dev ||
                 found.st_ino != wanted.st_ino || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)
                 continue;

@@ -59,7 +59,7 @@ void decompositions() {
     HERE(TW_EOVERLAP, WORDS("v", "TW_LIST_SHARED"), tw_def_var(f, "v", TW_INT, "x", d));
     OK(tw_close(&f));
     OK(tw_free_decomposition(&d));
-    // What was declared; property.cpp compares all of it.
+    // Inquire about a decomposition; property.cpp compares all that is declared.
     tw_decomposition_info info{};
     OK(tw_decompose(s, "my\\ x", 1, shape.data(), start.data(), count.data(), &d));
     OK(tw_inq_decomposition(d, &info));
