@@ -11,7 +11,7 @@ import pytest
 import thalweg as tw
 from helpers import WORLD, as_netcdf4, fails
 from mpi4py import MPI
-from test_writing import Exported
+from test_devices import OnDevice, package
 from thalweg._keywords import FILE_SETTINGS
 
 
@@ -28,6 +28,11 @@ def file(io, folder):
     assert as_netcdf4(folder / "w.nc", "T").shape[1:] == (8, 3)
 
 
+def torch_zeros(n, dtype="float", **more):
+    torch = package("torch")
+    return torch.zeros((n, 3), dtype=getattr(torch, dtype), **more)
+
+
 BAD_ARRAYS = {
     "complex": (lambda n: np.zeros((n, 3), "c16"), "TW_ETYPE", "real and the imaginary"),
     "times": (lambda n: np.zeros((n, 3), "M8[s]"), "TW_ETYPE", "units"),
@@ -36,7 +41,12 @@ BAD_ARRAYS = {
     "ragged": (lambda n: [[1, 2], [3]], "TW_EARG", "array"),
     "nothing": (lambda n: None, "TW_EARG", "expected an array"),
     "a string": (lambda n: "T", "TW_EARG", "expected an array"),
-    "on a GPU": (lambda n: Exported(np.zeros((n, 3)), (2, 0)), "TW_EARG", "host"),
+    "on a GPU": (lambda n: OnDevice(np.zeros((n, 3))), "TW_EARG", "float64"),
+    "jax, bfloat16": (lambda n: package("jax.numpy").zeros((n, 3), "bfloat16"), "TW_ETYPE", "'f4'"),
+    "bfloat16": (lambda n: torch_zeros(n, dtype="bfloat16"), "TW_EARG", "bfloat16"),
+    "negated": (lambda n: torch_zeros(n, dtype="cfloat").conj().imag, "TW_EARG", "negative"),
+    "gradient": (lambda n: torch_zeros(n, requires_grad=True), "TW_EARG", "detach"),
+    "no memory": (lambda n: torch_zeros(n, device="meta"), "TW_EARG", "meta"),
     "longdouble": (lambda n: np.zeros((n, 3), np.longdouble), "TW_ETYPE", "f8"),
 }
 

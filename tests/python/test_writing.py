@@ -90,14 +90,14 @@ def in_memory(values):
 
 
 class Exported:
-    def __init__(self, values, device=(1, 0)):
-        self.values, self.device = values, device
+    def __init__(self, values):
+        self.values = values
 
     def __dlpack__(self, **arguments):
         return self.values.__dlpack__(**arguments)
 
     def __dlpack_device__(self):
-        return self.device
+        return (1, 0)
 
 
 @pytest.mark.parametrize("deferred", [False, True])

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ._device import HOST_DEVICES, HostMemory
+
 # netCDF's types (nc_type), from 1 on, and their default fill values.
 NAMES = ("i1", "S1", "i2", "i4", "f4", "f8", "u1", "u2", "u4", "i8", "u8")
 TYPES = {code: np.dtype(name) for code, name in enumerate(NAMES, 1)}
@@ -20,8 +22,6 @@ _FLOAT = 9.9692099683868690e36
 _SIGNED = (-127, b"\0", -32767, -2147483647, _FLOAT, _FLOAT)
 _LATER = (255, 65535, 4294967295, -9223372036854775806, 18446744073709551614)
 FILLS = dict(enumerate(_SIGNED + _LATER, 1))
-# Devices of DLPack whose memory the processor can read.
-HOST_DEVICES = {1, 3, 11, 13}
 _AS_IT_IS = frozenset("bBhHiIlLqQfd?")
 
 
@@ -56,14 +56,14 @@ def _advice(dtype: np.dtype) -> str:
         return ": write the real and the imaginary part (array.real, array.imag)"
     if dtype.kind in "USO":
         return ": write text as characters ('S1') with one more dimension"
-    if dtype.kind == "f":
+    if "float" in dtype.name:
         return ": use 'f4' or 'f8'"
     return ""
 
 
-def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
+def as_array(values: Any, host: HostMemory, fill: Any = None, code: int = 0) -> np.ndarray:
     """Returns an array that the core can read: of netCDF's types, in the machine's byte order, on
-    the host.
+    the host, in the memory `host` if it is a device's.
 
     Strides stay as they are. Masked elements get the value `fill` of the type `code`.
     """
@@ -72,7 +72,7 @@ def as_array(values: Any, fill: Any = None, code: int = 0) -> np.ndarray:
     elif isinstance(values, np.ma.MaskedArray):
         array = _filled(values, fill, code)
     else:
-        array = _host_array(values)
+        array = _host_array(values, host)
     if array.dtype.char in _AS_IT_IS and array.dtype.isnative:
         return array
     return _converted(array)
@@ -90,28 +90,21 @@ def check_order(values: Any, dims: Sequence[str]) -> None:
             )
 
 
-def _host_array(values: Any) -> np.ndarray:
-    if hasattr(values, "__dlpack_device__") and not isinstance(values, np.generic):
-        device = int(values.__dlpack_device__()[0])
-        if device not in HOST_DEVICES:
-            raise UnusableError(
-                "TW_EARG",
-                f"the array is not in the host's memory (DLPack device type {device}): copy it "
-                "there first (CuPy: array.get(), JAX: jax.device_get(array), PyTorch: array.cpu())",
-            )
-        if not isinstance(values, np.ndarray):
-            try:
-                return np.from_dlpack(values)
-            except (BufferError, RuntimeError, TypeError) as problem:
-                raise UnusableError(
-                    "TW_EARG", f"the array cannot be shared: {problem}"
-                ) from problem
+def _host_array(values: Any, host: HostMemory) -> np.ndarray:
     if values is None or isinstance(values, str | bytes):
         raise UnusableError("TW_EARG", f"expected an array, not {values!r}")
     try:
+        if hasattr(values, "__dlpack_device__") and not isinstance(values, np.ndarray | np.generic):
+            device = int(values.__dlpack_device__()[0])
+            if device not in HOST_DEVICES:
+                return host.copy_of(values)
+            # PyTorch's __dlpack__ ignores a pending change of sign; its __array__ refuses it.
+            if device != 1 or not hasattr(values, "__array__"):
+                return np.from_dlpack(values)
         return np.asarray(values)
     except Exception as problem:
-        raise UnusableError("TW_EARG", f"not an array: {problem}") from problem
+        dtype = f" (elements: {values.dtype})" if hasattr(values, "dtype") else ""
+        raise UnusableError("TW_EARG", f"not an array for NumPy: {problem}{dtype}") from problem
 
 
 def _filled(values: np.ma.MaskedArray, fill: Any, code: int) -> np.ndarray:
@@ -212,7 +205,7 @@ def attribute_values(value: Any, dtype: np.dtype | None = None) -> bytes | np.nd
         return _cast(array, dtype)
     if plain and array.dtype == np.int64 and np.all(np.abs(array.astype("f8")) < 2**31):
         return array.astype("i4")
-    return np.ascontiguousarray(as_array(array))
+    return np.ascontiguousarray(as_array(array, HostMemory()))
 
 
 # Attributes that have the type of their variable.

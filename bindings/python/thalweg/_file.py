@@ -141,8 +141,8 @@ class File:
         once in each step. `f[name] = array` is the same.
 
         Args:
-            array: what NumPy, the buffer protocol or DLPack take for an array, on the host, of any
-                strides: shape as Decomposition.array_shape says, with or without the halo; for a
+            array: what NumPy, the buffer protocol or DLPack take for an array, of any strides, on
+                any device: shape as Decomposition.array_shape says, with or without the halo; for a
                 variable without a decomposition all of it. Numbers are converted. Masked elements
                 get the fill value
             deferred: make no copy: the fastest way, but do not change the array before the step has
@@ -464,7 +464,7 @@ class File:
             plain_text(name, "the name")
             check_order(array, dims if decomposition is None else decomposition.dims)
             fill = self._fill(name) if isinstance(array, np.ma.MaskedArray) else None
-            return as_array(array, fill, code)
+            return as_array(array, self._session._host, fill, code)
         except Exception as problem:
             self._refuse_put(str(name), problem)
 

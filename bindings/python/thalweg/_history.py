@@ -63,6 +63,7 @@ class Field:
         self._core.send_block(block, np.ascontiguousarray(self._converted(array)))
 
     def _converted(self, array: Any) -> np.ndarray:
+        host = self._history._session._host
         with located(variable=self.name):
             if self._missing is None and np.ma.is_masked(array):
                 raise UnusableError(
@@ -70,7 +71,7 @@ class Field:
                     'the array has masked elements, but the field was declared without missing="'
                     'fixed" or "varying"',
                 )
-            values = as_array(array, self._missing, type_code(self._dtype))
+            values = as_array(array, host, self._missing, type_code(self._dtype))
             check_order(array, self._dims)
         return np.asarray(values, self._dtype)
 
@@ -108,9 +109,8 @@ class History:
             Error: TW_EARG, TW_EEXISTS, TW_ESHAPE, TW_ETYPE, TW_ESTATE
         """
         text, names = _declared(name, name if dims is None else dims, attrs)
-        self._core.coordinate(
-            name, names, decomposition and decomposition._core, as_array(array), text
-        )
+        values = as_array(array, self._session._host)
+        self._core.coordinate(name, names, decomposition and decomposition._core, values, text)
 
     def field(
         self,

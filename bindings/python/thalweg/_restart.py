@@ -63,7 +63,8 @@ class Restart:
         """
         flags = OPTIONAL * optional + COPIED * copy + BY_POSITION * by_position
         with located(variable=str(name)):
-            values = as_array(array, self._fills.get(name)) if copy else writable_array(array)
+            fill = self._fills.get(name)
+            values = as_array(array, self._session._host, fill) if copy else writable_array(array)
             names = names_text(dims)
             check_order(array, decomposition.dims if decomposition else names_of(names))
             plain_text(name, "the name")

@@ -23,6 +23,7 @@ from ._arrays import (
     settings_text,
 )
 from ._decomposition import Decomposition, halos, parse_boxes, parse_dims
+from ._device import HostMemory
 from ._errors import Error, error
 from ._file import File
 from ._history import History
@@ -71,6 +72,7 @@ class Session:
             )
         running = core.mpi_is_running()
         self._files: list[File] = []
+        self._host = HostMemory()
         self._mpi: Any = None
         self._core: Any = None
         problem: Exception | None = None
