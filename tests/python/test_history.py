@@ -2,6 +2,8 @@
 """Tests histories: instants, means and extremes compared with NumPy; restarts; errors on all
 ranks alike."""
 
+import contextlib
+import importlib.util
 import resource
 
 import netCDF4
@@ -33,13 +35,16 @@ type = "same"
 fields = ["T"]
 new_file = "1 day"
 path = "{folder}/now_{{start:YYYYMMDD}}.nc"
+aggregate = "{folder}/all_{{stream}}.nc"
+file = {{ format = "{format}" }}
 """
 
 
-def history(io, folder):
+def history(io, folder, format="auto"):
     first, n = rows(NY)
     cells = io.decompose(lat=NY, lon=NX, start=(first, 0), count=(n, NX))
-    h = io.history(CONFIG.format(folder=folder), calendar="noleap", start="2000-01-01")
+    config = CONFIG.format(folder=folder, format=format)
+    h = io.history(config, calendar="noleap", start="2000-01-01")
     h.coordinate("lat", np.arange(NY, dtype="f8"), units="degrees_north")
     h.field("T", "f4", "lat lon", cells, units="K", standard_name="air_temperature")
     h.field("g", "f8", "", units="1")
@@ -80,12 +85,53 @@ def check(folder):
             assert f["T"].cell_methods == "time: point"
 
 
-def test_means_and_instants(io, folder):
-    h, mine = history(io, folder)
+def aggregated(path, name):
+    """Returns the data that an aggregation variable describes (CF 1.13, section 2.8)."""
+    with netCDF4.Dataset(path) as f:
+        words = f[name].aggregated_data.split()
+        parts = dict(zip(words[::2], words[1::2], strict=True))
+        lengths = [row.compressed() for row in f[parts["map:"]][:]]
+        uris = netCDF4.chartostring(f[parts["uris:"]][:])
+        identifier = f[parts["identifiers:"]][:].tobytes().decode()
+        dims = f[name].aggregated_dimensions.split()
+        data = np.empty([f.dimensions[d].size for d in dims], f[name].dtype)
+        assert f[name].dimensions == () and f.Conventions == "CF-1.13"
+    assert data.shape == tuple(sum(n) for n in lengths)
+    assert uris.shape == tuple(len(n) for n in lengths)
+    for index in np.ndindex(uris.shape):
+        places = zip(lengths, index, strict=True)
+        place = tuple(slice(sum(n[:i]), sum(n[: i + 1])) for n, i in places)
+        with netCDF4.Dataset(path.parent / str(uris[index])) as f:
+            data[place] = f[identifier][:]
+    return data
+
+
+def check_aggregation(folder, days):
+    WORLD.Barrier()
+    path = folder / "all_now.nc"
+    assert np.array_equal(aggregated(path, "T"), T[6 : 24 * days + 1 : 6])
+    assert np.array_equal(aggregated(path, "time"), np.arange(1, 4 * days + 1) / 4)
+    with netCDF4.Dataset(path) as f:
+        assert np.array_equal(f["lat"][:], range(NY)) and f["T"].cell_methods == "time: point"
+        assert f["time"].units == "days since 2000-01-01 00:00:00"
+    if importlib.util.find_spec("cfdm"):
+        import cfdm
+
+        with contextlib.chdir(folder):  # where cfdm 1.13.3 looks for the files
+            (found,) = (v for v in cfdm.read("all_now.nc") if v.nc_get_variable() == "T")
+            assert np.array_equal(found.array, T[6 : 24 * days + 1 : 6])
+            time = found.construct("time").array
+        assert np.array_equal(time, np.arange(1, 4 * days + 1) / 4)
+    WORLD.Barrier()
+
+
+@pytest.mark.parametrize("format", ["cdf2", "netcdf4"])
+def test_means_and_instants(io, folder, format):
+    h, mine = history(io, folder, format)
     with h:
         run(h, mine, 1, NT)
         assert h.memory > 0
-    WORLD.barrier()
+    check_aggregation(folder, 2)
     check(folder)
 
 
@@ -99,8 +145,9 @@ def test_restart(io, folder):
     with h:
         with io.restart() as restart, restart.open(folder / "restart.nc") as file:
             h.load(file)
+        check_aggregation(folder, 1)
         run(h, mine, 32, NT)
-    WORLD.barrier()
+    check_aggregation(folder, 2)
     check(folder)
 
 
@@ -110,6 +157,14 @@ def test_errors(io, folder):
 
     wrong = fails("TW_ESETTING", begin("[[stream]]\nevry = 1\n", "noleap"))
     assert "did you mean 'every'?" in str(wrong)
+    right = CONFIG.format(folder="x", format="auto")
+    for old, new, text in (
+        ('new_file = "1 day"', "", "'aggregate' needs 'new_file'"),
+        ("all_{stream}", "all_{start}", "cannot have {start}"),
+        ("all_{stream}", "all_{variable}", "cannot have {variable}"),
+        ("x/all_", "/all_", "must both begin with '/'"),
+    ):
+        assert text in str(fails("TW_ESETTING", begin(right.replace(old, new), "noleap")))
     assert "lunar" in str(fails("TW_EARG", begin("[[stream]]\n", "lunar")))
     h, mine = history(io, folder)
     with pytest.raises(tw.Error, match="declared before"):

@@ -42,6 +42,8 @@ std::span<const KeyRow> key_table() {
         {"[[stream]]", "to", "date", "", "no window ends later"},
         {"[[stream]]", "new_file", "duration", "", "a file for each interval"},
         {"[[stream]]", "records", "integer", "", "a file for each number of records"},
+        {"[[stream]]", "aggregate", "text", "",
+         "name of a CF-1.13 aggregation file, which describes all complete files"},
         {"[[stream]]", "files", "stream, variable", "stream", "variable: a file for each variable"},
         {"[[stream]]", "type", "float, double, same", "float",
          "type in the files; same: that of the field"},

@@ -198,6 +198,30 @@ void check_path_of(Keys& keys, StreamTable& stream) {
                   stream.new_file ? "new_file" : "every");
 }
 
+void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamTable& stream) {
+    if (stream.aggregate.empty()) return;
+    if (!stream.new_file && stream.records == 0)
+        keys.fail("aggregate", "'aggregate' needs 'new_file' or 'records'");
+    if (const Status status = check_path(stream.aggregate); !status.ok()) {
+        keys.fail("aggregate", "'aggregate': {}", status.text);
+        return;
+    }
+    for (const char* date : {"start", "end", "last"})
+        if (path_has(stream.aggregate, date))
+            keys.fail("aggregate", "'aggregate' describes all files, and cannot have {{{}}}", date);
+    if (stream.file_per_variable != path_has(stream.aggregate, "variable"))
+        keys.fail("aggregate", "'aggregate' {} {{variable}}, as a file has {}",
+                  stream.file_per_variable ? "needs" : "cannot have",
+                  stream.file_per_variable ? "one variable" : "all variables");
+    const std::filesystem::path path(stream.aggregate);
+    if (path.is_absolute() != std::filesystem::path(stream.path).is_absolute())
+        keys.fail("aggregate", "'aggregate' and 'path' must both begin with '/', or neither");
+    stream.aggregate = path.lexically_normal().string();
+    for (const StreamTable& other : others)
+        if (other.aggregate == stream.aggregate && !path_has(stream.aggregate, "stream"))
+            keys.fail("aggregate", "'aggregate' is also that of stream '{}'", other.name);
+}
+
 void parse_stream_fields(Keys& keys, StreamTable& stream) {
     const toml::table* const fields = keys.table("field");
     if (fields == nullptr) return;
@@ -275,6 +299,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     stream.op = op.value_or(stream.every == Every::once ? Op::once : Op::mean);
     keys.selectors("fields", stream.fields);
     keys.text("path", stream.path);
+    keys.text("aggregate", stream.aggregate);
     keys.date("from", stream.from);
     keys.date("to", stream.to);
     keys.duration("new_file", stream.new_file);
@@ -311,6 +336,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
         check_records(keys, stream, window_rules(parsed, stream, run, std::nullopt));
     check_inner(keys, stream, stream.inner, stream.op);
     check_path_of(keys, stream);
+    check_aggregate(keys, parsed.streams, stream);
     parsed.streams.push_back(std::move(stream));
 }
 

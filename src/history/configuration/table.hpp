@@ -89,7 +89,9 @@ struct StreamTable {
     Every every = Every::window;
     Duration duration;  ///< length of Every::window
     Op op = Op::mean;
-    std::string path;  ///< template of the path; never empty
+    /// Templates of the paths of its files, never empty, and of the aggregation file; empty: there
+    /// is none.
+    std::string path, aggregate;
     std::optional<Date> from, to;
     std::optional<Duration> new_file;
     std::int64_t records = 0;  ///< records per file; 0: no limit

@@ -12,8 +12,14 @@ namespace {
 class FileDefinition {
 public:
     FileDefinition(tw_file file, const FileContext& context, const StreamTable& stream,
-                   const WindowRules& rules, const std::vector<Variable*>& variables)
-        : file_(file), context_(context), stream_(stream), rules_(rules), variables_(variables) {}
+                   const WindowRules& rules, const std::vector<Variable*>& variables,
+                   Aggregation* aggregation)
+        : file_(file),
+          context_(context),
+          stream_(stream),
+          rules_(rules),
+          variables_(variables),
+          aggregation_(aggregation) {}
 
     Status define(const std::vector<WrittenCoordinate>& coordinates, const std::string& path);
 
@@ -23,6 +29,8 @@ private:
     Status define_time();
     Status define_coordinate(const std::string& name, tw_type type,
                              const std::vector<std::string>& dims, tw_decomposition target);
+    Status define_data(const std::string& name, tw_type type, const std::vector<std::string>& dims,
+                       const Integers& shape, tw_decomposition target);
     Status define_dims(const Part& part, const std::vector<std::string>& dims);
     Status put_attributes(const std::string& variable, const std::vector<Attribute>& attributes);
     Status check(tw_status code) const { return context_.ranks->status(code); }
@@ -33,6 +41,7 @@ private:
     const StreamTable& stream_;
     const WindowRules& rules_;
     const std::vector<Variable*>& variables_;
+    Aggregation* const aggregation_;
 };
 
 bool is_quantized(const Variable* variable) {
@@ -47,11 +56,21 @@ bool can_fill(const Variable& variable, bool timeless) {
            variable.about().type != statistic.type;
 }
 
-Status FileDefinition::define_dims(const Part& part, const std::vector<std::string>& dims) {
-    Status status;
+/// Returns the lengths of dimensions of a part.
+Integers lengths(const Part& part, const std::vector<std::string>& dims) {
+    Integers found;
     for (const std::string& dim : dims) {
         const auto at = std::find(part.dims.begin(), part.dims.end(), dim);
-        const tw_status code = tw_def_dim(file_, dim.c_str(), part.shape[at - part.dims.begin()]);
+        found.push_back(part.shape[at - part.dims.begin()]);
+    }
+    return found;
+}
+
+Status FileDefinition::define_dims(const Part& part, const std::vector<std::string>& dims) {
+    Status status;
+    const Integers length = lengths(part, dims);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        const tw_status code = tw_def_dim(file_, dims[d].c_str(), length[d]);
         if (code != TW_EEXISTS) keep_first(status, check(code));
     }
     return status;
@@ -84,13 +103,14 @@ Status FileDefinition::put_attributes(const std::string& variable,
 Status FileDefinition::define_time() {
     const std::string& time = context_.table->time;
     const bool bounds = !rules_.instant;
-    Status status = check(tw_def_dim(file_, time.c_str(), TW_UNLIMITED));
+    const std::int64_t length = aggregation_ ? aggregation_->records() : TW_UNLIMITED;
+    Status status = check(tw_def_dim(file_, time.c_str(), length));
     if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
-    keep_first(status, define_coordinate(time, TW_DOUBLE, {time}, nullptr));
+    keep_first(status, define_data(time, TW_DOUBLE, {time}, {length}, nullptr));
     keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
     if (!bounds) return status;
-    keep_first(status, define_coordinate(context_.table->bounds, TW_DOUBLE,
-                                         {time, context_.table->bounds_dim}, nullptr));
+    keep_first(status, define_data(context_.table->bounds, TW_DOUBLE,
+                                   {time, context_.table->bounds_dim}, {length, 2}, nullptr));
     return status;
 }
 
@@ -104,20 +124,37 @@ Status FileDefinition::define_coordinate(const std::string& name, tw_type type,
     return status;
 }
 
+/// Defines a variable of the model's or of time, or describes where the files have it.
+Status FileDefinition::define_data(const std::string& name, tw_type type,
+                                   const std::vector<std::string>& dims, const Integers& shape,
+                                   tw_decomposition target) {
+    if (aggregation_ != nullptr && !dims.empty())
+        return aggregation_->define(file_, name, type, dims, shape,
+                                    dims.front() == context_.table->time);
+    return define_coordinate(name, type, dims, target);
+}
+
 Status FileDefinition::define_variable(const Variable& variable) {
     std::vector<std::string> dims = variable.dims();
     Status status = define_dims(variable.chosen().part, dims);
-    if (!timeless()) dims.insert(dims.begin(), context_.table->time);
+    Integers shape = lengths(variable.chosen().part, dims);
+    if (!timeless()) {
+        dims.insert(dims.begin(), context_.table->time);
+        shape.insert(shape.begin(), 0);
+    }
     const tw_type type = variable.about().type;
     const char* name = variable.name().c_str();
-    keep_first(status, check(tw_def_var(file_, name, type, joined_names(dims).c_str(),
-                                        variable.taken().target)));
+    if (aggregation_ != nullptr)
+        keep_first(status, define_data(variable.name(), type, dims, shape, nullptr));
+    else
+        keep_first(status, check(tw_def_var(file_, name, type, joined_names(dims).c_str(),
+                                            variable.taken().target)));
     keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
     if (can_fill(variable, timeless()))
         for (const char* attribute : {"_FillValue", "missing_value"})
             keep_first(status,
                        check(tw_put_att(file_, name, attribute, type, 1, variable.fill().data())));
-    const std::string settings = variable_settings(variable);
+    const std::string settings = aggregation_ ? std::string() : variable_settings(variable);
     if (!settings.empty()) keep_first(status, check(tw_set_var(file_, name, settings.c_str())));
     keep_first(status, define_quantization(variable));
     return status;
@@ -156,7 +193,12 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
     Status status = timeless() ? Status{} : define_time();
     for (const auto& [c, dims, taken, data] : coordinates) {
         keep_first(status, define_dims(taken->chosen.part, dims));
-        keep_first(status, define_coordinate(c->name, c->type, dims, taken->target));
+        // Every rank has all of a coordinate without a decomposition, so that it is small.
+        if (aggregation_ != nullptr && !taken->chosen.part.replicated)
+            keep_first(status, define_data(c->name, c->type, dims,
+                                           lengths(taken->chosen.part, dims), nullptr));
+        else
+            keep_first(status, define_coordinate(c->name, c->type, dims, taken->target));
         keep_first(status, put_attributes(c->name, c->attributes));
     }
     for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
@@ -167,6 +209,8 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
         });
     keep_first(status,
                put_attributes("", file_attributes(context_, stream_, path, quantized, series)));
+    if (aggregation_ != nullptr)
+        keep_first(status, put_attributes("", {{"Conventions", "CF-1.13"}}));
     return status;
 }
 
@@ -174,8 +218,10 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
 
 Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
                    const WindowRules& rules, const std::vector<Variable*>& variables,
-                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path) {
-    return FileDefinition(file, context, stream, rules, variables).define(coordinates, path);
+                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path,
+                   Aggregation* aggregation) {
+    return FileDefinition(file, context, stream, rules, variables, aggregation)
+        .define(coordinates, path);
 }
 
 }  // namespace thalweg::history

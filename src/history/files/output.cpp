@@ -15,6 +15,16 @@
 
 namespace thalweg::history {
 
+namespace {
+
+void make_folder(const Ranks& ranks, const std::string& path) {
+    std::error_code ignored;  // ignore errors here: tw_create reports them
+    const auto folder = std::filesystem::path(path).parent_path();
+    if (ranks.rank() == 0 && !folder.empty()) std::filesystem::create_directories(folder, ignored);
+}
+
+}  // namespace
+
 Output::Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
                std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates)
     : context_(context),
@@ -22,7 +32,9 @@ Output::Output(FileContext& context, const StreamTable& stream, const WindowRule
       rules_(rules),
       variables_(std::move(variables)),
       coordinates_(std::move(coordinates)),
-      periods_(file_boundaries(stream, context.run)) {}
+      periods_(file_boundaries(stream, context.run)) {
+    if (!stream.aggregate.empty()) context.paths.insert(path_of(stream.aggregate, {}));
+}
 
 std::int64_t Output::period_of(const Window& record) const {
     if (!periods_) return 0;
@@ -33,7 +45,7 @@ std::int64_t Output::period_of(const Window& record) const {
     return file_period(*periods_, whole, rules_.begin(), stream_.next_file);
 }
 
-std::string Output::path_of(const Window& record) const {
+std::string Output::path_of(const std::string& pattern, const Window& record) const {
     PathValues values;
     values.stream = stream_.name;
     const std::string every = duration_text(stream_.duration);
@@ -49,7 +61,7 @@ std::string Output::path_of(const Window& record) const {
     values.begin = periods_ ? periods_->at(period - 1) : record.begin;
     values.end = periods_ ? periods_->at(period) : record.end;
     values.coarseness = file_unit(stream_);
-    return fill_path(stream_.path, values);
+    return fill_path(pattern, values);
 }
 
 /// Tests if this record is the last one of its file.
@@ -100,7 +112,7 @@ Status Output::prepare(const Window& record) {
                        (stream_.records > 0 && state_.records >= stream_.records);
     if (!other) return file_ != nullptr || !failed_.ok() ? failed_ : append();
     Status status = close(false);
-    state_ = {path_of(record), period, 0, state_.complete};
+    state_ = {path_of(stream_.path, record), period, 0, state_.complete, state_.aggregated};
     if (!context_.paths.insert(state_.path).second) {
         const std::string path = std::exchange(state_.path, {});
         keep_first(status, detail::failure(TW_ESETTING,
@@ -114,11 +126,7 @@ Status Output::prepare(const Window& record) {
 }
 
 Status Output::create() {
-    if (context_.ranks->rank() == 0) {
-        std::error_code ignored;  // ignore errors here: tw_create reports them
-        const auto folder = std::filesystem::path(state_.path).parent_path();
-        if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-    }
+    make_folder(*context_.ranks, state_.path);
     const std::string settings = context_.settings + ";" + stream_.settings;
     Status status =
         check(tw_create(context_.ranks->session(), state_.path.c_str(), settings.c_str(), &file_));
@@ -127,7 +135,7 @@ Status Output::create() {
         status =
             define_file(file_, context_, stream_, rules_, variables_, coordinates_, state_.path);
         keep_first(status, check(tw_enddef(file_)));
-        if (status.ok()) status = put_coordinates();
+        if (status.ok()) status = put_coordinates(file_, false);
     }
     status = context_.ranks->agree(status, 0, {});
     if (!status.ok()) {
@@ -159,11 +167,33 @@ Status Output::append() {
     return status;
 }
 
-Status Output::put_coordinates() {
+/// @param small  put only those of which every rank has all elements
+Status Output::put_coordinates(tw_file file, bool small) {
     Status status;
     for (const auto& [c, dims, taken, data] : coordinates_)
-        keep_first(status, check(tw_put(file_, c->name.c_str(), c->type, data->data(),
-                                        taken->chosen.elements)));
+        if (!small || taken->chosen.part.replicated)
+            keep_first(status, check(tw_put(file, c->name.c_str(), c->type, data->data(),
+                                            taken->chosen.elements)));
+    return status;
+}
+
+/// Writes the aggregation file anew. @note Collective
+Status Output::aggregate() {
+    const std::string path = path_of(stream_.aggregate, {});
+    make_folder(*context_.ranks, path);
+    Aggregation aggregation(*context_.ranks, path, state_.aggregated);
+    // In netCDF-4, other readers than netCDF-C do not find a scalar named as a dimension.
+    const char* const settings = "publish=close;storage=auto;format=auto";
+    tw_file file = nullptr;
+    Status status = check(tw_create(context_.ranks->session(), path.c_str(), settings, &file));
+    if (!status.ok()) return status;
+    status =
+        define_file(file, context_, stream_, rules_, variables_, coordinates_, path, &aggregation);
+    keep_first(status, check(tw_enddef(file)));
+    if (status.ok()) status = put_coordinates(file, true);
+    if (status.ok()) status = aggregation.put(file);
+    status = context_.ranks->agree(status, 0, {});
+    keep_first(status, check(tw_close(&file)));
     return status;
 }
 
@@ -207,17 +237,25 @@ Status Output::close(bool again) {
         --context_.opened;
     }
     failed_ = again ? status : Status{};
-    if (!again) state_ = {{}, 0, 0, state_.path.empty() ? state_.complete : state_.path};
-    return status;
+    if (again) return status;
+    const bool complete = status.ok() && !stream_.aggregate.empty() && state_.records > 0;
+    if (complete) state_.aggregated.push_back({state_.path, state_.records});
+    state_ = {{}, 0, 0, state_.path.empty() ? state_.complete : state_.path, state_.aggregated};
+    return complete ? aggregate() : status;
 }
 
 Status Output::resume(const OutputState& state) {
     state_ = state;
     if (!state_.complete.empty()) context_.paths.insert(state_.complete);
-    if (state_.path.empty()) return {};
-    context_.paths.insert(state_.path);
-    Status status = recover();
-    return status.ok() ? append() : status;
+    Status status;
+    if (!state_.path.empty()) {
+        context_.paths.insert(state_.path);
+        status = recover();
+        if (status.ok()) status = append();
+    }
+    // The run that was killed may have completed more files, which are written again.
+    if (status.ok() && !state_.aggregated.empty()) status = aggregate();
+    return status;
 }
 
 /// Completes the file that a killed run left under its temporary name. A file with fewer records

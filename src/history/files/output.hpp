@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "history/files/aggregation.hpp"
 #include "history/files/variable.hpp"
 #include "history/selection/ranks.hpp"
 
@@ -44,6 +45,8 @@ struct OutputState {
     std::int64_t period = 0;   ///< number of the file's period
     std::int64_t records = 0;  ///< number of records in the file
     std::string complete;      ///< path of the last complete file, which is never written again
+    /// All complete files, for a stream with an aggregation file.
+    std::vector<CompleteFile> aggregated;
 };
 
 class Output {
@@ -81,12 +84,13 @@ public:
 
 private:
     std::int64_t period_of(const Window& record) const;
-    std::string path_of(const Window& record) const;
+    std::string path_of(const std::string& pattern, const Window& record) const;
     bool full(const Window& record) const;
     Status create();
     Status append();
     Status recover();
-    Status put_coordinates();
+    Status put_coordinates(tw_file file, bool small);
+    Status aggregate();
     Status check(tw_status code) const { return context_.ranks->status(code); }
     bool timeless() const { return rules_.every == Every::once; }
 
@@ -104,9 +108,11 @@ private:
 };
 
 /// Defines the variables and attributes of a file.
+/// @param aggregation  null, or the description of the files whose aggregation this one is
 Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
                    const WindowRules& rules, const std::vector<Variable*>& variables,
-                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path);
+                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path,
+                   Aggregation* aggregation = nullptr);
 
 /// Returns the coordinates that a file of these variables needs.
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,

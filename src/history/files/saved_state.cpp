@@ -52,12 +52,22 @@ Part renamed(const Part& part) {
 }
 
 json json_of(const OutputState& state) {
-    return json::array({state.path, state.period, state.records, state.complete});
+    json value = json::array({state.path, state.period, state.records, state.complete});
+    for (const CompleteFile& file : state.aggregated)
+        value.push_back(json::array({file.path, file.records}));
+    return value;
 }
 
 OutputState output_of(const json& value) {
-    return {value.at(0).get<std::string>(), value.at(1).get<std::int64_t>(),
-            value.at(2).get<std::int64_t>(), value.at(3).get<std::string>()};
+    OutputState state{value.at(0).get<std::string>(),
+                      value.at(1).get<std::int64_t>(),
+                      value.at(2).get<std::int64_t>(),
+                      value.at(3).get<std::string>(),
+                      {}};
+    for (std::size_t f = 4; f < value.size(); ++f)
+        state.aggregated.push_back(
+            {value.at(f).at(0).get<std::string>(), value.at(f).at(1).get<std::int64_t>()});
+    return state;
 }
 
 std::string date_or_none(const std::optional<Date>& date) { return date ? date_text(*date) : ""; }
@@ -136,6 +146,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"new_file", duration_or_none(stream.new_file)},
         {"records", std::to_string(stream.records)},
         {"files", stream.file_per_variable ? "variable" : "stream"},
+        {"aggregate", stream.aggregate},
         {"stamp", std::to_string(static_cast<int>(stream.stamp))},
         {"partial", stream.drop_partial ? "drop" : "write"},
         {"initial", stream.initial ? "true" : "false"},
