@@ -96,7 +96,8 @@ std::unique_ptr<Layout> make_grid_layout(Grid grid) {
 std::unique_ptr<Layout> make_layout(const LayoutChoice& choice) {
     if (choice.gridded()) return make_grid_layout(choice.grid);
     if (choice.method == "slabs" && choice.writers > 1) return make_slabs_layout(choice.writers);
-    return make_record_layout(choice.method == "serial" ? 1 : choice.writers, choice.alignment);
+    return make_record_layout(choice.method == "serial" ? 1 : choice.writers, choice.alignment,
+                              choice.part);
 }
 
 }  // namespace thalweg::detail

@@ -43,6 +43,7 @@ struct LayoutChoice {
     std::string method = "record";  ///< serial, slabs, record, rows, columns or tiles
     int writers = 1;
     std::int64_t alignment = 4096;
+    std::int64_t part = 0;  ///< see make_record_layout()
     Grid grid;
 
     bool gridded() const { return method == "rows" || method == "columns" || method == "tiles"; }

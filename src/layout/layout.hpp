@@ -140,7 +140,10 @@ std::unique_ptr<Layout> make_slabs_layout(int writers);
 /// Makes a layout in which each writer owns one contiguous range of the whole space, across
 /// variables. In the file, ranges begin and end at multiples of `alignment` bytes. With one writer,
 /// everything is gathered to one rank (CAM fig. 1; CMAQ rnetCDF; MOM5 SIO).
-std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment);
+/// @param part  if it is not 0, the writers take turns after about so many bytes, whatever the
+///              alignment: all have work if only some variables of a record are written at a time
+std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment,
+                                           std::int64_t part = 0);
 
 /// Returns the ranges of bytes of the places for which wanted[i] is not 0, with adjacent ranges
 /// joined. Padding between two wanted places is included.

@@ -9,18 +9,28 @@ namespace {
 
 class RecordLayout final : public Layout {
 public:
-    RecordLayout(int writers, std::int64_t alignment) : Layout(writers), alignment_(alignment) {}
+    RecordLayout(int writers, std::int64_t alignment, std::int64_t part)
+        : Layout(writers), alignment_(alignment), part_(part) {}
 
     Share share(int w, const FileSection& space, std::int64_t base) const override {
-        if (w >= writers()) return {space, std::vector<Extent>{}};
-        const Extent extent{cut(first_part(w, space), space, base),
-                            cut(first_part(w + 1, space), space, base)};
-        if (extent.size() <= 0) return {space, std::vector<Extent>{}};
-        return {space, std::vector<Extent>{extent}};
+        std::vector<Extent> extents;
+        if (w >= writers()) return {space, extents};
+        const auto add = [&](int first, int end) {
+            const Extent extent{cut(first, space, base), cut(end, space, base)};
+            if (extent.size() <= 0) return;
+            if (!extents.empty() && extents.back().end == extent.begin)
+                extents.back().end = extent.end;
+            else
+                extents.push_back(extent);
+        };
+        if (part_ == 0) add(first_part(w, space), first_part(w + 1, space));
+        for (int part = w; part_ > 0 && part < parts(space); part += writers()) add(part, part + 1);
+        return {space, extents};
     }
 
     Share reach(int w, const FileSection& space) const override {
         if (w >= writers()) return {space, std::vector<Extent>{}};
+        if (part_ > 0) return share(w, space, 0);
         const int first = first_part(w, space), end = first_part(w + 1, space);
         if (first == end) return {space, std::vector<Extent>{}};
         const std::int64_t most = alignment_ + space.largest_grain();
@@ -61,6 +71,7 @@ private:
     /// writer, but at most four for each unit of alignment: with more parts, most of them would be
     /// empty after their cuts are aligned, and each rank would have to consider their writers.
     int parts(const FileSection& space) const {
+        if (part_ > 0) return static_cast<int>(writers() * (space.bytes / part_ / writers() + 1));
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }
@@ -70,6 +81,7 @@ private:
         return static_cast<int>(std::int64_t(w) * parts(space) / writers());
     }
     int writer_of(int part, const FileSection& space) const {
+        if (part_ > 0) return part % writers();
         return static_cast<int>(((std::int64_t(part) + 1) * writers() - 1) / parts(space));
     }
 
@@ -98,12 +110,14 @@ private:
     }
 
     std::int64_t alignment_;
+    std::int64_t part_;  ///< bytes after which the next writer follows; 0: each has one range
 };
 
 }  // namespace
 
-std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment) {
-    return std::make_unique<RecordLayout>(writers, alignment);
+std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment, std::int64_t part) {
+    return std::make_unique<RecordLayout>(writers, part > 0 ? 1 : alignment,
+                                          writers > 1 ? part : 0);
 }
 
 }  // namespace thalweg::detail

@@ -26,7 +26,7 @@ FileSection random_space(Random& random, std::int64_t longest) {
         p.variable = static_cast<int>(i);
         p.offset = space.bytes;
         p.element = random.pick<std::int64_t>({1, 2, 4, 8});
-        const std::int64_t nd = random.below(4);
+        const std::int64_t nd = random.below(5);
         std::int64_t elements = 1;
         std::vector<int> dims{0, 1, 2, 3, 4};
         random.shuffle(dims);
@@ -133,12 +133,15 @@ Case random_case(Random& random) {
     c.alignment =
         random.percent(20) ? random.between(1, 5000) : std::int64_t(1) << random.between(0, 20);
     const auto method = random.below(4);
-    c.method = std::array{"serial", "slabs", "tiles", "record"}[method];
+    c.method = std::array{"serial", "slabs", "tiles", "record", "record in parts"}[method];
     switch (method) {
         case 0: c.layout = make_record_layout(1, 1); break;
         case 1: c.layout = make_slabs_layout(writers); break;
         case 2: c.layout = make_grid_layout(random_grid(random, c.space)); break;
-        default: c.layout = make_record_layout(writers, c.alignment); break;
+        case 3: c.layout = make_record_layout(writers, c.alignment); break;
+        default:
+            c.layout = make_record_layout(writers, 1, c.space.bytes / random.between(1, 20) + 1);
+            break;
     }
     c.base = random.pick<std::int64_t>({0, 4, 320, 8192, 5'000'000'000, 123'456'788}) +
              (random.percent(50) ? 4 * random.below(3000) : 0);

@@ -12,8 +12,8 @@ void carry(Wire& wire, Carried<Wire, Cut> cut) {
 
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, LayoutChoice> layout) {
-    wire(layout.method, layout.writers, layout.alignment, layout.grid.rows, layout.grid.columns,
-         layout.grid.own_files, layout.grid.y, layout.grid.x);
+    wire(layout.method, layout.writers, layout.alignment, layout.part, layout.grid.rows,
+         layout.grid.columns, layout.grid.own_files, layout.grid.y, layout.grid.x);
 }
 
 template <class Wire>
