@@ -31,35 +31,6 @@ bool is_empty(const ChunkGrid& g, std::int64_t band, std::int64_t number, const 
 
 }  // namespace
 
-Status Packer::add(const Chunk& piece, const Take& take) {
-    const ChunkGrid& g = grids_[piece.variable];
-    Part& part = parts_[piece.variable];
-    const char* data = piece.data;
-    for (std::int64_t first = piece.first, left = piece.elements; left > 0;) {
-        const std::int64_t band = first / g.band, begin = band * g.band;
-        const std::int64_t whole = g.elements_of(band);
-        const std::int64_t n = std::min(left, begin + whole - first);
-        if (first == begin) part.have = 0;
-        if (part.have != first - begin)
-            return failure(TW_EINTERNAL, "variable '{}': elements {} to {} are out of order",
-                           OfVariable{definitions_.variables[piece.variable].name}, first,
-                           first + n);
-        part.bytes.resize(g.band * g.element);
-        std::memcpy(part.bytes.data() + part.have * g.element, data, n * g.element);
-        part.have += n;
-        if (part.have == whole) {
-            quantize_band(piece.variable, band, part.bytes.data());
-            Status status = pack_band(piece.variable, piece.record, band, part.bytes.data(), take);
-            part.have = 0;
-            if (!status.ok()) return status;
-        }
-        data += n * g.element;
-        first += n;
-        left -= n;
-    }
-    return {};
-}
-
 void Packer::quantize_band(int variable, std::int64_t band, char* data) const {
     const ChunkGrid& g = grids_[variable];
     const Variable& v = definitions_.variables[variable];

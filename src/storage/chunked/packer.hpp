@@ -1,4 +1,4 @@
-// Gathers the pieces of a variable until chunks are complete, and filters those.
+// Divides bands into chunks, and filters those.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,16 +23,10 @@ public:
     Packer(const Definitions& definitions, std::span<const ChunkGrid> grids,
            std::span<const std::vector<StoredFilter>> filters, int threads = 1,
            std::int64_t most = 32 << 20)
-        : definitions_(definitions),
-          grids_(grids),
-          filters_(filters),
-          parts_(definitions.variables.size()) {
+        : definitions_(definitions), grids_(grids), filters_(filters) {
         if (threads > 1) batch_.emplace(threads, most);
     }
 
-    /// Adds a piece of a variable whose chunks hold one record each. The pieces of a band must be
-    /// added in file order; different bands can be added in any order.
-    Status add(const Chunk& piece, const Take& take);
     /// Quantizes the elements of a whole band (of one record), if the variable is quantized.
     void quantize_band(int variable, std::int64_t band, char* data) const;
     /// Tests if the file lacks a chunk.
@@ -58,10 +52,6 @@ public:
     Status unpack_band(int variable, std::int64_t band, char* to, const Give& give);
 
 private:
-    struct Part {
-        std::vector<char> bytes;  ///< elements of the incomplete band
-        std::int64_t have = 0;    ///< number of elements in `bytes`
-    };
     /// Finds the offset in bytes at which a chunk begins in its band (`offset`), and how far it
     /// extends within the variable (`extent`). Returns the number of its elements there.
     std::int64_t locate(const ChunkGrid& grid, std::int64_t band, std::int64_t number,
@@ -70,7 +60,6 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     std::span<const std::vector<StoredFilter>> filters_;
-    std::vector<Part> parts_;  ///< part of each variable
     Compressor compressor_;
     std::optional<ChunkBatch> batch_;  ///< chunks that wait for several threads to filter them
     std::vector<char> chunk_;

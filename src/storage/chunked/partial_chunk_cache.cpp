@@ -13,12 +13,13 @@
 namespace thalweg::detail {
 
 PartialChunkCache::PartialChunkCache(std::string path, const Definitions& definitions,
-                                     std::span<const ChunkGrid> grids, Load load,
+                                     std::span<const ChunkGrid> grids, Load load, Take take,
                                      std::int64_t memory)
     : path_(std::move(path)),
       definitions_(definitions),
       grids_(grids),
       load_(std::move(load)),
+      take_(std::move(take)),
       most_memory_(memory),
       free_(grids.size()) {}
 
@@ -89,66 +90,81 @@ Status PartialChunkCache::store(const Band& band, std::int64_t place, const char
     return {};
 }
 
-/// Finds the place of a band. A new band is loaded first, unless all of it is about to be written.
-Status PartialChunkCache::find(const Band& band, bool whole, std::int64_t& at) {
-    if (const auto found = at_.find(band); found != at_.end()) {
-        at = found->second;
-        return {};
-    }
+/// Finds the place of a band, or gives it one.
+PartialChunkCache::Place& PartialChunkCache::find(const Band& band) {
+    const auto [found, is_new] = places_.try_emplace(band);
+    if (!is_new) return found->second;
     auto& free = free_[band.variable];
-    const ChunkGrid& g = grid(band);
-    at = free.empty() ? end_ : free.back();
-    if (!whole) {
-        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
-        if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
-        Status s = store(band, at, buffer_.data(), bytes_of(band), 0);
-        if (!s.ok()) return s;
-    }
-    at_.emplace(band, at);
+    found->second.at = free.empty() ? end_ : free.back();
     if (free.empty())
-        end_ += g.records * g.band * g.element;
+        end_ += grid(band).records * grid(band).band * grid(band).element;
     else
         free.pop_back();
-    return {};
+    return found->second;
+}
+
+/// Loads what was not written of a band.
+Status PartialChunkCache::load_rest(const Band& band, Place& place) {
+    const std::int64_t bytes = bytes_of(band), have = place.have;
+    if (have == bytes) return {};
+    buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes));
+    if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
+    place.have = bytes;
+    return store(band, place.at, buffer_.data() + have, bytes - have, have);
 }
 
 Status PartialChunkCache::write(const Chunk& range) {
-    return for_parts(range, [&](const Part& p) {
-        std::int64_t at = 0;
-        if (Status s = find(p.band, p.whole, at); !s.ok()) return s;
-        return store(p.band, at, range.data + p.offset, p.bytes, p.at);
+    return for_parts(range, [&](const Part& p) -> Status {
+        if (p.whole && !places_.contains(p.band)) return take_(p.band, range.data + p.offset);
+        Place& place = find(p.band);
+        const bool follows = p.at == place.have && grid(p.band).records == 1;
+        if (!follows)
+            if (Status s = load_rest(p.band, place); !s.ok()) return s;
+        if (Status s = store(p.band, place.at, range.data + p.offset, p.bytes, p.at); !s.ok())
+            return s;
+        if (!follows) return {};
+        place.have += p.bytes;
+        return place.have == bytes_of(p.band) ? pass_on(places_.find(p.band)) : Status{};
     });
 }
 
 Status PartialChunkCache::read(const Chunk& range, char* to) {
     return for_parts(range, [&](const Part& p) {
-        std::int64_t at = 0;
-        if (Status s = find(p.band, false, at); !s.ok()) return s;
-        if (!is_in_memory(p.band, at))
-            return read_fully(fd_, path_, to + p.offset, p.bytes, at + p.at);
-        std::copy_n(memory_.data() + at + p.at, p.bytes, to + p.offset);
+        Place& place = find(p.band);
+        if (Status s = load_rest(p.band, place); !s.ok()) return s;
+        if (!is_in_memory(p.band, place.at))
+            return read_fully(fd_, path_, to + p.offset, p.bytes, place.at + p.at);
+        std::copy_n(memory_.data() + place.at + p.at, p.bytes, to + p.offset);
         return Status{};
     });
 }
 
-Status PartialChunkCache::take(std::int64_t records, const Take& take) {
-    for (auto at = at_.begin(); at != at_.end();) {
-        const auto [band, place] = *at;
-        if (!counts(band, records)) {
-            ++at;
-            continue;
-        }
-        Status status;
-        char* elements = memory_.data() + place;
-        if (!is_in_memory(band, place)) {
-            buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
-            elements = buffer_.data();
-            status = read_fully(fd_, path_, elements, bytes_of(band), place);
-        }
-        if (status.ok()) status = take(band, elements);
-        if (!status.ok()) return status;
-        free_[band.variable].push_back(place);
-        at = at_.erase(at);
+/// Passes on a complete band and removes it.
+Status PartialChunkCache::pass_on(Places::iterator band) {
+    const auto [key, place] = *band;
+    const char* elements = memory_.data() + place.at;
+    if (!is_in_memory(key, place.at)) {
+        buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(key)));
+        elements = buffer_.data();
+        if (Status s = read_fully(fd_, path_, buffer_.data(), bytes_of(key), place.at); !s.ok())
+            return s;
+    }
+    if (Status s = take_(key, elements); !s.ok()) return s;
+    free_[key.variable].push_back(place.at);
+    places_.erase(band);
+    if (!places_.empty()) return {};
+    // Bands of other variables can be larger, so divide the space anew.
+    for (std::vector<std::int64_t>& free : free_) free.clear();
+    end_ = 0;
+    return {};
+}
+
+Status PartialChunkCache::pass_on(std::int64_t records) {
+    for (auto next = places_.begin(); next != places_.end();) {
+        const auto band = next++;
+        if (!counts(band->first, records)) continue;
+        if (Status s = load_rest(band->first, band->second); !s.ok()) return s;
+        if (Status s = pass_on(band); !s.ok()) return s;
     }
     return {};
 }

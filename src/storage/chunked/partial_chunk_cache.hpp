@@ -1,6 +1,7 @@
 // Unpacked bands of variables whose chunks are written whole: ranges of them may be written in any
-// order. The first ones are kept in memory, the others in an unnamed file beside the data. They are
-// packed when their records are counted.
+// order. A band that is written from its beginning to its end is passed on at once. Others are kept
+// until their records are counted, the first ones in memory, the rest in an unnamed file beside the
+// data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,19 +31,19 @@ class PartialChunkCache {
 public:
     /// Reads the elements of a band from the data file, or gives fill values.
     using Load = std::function<Status(const Band& band, char* to)>;
-    /// Receives the elements of a band, which it may change.
-    using Take = std::function<Status(const Band& band, char* elements)>;
+    /// Receives the elements of a band.
+    using Take = std::function<Status(const Band& band, const char* elements)>;
 
     /// @param path    data file; the unnamed file is created in its folder when it is needed
     /// @param memory  bytes of bands that are kept in memory
     PartialChunkCache(std::string path, const Definitions& definitions,
-                      std::span<const ChunkGrid> grids, Load load, std::int64_t memory);
+                      std::span<const ChunkGrid> grids, Load load, Take take, std::int64_t memory);
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Passes bands to `take` and removes them: all bands of fixed-size variables, and bands that
-    /// contain a record before `records`.
-    Status take(std::int64_t records, const Take& take);
+    /// Passes on bands and removes them: all bands of fixed-size variables, and bands that contain
+    /// a record before `records`.
+    Status pass_on(std::int64_t records);
 
 private:
     /// The part of a band that belongs to a range.
@@ -53,12 +54,19 @@ private:
         std::int64_t offset;  ///< offset in the range, in bytes
         std::int64_t bytes;
     };
+    struct Place {
+        std::int64_t at = 0;    ///< offset in memory or in the file
+        std::int64_t have = 0;  ///< bytes from the beginning of the band that are there
+    };
+    using Places = std::map<Band, Place>;
     template <class Visit>
     Status for_parts(const Chunk& range, Visit&& visit) const;
     bool counts(const Band& band, std::int64_t records) const;
     const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
     std::int64_t bytes_of(const Band& band) const;
-    Status find(const Band& band, bool whole, std::int64_t& at);
+    Place& find(const Band& band);
+    Status load_rest(const Band& band, Place& place);
+    Status pass_on(Places::iterator band);
     bool is_in_memory(const Band& band, std::int64_t at) const;
     Status store(const Band& band, std::int64_t place, const char* from, std::int64_t bytes,
                  std::int64_t at);
@@ -68,11 +76,12 @@ private:
     const Definitions& definitions_;
     std::span<const ChunkGrid> grids_;
     Load load_;
+    Take take_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
     std::vector<char> memory_;
-    Descriptor fd_;                    ///< unnamed file, whose first bytes are not used
-    std::int64_t end_ = 0;             ///< end of the last band
-    std::map<Band, std::int64_t> at_;  ///< place of each band: offset in memory or in the file
+    Descriptor fd_;         ///< unnamed file, whose first bytes are not used
+    std::int64_t end_ = 0;  ///< end of the last band
+    Places places_;
     std::vector<std::vector<std::int64_t>> free_;  ///< places for reuse, for each variable
     std::vector<char> buffer_;                     ///< memory for one band
 };

@@ -2,8 +2,8 @@
 //
 // Unfiltered data are placed by Netcdf4Map, and written as those of a classic file. Filtered chunks
 // go to the end of the file (see Placement). The header writer enters them in HDF5's
-// index when their records are counted. With boxes, data are kept unpacked until they are counted,
-// as any part of them may come later, and packed then.
+// index when their records are counted. Chunks that come in parts are kept unpacked until then, as
+// any part of them may come later.
 //
 // In an existing file, all chunks are written whole: their shapes and filters are given, and the
 // places of new ones cannot be computed.
@@ -108,11 +108,7 @@ public:
         return options.alone ? status : agree(comm, status);
     }
 
-    /// Accepts parts of chunks in any order from now on.
-    void begin_boxes() override {
-        store_->begin_boxes();
-        file_.sums.leave_piece();
-    }
+    void begin_boxes() override { file_.sums.leave_piece(); }
 
     Status write(std::span<const Chunk> chunks) override {
         return layout_.chunks.any_whole() ? write_each(chunks) : file_.write(chunks);
@@ -120,7 +116,7 @@ public:
 
     Status read(const Chunk& chunk, char* to) override {
         const bool whole = layout_.chunks.whole[chunk.variable] != 0;
-        return whole && store_->boxes() ? store_->read(chunk, to) : file_.read(chunk, to);
+        return whole ? store_->read(chunk, to) : file_.read(chunk, to);
     }
 
     Status end_unit(std::int64_t records, bool mark) override {

@@ -18,33 +18,21 @@ ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, std::string path,
       definitions_(definitions),
       layout_(layout),
       wording_(wording),
-      memory_(memory),
-      packer_(definitions, layout.grids, layout.filters, threads, memory) {}
+      packer_(definitions, layout.grids, layout.filters, threads, memory),
+      bands_(
+          path_, definitions, layout.grids,
+          [this](const Band& band, char* to) { return load(band, to); },
+          [this](const Band& band, const char* elements) { return pack(band, elements); }, memory) {
+}
 
 // ---- pieces of variables ------------------------------------------------------------------------
 
-Status ChunkStore::write(const Chunk& piece) {
-    const bool in_parts = boxes_ || layout_.grids[piece.variable].records > 1;
-    return in_parts ? bands().write(piece) : packer_.add(piece, take_);
-}
-
-Status ChunkStore::read(const Chunk& piece, char* to) { return bands().read(piece, to); }
-
-PartialChunkCache& ChunkStore::bands() {
-    if (!bands_)
-        bands_ = std::make_unique<PartialChunkCache>(
-            path_, definitions_, layout_.grids,
-            [this](const Band& band, char* to) { return load(band, to); }, memory_);
-    return *bands_;
-}
-
 Status ChunkStore::end_unit(std::int64_t records, bool mark) {
-    const bool packs = bands_ && (mark || records > ended_);
+    const bool packs = mark || records > ended_;
     ended_ = std::max(ended_, records);
-    const auto pack_one = [&](const Band& band, char* elements) { return pack(band, elements); };
     return catch_errors([&] {
         Status status;
-        if (packs) status = bands_->take(records, pack_one);
+        if (packs) status = bands_.pass_on(records);
         return status.ok() ? write_waiting() : status;
     });
 }
@@ -57,8 +45,13 @@ Status ChunkStore::write_waiting() {
 
 // ---- bands --------------------------------------------------------------------------------------
 
-Status ChunkStore::pack(const Band& band, char* elements) {
-    if (Status s = quantize_changes(band, elements); !s.ok()) return s;
+Status ChunkStore::pack(const Band& band, const char* elements) {
+    if (definitions_.variables[band.variable].packing.quantize != Packing::Quantize::none) {
+        const ChunkGrid& g = layout_.grids[band.variable];
+        changed_.assign(elements, elements + g.records * g.elements_of(band.number) * g.element);
+        if (Status s = quantize_changes(band, changed_.data()); !s.ok()) return s;
+        elements = changed_.data();
+    }
     const auto lacks = [&](std::int64_t number) {
         return layout_.sparse[band.variable] != 0 &&
                !placer_.has({band.variable, band.record, number});
@@ -69,11 +62,14 @@ Status ChunkStore::pack(const Band& band, char* elements) {
 /// Quantizes the elements that have changed since the band was last packed. Elements that did not
 /// change are left alone, as quantizing them again could change them.
 Status ChunkStore::quantize_changes(const Band& band, char* elements) {
-    const std::size_t v = band.variable;
-    if (definitions_.variables[v].packing.quantize == Packing::Quantize::none) return {};
-    const ChunkGrid& g = layout_.grids[v];
+    const ChunkGrid& g = layout_.grids[band.variable];
     const std::size_t size = g.element;
     const std::int64_t n = g.elements_of(band.number);
+    if (is_new(band)) {
+        for (std::int64_t r = 0; r < g.records; ++r)
+            packer_.quantize_band(band.variable, band.number, elements + r * n * g.element);
+        return {};
+    }
     before_.resize(g.records * n * size);
     if (Status s = load(band, before_.data()); !s.ok()) return s;
     std::vector<char> same(n);
@@ -87,6 +83,14 @@ Status ChunkStore::quantize_changes(const Band& band, char* elements) {
             if (same[i]) std::memcpy(now + i * size, old + i * size, size);
     }
     return {};
+}
+
+/// Tests if no chunk of a band was packed before.
+bool ChunkStore::is_new(const Band& band) const {
+    const std::int64_t chunks = layout_.grids[band.variable].chunks_a_band();
+    for (std::int64_t i = band.number * chunks; i < (band.number + 1) * chunks; ++i)
+        if (placer_.has({band.variable, band.record, i})) return false;
+    return !packer_.waits(band.variable, band.record, band.number);
 }
 
 /// Reads the elements of a band as they were last packed; returns fill values for chunks that were

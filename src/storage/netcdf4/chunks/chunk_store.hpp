@@ -1,11 +1,10 @@
-// Filters a writer's chunks that are written whole, and passes them to ChunkPlacer. Chunks that
-// come in parts are kept unpacked until their records are counted.
+// Filters a writer's chunks that are written whole, and passes them to ChunkPlacer. Those that do
+// not come from their beginning to their end are kept unpacked until their records are counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,15 +44,11 @@ public:
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
     void note_to(SumsWriter& sums) { sums_ = &sums; }
-    /// From now on, accepts parts of chunks in any order and repeatedly.
-    void begin_boxes() { boxes_ = layout_.any_whole(); }
-    bool boxes() const { return boxes_; }
-
-    /// Writes a piece of a variable that is stored in whole chunks. Before begin_boxes(), the
-    /// pieces of a band must come in file order.
-    Status write(const Chunk& piece);
+    /// Writes a piece of a variable that is stored in whole chunks. Pieces may come in any order
+    /// and repeatedly.
+    Status write(const Chunk& piece) { return bands_.write(piece); }
     /// Reads elements that were passed to write(), or that the file contains.
-    Status read(const Chunk& piece, char* to);
+    Status read(const Chunk& piece, char* to) { return bands_.read(piece, to); }
     /// Filters and writes the chunks that are complete. With `mark` or new records, packs the bands
     /// that were written in parts and are complete: those of fixed-size variables, and those with a
     /// record before `records`, whose data must all have been passed to write().
@@ -78,9 +73,9 @@ public:
 private:
     Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk);
     Status load(const Band& band, char* to);
-    Status pack(const Band& band, char* elements);
+    Status pack(const Band& band, const char* elements);
     Status quantize_changes(const Band& band, char* elements);
-    PartialChunkCache& bands();
+    bool is_new(const Band& band) const;
     Status write_waiting();
 
     ChunkPlacer& placer_;
@@ -90,19 +85,16 @@ private:
     const ChunkLayout& layout_;
     IndexConvention wording_;
     SumsWriter* sums_ = nullptr;
-    std::int64_t memory_;
     Packer packer_;
     /// Receives each chunk from the Packer, and writes it.
     Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
                                 const FilteredChunk& chunk) {
         return put(variable, record, number, chunk);
     };
-    /// begin_boxes() was called: parts of chunks come in any order.
-    bool boxes_ = false;
-    bool move_ = false;                         ///< chunks are never overwritten in place
-    std::unique_ptr<PartialChunkCache> bands_;  ///< holds bands that are written in parts
-    std::optional<Decompressor> unpacker_;      ///< decompresses chunks that are changed
-    std::vector<char> raw_, before_;
+    bool move_ = false;                     ///< chunks are never overwritten in place
+    PartialChunkCache bands_;               ///< holds bands that are written in parts
+    std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
+    std::vector<char> raw_, before_, changed_;
     std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
 };
 
