@@ -48,6 +48,16 @@ public:
                 if (definitions_.variables[v].record) written_.erase({v, records_});
     }
 
+    /// Notes the complete ones among the records before this one, up to the first that is not.
+    void note_complete(std::int64_t records) {
+        const auto is_complete = [&] {
+            for (int v = 0; v < std::ssize(definitions_.variables); ++v)
+                if (definitions_.variables[v].record && !has_values({v, records_})) return false;
+            return true;
+        };
+        while (records_ < records && is_complete()) note_records(records_ + 1);
+    }
+
     /// Returns the number of records that the header counts.
     std::int64_t counted() const { return counted_; }
     void note_counted(std::int64_t records) { counted_ = records; }

@@ -182,8 +182,8 @@ bool CollectiveWriter::keep_writable() {
     return puts_.size() < all;
 }
 
-Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
-    Status status = write_section(false, 0, fill_fixed);
+Status CollectiveWriter::write(std::int64_t records, bool fill_fixed, bool in_step) {
+    Status status = write_section(false, 0, fill_fixed, in_step);
     const auto next = [&](std::int64_t after) {  // Returns the next record that has a put.
         const std::int64_t fresh = std::max(after, progress_.records());
         std::int64_t first = fresh < records ? fresh : INT64_MAX;
@@ -193,24 +193,31 @@ Status CollectiveWriter::write(std::int64_t records, bool fill_fixed) {
         return first;
     };
     for (std::int64_t r = next(0); r != INT64_MAX; r = next(r + 1)) {
-        Status own = write_section(true, r, r >= progress_.records() && r < records);
+        Status own = write_section(true, r, r >= progress_.records() && r < records, in_step);
         if (status.ok()) status = std::move(own);
     }
     for (const WholePut& p : puts_) progress_.add_all({p.variable, p.record});
     if (fill_fixed) progress_.note_values();
+    if (in_step)
+        progress_.note_complete(records);
+    else
+        progress_.note_records(records);
     return status;
 }
 
 /// Writes one space.
 /// @param fill  write fill values to places that were not put now and not written before
-Status CollectiveWriter::write_section(bool records, std::int64_t record, bool fill) {
+Status CollectiveWriter::write_section(bool records, std::int64_t record, bool fill, bool in_step) {
     writer_.begin_pass(records);
     const std::span<const VariableSlot> places = writer_.places();
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
-        writer_.set(i, classify({.has_values = progress_.has_values({v, record}),
-                                 .ends = fill,
-                                 .hole = writer_.fills(v) || stays_hole(file_.variable(v))}));
+        const bool later = in_step && has_no_fill(file_.variable(v));
+        const Action action = classify({.has_values = progress_.has_values({v, record}),
+                                        .ends = fill && !later,
+                                        .hole = writer_.fills(v) || stays_hole(file_.variable(v))});
+        writer_.set(i, action);
+        if (fill && in_step && !later) progress_.add_all({v, record});
     }
     for (const WholePut& p : puts_) {
         if (p.record != record || batch_.is_record(p.variable) != records) continue;

@@ -212,7 +212,7 @@ Status InlineService::fill(std::span<const int> variables) {
         written = writer_.write(0, batch_.misfits);
     }
     for (const int v : variables) progress_.add_all({v, 0});
-    const std::int64_t records = boxed_ ? progress_.records() : batch_.record;
+    const std::int64_t records = boxed_ ? progress_.counted() : batch_.record;
     return finish_write(file_, target_, std::move(written), {}, records, false);
 }
 
@@ -253,8 +253,7 @@ Status InlineService::write(const Agreed& agreed, Ends ends, bool durable) {
     std::int64_t records = collective_.records_after(agreed, ends, boxed_);
     // A merge fills new records itself.
     const std::int64_t complete = merges ? progress_.records() : records;
-    Status mine = collective_.write(complete, !merges && ends == Ends::file);
-    progress_.note_records(complete);
+    Status mine = collective_.write(complete, !merges && ends == Ends::file, ends == Ends::sync);
     if (merges) {
         if (mine = file_.team.agree(mine); !mine.ok()) return file_.keep(std::move(mine));
         mine = write_parts(agreed, ends, records);
@@ -272,6 +271,7 @@ Status InlineService::write_parts(const Agreed& agreed, Ends ends, std::int64_t&
     file_.team.all_reduce({&records, 1}, Reduce::max);
     if (Status s = file_.team.agree(packed); !s.ok()) return s;
     Status status = merge_->write(rest, records, ends == Ends::file);
+    progress_.note_records(records);
     if (ends != Ends::put) progress_.note_values();  // the merge has filled fixed-size variables
     return status;
 }
@@ -290,7 +290,6 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);
     if (!file_.failed.ok()) return status;
-    progress_.note_records(records);
     progress_.note_counted(records);
     batch_.note_records(records);
     if (ends == Ends::step) {
