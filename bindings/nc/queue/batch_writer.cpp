@@ -18,7 +18,7 @@ bool is_large(const Table& table, const Variable& v, const Shape& count) {
     return !table.is_record(v) && volume(count) * static_cast<Index>(size_of(v.type)) >= large;
 }
 
-void BatchWriter::write() try {
+void BatchWriter::write(bool goes_on) try {
     state_.own_reader.close();
     state_.begin_writing();
     state_.dirty = true;
@@ -27,10 +27,10 @@ void BatchWriter::write() try {
     Error error;
     int step = 0;
     for (const PutCall& call : batch.calls) {
-        for (; step < call.step; step++) state_.end_step();
+        for (; step < call.step; step++) state_.end_step(goes_on);
         if (error.code == 0) error = put_call(call);
     }
-    for (; step < batch.steps; step++) state_.end_step();
+    for (; step < batch.steps; step++) state_.end_step(goes_on);
     agree(state_.session.comm(), error);
 } catch (const std::bad_alloc&) {
     const Error error{out_of_memory, "out of memory for what waits to be written"};
@@ -41,8 +41,8 @@ void BatchWriter::write() try {
 void BatchWriter::commit(bool independent) {
     constexpr Index most = 8;
     Session& session = state_.session;
-    if (session.ranks() == 1) return;
-    if (!session.works_alone && !session.keeps_arrays() && session.commits >= most) return;
+    if (session.ranks() == 1 || !state_.dirty) return;
+    if (!session.works_alone && session.commits >= most) return;
     session.commits++;
     if (state_.kind() == State::Kind::fallback && independent) {
         state_.fallback().sync();

@@ -20,7 +20,8 @@ public:
 
     // @note The following functions are collective. They throw errors on all ranks alike.
     // Writes the queue.
-    void write();
+    // @param goes_on  see State::end_step()
+    void write(bool goes_on);
     // Makes what was written readable by each rank alone, if there are several ranks. With the
     // service background this takes as long as the write. So it ends there after a few writes if
     // no rank has worked alone, in any file.

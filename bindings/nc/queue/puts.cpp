@@ -73,11 +73,17 @@ Index Puts::records() {
     return table_.records();
 }
 
-bool Puts::writes_at_once(const Variable& v) const {
+Index Puts::share_of(const Variable& v) const {
     Index bytes = static_cast<Index>(size_of(v.type));
     for (std::size_t d = table_.is_record(v) ? 1 : 0; d < v.dims.size(); d++)
         bytes *= table_.length(v.dims[d]);
-    return bytes / state.session.ranks() > staging_limit() / 4;
+    return bytes / state.session.ranks();
+}
+
+bool Puts::writes_at_once(const Variable& v) const {
+    // In the background, such a put waits for the write.
+    const bool cheap = state.session.keeps_arrays() && state.session.ranks() > 1;
+    return !in_parts_ && share_of(v) > staging_limit() / (cheap ? 64 : 4);
 }
 
 void Puts::put(Entry entry) {
@@ -96,7 +102,7 @@ void Puts::put(Entry entry) {
     const std::size_t element = state.session.ranks() == 1 || !collective ? size : 0;
     const Index bytes = entry.elements() * static_cast<Index>(size);
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
-    after_put(collective, at_once, bytes);
+    after_put(collective, at_once, bytes > share_of(v) / 2);
     if (error.code != 0) throw error;
     if (collective && at_once && !queue_.entries().empty()) queue_.own_last(bytes, size);
 }
@@ -122,8 +128,8 @@ void Puts::make_room(int varid, const Section& section) {
 }
 
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
-// @param bytes  size of this rank's put
-void Puts::after_put(bool collective, bool at_once, Index bytes) {
+// @param much  this rank puts most of its share of the variable
+void Puts::after_put(bool collective, bool at_once, bool much) {
     if (!collective) return;
     const auto before = joint_.reductions.post({table_.records(), queue_.bytes()});
     const bool since = joint_.reductions.posted() - handed_over_ > 8;
@@ -134,7 +140,7 @@ void Puts::after_put(bool collective, bool at_once, Index bytes) {
     if (many || queued > staging_limit() / 2)
         join(Reason::full);
     else if (at_once)
-        join(Reason::full, -1, bytes > staging_limit() / 4);
+        join(Reason::full, -1, much);
 }
 
 bool Puts::may_put_at_once(const Entry& entry) const {
@@ -189,6 +195,7 @@ int Puts::join(Reason reason, int varid, bool much) {
                         definitions.path + ": the ranks are in different collective calls"};
         const bool full = reason == Reason::full;
         if (!all.waits && !all.writes_full) {
+            in_parts_ = true;
             if (full) return -1;
             continue;
         }
@@ -212,7 +219,7 @@ int Puts::join(Reason reason, int varid, bool much) {
 void Puts::write_queue(const JointCalls::All& all) {
     last_write_ = detail::now();
     try {
-        writer_.write();
+        writer_.write(all.writes_full || all.waits);
         queue_.clear();
         if (all.writes_full) writer_.commit(all.independent);
     } catch (const Error& error) {

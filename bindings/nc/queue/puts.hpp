@@ -93,6 +93,7 @@ private:
     // call.
     Error own_failure_;
     bool apart_ = false;
+    bool in_parts_ = false;     // large variables are put in several parts; the same on all ranks
     bool some_reads_ = false;   // in the last joint call, some rank had a variable to read
     double last_write_;         // time of the last write, or of the file's creation, in seconds
     Index handed_over_ = 0;     // number of reductions that were posted before the last write
@@ -102,9 +103,10 @@ private:
     bool has_failed() const { return state.failure.code != 0; }
     [[noreturn]] void fail(const Error& error);
     bool has_much() const;
+    Index share_of(const Variable& v) const;  // bytes of a record or variable, divided by the ranks
     void keep_requests();
     void write_queue(const JointCalls::All& all);
-    void after_put(bool collective, bool at_once, Index bytes = 0);
+    void after_put(bool collective, bool at_once, bool much = false);
 };
 
 // @note The following functions are collective. They throw the error of an earlier put on all

@@ -120,7 +120,12 @@ void State::complete() {
     session.check(tw_wait(session.handle(), 0));
 }
 
-void State::end_step() { handed_over(tw_end_step(file_)); }
+void State::end_step(bool goes_on) {
+    // In the background, tw_sync would wait for the write.
+    goes_on &= session.keeps_arrays();
+    handed_over(goes_on ? tw_sync(file_, 0) : tw_end_step(file_));
+    if (goes_on) dirty = false;
+}
 
 // Ends a step, or throws the error of the write.
 void State::handed_over(int status) {

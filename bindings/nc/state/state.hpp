@@ -97,7 +97,9 @@ public:
     void close();
     void begin_writing();
     void begin_reading();
-    void end_step();
+    // Ends a step, or writes what was put in the middle of one: variables with NC_NOFILL that were
+    // not put yet then get no fill values.
+    void end_step(bool goes_on = false);
     void settle_attributes();  // passes new attributes to the library
     void make_edits();         // changes the definitions in the file
     void open_for_reading();
