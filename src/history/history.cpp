@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "history/selection/computed.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -27,6 +29,9 @@ History::~History() = default;
 std::int64_t History::memory() const {
     std::int64_t bytes = 0;
     for (const Variable* variable : variables_of(streams_)) bytes += variable->samples().bytes();
+    for (const Field& field : declared_.fields())
+        bytes +=
+            (field.step ? field.step->bytes() : 0) + (field.computed ? field.computed->bytes() : 0);
     return bytes;
 }
 
@@ -81,6 +86,9 @@ Status History::begin_step(double seconds) {
             field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
             field->wanted = 1;
         }
+    // A computed field follows those from which it is computed.
+    for (Field& field : declared_.fields() | std::views::reverse)
+        if (field.computed && field.wanted != 0) field.computed->begin_step();
     step_.now = now;
     step_.open = true;
     saved_ = false;
@@ -124,7 +132,40 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     for (Variable* variable : field.users)
         if (variable->samples().wants())
             variable->samples().take(boxes, weight, step_.now, first, last);
-    return {};
+    return field.feeds.empty() ? Status{} : feed(field, boxes, whole, last, weight);
+}
+
+/// Keeps what was sent of a field from which others are computed, and computes those that wait for
+/// no other field.
+Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, bool last,
+                     const double* weight) {
+    std::vector<Field*> wanted;
+    std::ranges::copy_if(field.feeds, std::back_inserter(wanted), &Field::wanted);
+    const bool now = whole && std::ranges::none_of(wanted, [](const Field* result) {
+                         return result->computed->waiting() > 1;
+                     });
+    if (!wanted.empty()) field.step->take(boxes, detail::size_of(field.declared.type), now);
+    Status status;
+    for (Field* result : wanted) {
+        if (!last || !result->computed->note(weight)) continue;
+        Status own;
+        if (!result->computed->differs())
+            own = send(*result, result->computed->compute(), true, result->declared.type, weight);
+        else
+            own = failure(TW_EARG, "'{}': its fields were sent with different weights",
+                          result->declared.name);
+        if (result->computed->differs()) fail_samples(*result, own);
+        keep_first(status, std::move(own));
+    }
+    return status;
+}
+
+/// Notes that what was sent of a field in this step cannot be used.
+void History::fail_samples(Field& field, const Status& why) {
+    for (Variable* variable : field.users)
+        if (variable->samples().wants()) variable->samples().fail(why);
+    for (Field* result : field.feeds)
+        if (result->wanted != 0) fail_samples(*result, why);
 }
 
 /// Ends the steps until a time without their samples.
@@ -183,12 +224,10 @@ Status History::end_step() {
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes) {
             if (field.examined) field.examined->values.clear();
-            for (Variable* variable : field.users)
-                if (variable->samples().wants())
-                    variable->samples().fail(
-                        failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
-                                OfVariable{field.declared.name}, OfRank{ranks_.rank()},
-                                field.boxes_sent, field.part.boxes));
+            fail_samples(field,
+                         failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
+                                 OfVariable{field.declared.name}, OfRank{ranks_.rank()},
+                                 field.boxes_sent, field.part.boxes));
         }
         field.boxes_sent = 0;
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);

@@ -68,6 +68,9 @@ private:
     };
 
     Status begin_step(double seconds);
+    Status feed(Field& field, std::span<const SentBox> boxes, bool whole, bool last,
+                const double* weight);
+    static void fail_samples(Field& field, const Status& why);
     Status make_streams();
     Status make_variable(OutputStream& stream, const StreamField& about);
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);

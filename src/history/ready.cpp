@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "history/history.hpp"
+#include "history/selection/computed.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -21,6 +22,7 @@ using detail::failure;
 static Status resolve_all(Declarations& declared, const Table& table, bool warns,
                           std::vector<ResolvedStream>& resolved) {
     std::vector<DeclaredField> fields;
+    (void)declared.add_computed({});  // drops those of an earlier attempt
     for (Field& field : declared.fields()) {
         DeclaredField& f = field.declared;
         f.has_axes = declared.has_axes(f.dims);
@@ -32,7 +34,8 @@ static Status resolve_all(Declarations& declared, const Table& table, bool warns
     const std::vector<Problem> problems = resolve(table, fields, resolved, warnings);
     for (const std::string& warning : warnings)
         if (warns) detail::log::warn("history: {}", warning);
-    return problem_status(problems, table.name);
+    Status status = problem_status(problems, table.name);
+    return status.ok() ? declared.add_computed(fields) : status;
 }
 
 Status History::make_streams() {
@@ -41,6 +44,11 @@ Status History::make_streams() {
     for (Field& field : declared_.fields()) {
         field.users.clear();
         field.weighed.clear();
+        if (!field.computed) continue;
+        Status status = field.computed->match();
+        if (status.ok()) continue;
+        return failure(status.code, "{}:{}: {}", table_.name, field.declared.computation->line,
+                       status.text);
     }
     for (const ResolvedStream& one : resolved_) {
         streams_.push_back(

@@ -96,7 +96,7 @@ void splice(std::string& text, Random& random) {
     std::abort();
 }
 
-void check(const std::string& text, const RunTimes& run, const std::vector<DeclaredField>& fields) {
+void check(const std::string& text, const RunTimes& run, std::vector<DeclaredField> fields) {
     Table table;
     std::vector<ResolvedStream> streams;
     std::vector<std::string> warnings;

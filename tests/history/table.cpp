@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "history/configuration/path.hpp"
@@ -387,7 +388,7 @@ struct Resolved {
 
     explicit Resolved(const std::string& text) {
         const Table table = table_of(text.c_str());
-        const auto fields = model();
+        auto fields = model();
         problems = problem_status(resolve(table, fields, streams, warnings), "h").text;
     }
     std::string names() const {
@@ -431,6 +432,33 @@ TEST(Resolve, Selectors) {
               "tas hot ");
 }
 
+TEST(Table, Expressions) {
+    // Texts and the columns and texts of their errors; column 0: there is none.
+    const std::vector<std::tuple<const char*, int, const char*>> cases{
+        {"tas where siconc > 0.15", 0, ""},
+        {"-min(tas, pr, 2e-3)/(tas - .5) + 'a-b' where pr", 0, ""},
+        {"tas +", 6, "a field, a number, a function or '(' is missing"},
+        {"(tas", 5, "')' is missing"},
+        {"tas pr", 5, "'pr' is not expected here"},
+        {"0 < tas < 1", 10, "comparisons cannot follow each other"},
+        {"sin(tas)", 1, "'sin' is none of the functions abs, exp, log, max, min, sqrt"},
+        {"min(tas)", 8, "',' is missing"},
+        {"2t + tas", 1, "'2t' is not a number"},
+        {"1 + 2", 6, "the expression has no field"},
+        {"tas * 'pr", 8, "a name and ' are missing"},
+        {"tas where", 10, "a field, a number"}};
+    for (const auto& [text, column, error] : cases) {
+        Expression parsed;
+        const auto found = Expression::parse(text, parsed);
+        EXPECT_EQ(found ? static_cast<int>(found->at) + 1 : 0, column) << text;
+        EXPECT_TRUE(!found || found->text.starts_with(error)) << text << ": " << found->text;
+    }
+    Expression deep;
+    EXPECT_TRUE(Expression::parse(std::string(100'000, '(') + "tas", deep));
+    EXPECT_TRUE(problems_of("[field.x]\nof = \"tas +\"\n" + stream_with("fields = [\"x\"]"))
+                    .starts_with("history.toml:2:12: field 'x': 'of': a field, a number"));
+}
+
 TEST(Resolve, Overrides) {
     const Resolved resolved(stream_with(
         "fields = [\"sithick\", \"calls\"]\nfield.sithick = { weight = \"siconc\", type "
@@ -450,6 +478,19 @@ TEST(Resolve, Overrides) {
 
 TEST(Resolve, Problems) {
     const std::vector<Wrong> cases{
+        {"[stream.field.x]\nof = \"ta * tsa\"\nunits = \"K\"",
+         "h:5:12: stream 's': the model declares no field 'tsa'; did you mean 'tas'?"},
+        {"[stream.field.x]\nof = \"tas * calls\"\nunits = \"K\"",
+         "h:5:13: stream 's', field 'x': 'calls' has the dimension 'node', which 'tas' lacks"},
+        {"[stream.field.x]\nof = \"tas * pr\"",
+         "h:4: stream 's': field 'x': 'units' is missing: those of an expression are not known"},
+        {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"p\" }",
+         "h:5: stream 's': the model declares no field 'p'"},
+        {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"tas\" }",
+         "h:5: stream 's': levels: 'tas' needs the dimension 'lev', and no other than 'ta' has"},
+        {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"ta\", name = "
+         "\"pr\" }",
+         "h:5: stream 's': levels: there is another 'pr': choose another 'name'"},
         {"fields = [\"tsa\"]", "h:4: stream 's': the model declares no field 'tsa'; did you mean"},
         {"fields = [\"x*\"]", "h:4: stream 's': no field matches 'x*'"},
         {"fields = [\"tas\", \"-pr\"]", "h:4: stream 's': '-pr' removes nothing"},

@@ -90,7 +90,7 @@ void print(const history::StreamTable& stream, const StreamEstimate& found) {
 }
 
 /// Prints an estimate of what each stream writes.
-int print_estimates(const history::Table& table, const HistoryRun& run) {
+int print_estimates(const history::Table& table, HistoryRun run) {
     std::vector<history::ResolvedStream> streams;
     std::vector<std::string> warnings;
     auto problems = history::resolve(table, run.fields, streams, warnings);

@@ -38,6 +38,7 @@ void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
         return;
     }
     refuse(true, "an operation other than instant", {"boundary"});
+    refuse(counts_valid(stream.op), "an operation that counts", {"min_valid"});
     refuse(every == Every::run, "every = \"run\"", {"partial", "at_close"});
     refuse(every == Every::step, "every = \"step\"", {"partial"});
     refuse(every == Every::step && edge == Edge::end, "every = \"step\"", {"at_close"});

@@ -27,9 +27,11 @@ Status problem_status(std::vector<Problem> problems, std::string_view name) {
     std::ranges::stable_sort(problems, {}, &Problem::line);
     std::vector<std::string> texts;
     for (const Problem& problem : problems)
-        texts.push_back(problem.line > 0
-                            ? fmt::format("{}:{}: {}", name, problem.line, problem.text)
-                            : fmt::format("{}: {}", name, problem.text));
+        texts.push_back(
+            problem.line <= 0 ? fmt::format("{}: {}", name, problem.text)
+            : problem.column <= 0
+                ? fmt::format("{}:{}: {}", name, problem.line, problem.text)
+                : fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
     return {TW_ESETTING, detail::joined(std::span<const std::string>(texts), "\n")};
 }
 

@@ -35,6 +35,23 @@ bool repeats(std::vector<T> list) {
     return std::ranges::adjacent_find(list) != list.end();
 }
 
+/// Reads the keys of an interpolation to levels.
+void parse_interpolation(Keys& own, Levels& found) {
+    if (!own.text("coordinate", found.coordinate) && own.has("values") && !own.has("coordinate"))
+        own.fail("values", "'values' needs 'coordinate'");
+    if (!own.text("name", found.name) && own.has("values")) found.name = found.coordinate + "lev";
+    own.word("method", found.log);
+    for (const std::string_view key : {"coordinate", "name", "method"})
+        if (own.has(key) && !own.has("values")) own.fail(key, "'{}' needs 'values'", key);
+    if (found.values.empty()) return;
+    const std::vector<double>& v = found.values;
+    if (std::ranges::adjacent_find(v, std::ranges::greater_equal()) != v.end() &&
+        std::ranges::adjacent_find(v, std::ranges::less_equal()) != v.end())
+        own.fail("values", "'values' neither increase nor decrease");
+    if (found.log && *std::ranges::min_element(v) <= 0)
+        own.fail("values", "'values' for method = \"log\" have to be above 0");
+}
+
 void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     const toml::table* const table = keys.table("levels");
     if (table == nullptr) return;
@@ -45,8 +62,10 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     own.integers("index", found.index);
     own.numbers("range", range, 2);
     own.numbers("nearest", found.nearest);
-    if (own.has("index") + own.has("range") + own.has("nearest") != 1)
-        own.fail("dim", "expected one of 'index', 'range' and 'nearest'");
+    own.numbers("values", found.values);
+    if (own.has("index") + own.has("range") + own.has("nearest") + own.has("values") != 1)
+        own.fail("dim", "expected one of 'index', 'range', 'nearest' and 'values'");
+    parse_interpolation(own, found);
     if (range.size() == 2) {
         found.range = {range[0], range[1]};
         if (range[0] > range[1]) own.fail("range", "'range': the first number exceeds the second");
@@ -248,14 +267,34 @@ void parse_stream_fields(Keys& keys, StreamTable& stream) {
 
 }  // namespace
 
+/// Reads the field of the model, or the expression of fields.
+static void parse_of(Keys& keys, FieldKeys& found) {
+    if (!keys.text("of", found.of) || is_name(found.of)) return;
+    const toml::source_region& source = keys.find("of")->source();
+    found.of_line = line_of(*keys.find("of"));
+    // Positions in the text are columns only if each character stands for itself, in one line.
+    const auto begin = static_cast<std::int64_t>(source.begin.column);
+    const auto end = static_cast<std::int64_t>(source.end.column);
+    if (source.begin.line == source.end.line && end - begin == std::ssize(found.of) + 2)
+        found.of_column = begin + 1;
+    const auto error = Expression::parse(found.of, found.expression.emplace());
+    if (!error) return;
+    keys.problems().push_back({found.of_line,
+                               fmt::format("{}: 'of': {}", keys.where(), error->text),
+                               found.column_of(error->at)});
+    found.expression.reset();
+}
+
 FieldKeys parse_field(const toml::table& table, const std::string& name, const std::string& where,
                       bool metadata_only, const RunTimes& run, Problems& problems) {
     Keys keys(table, where, run, problems, metadata_only ? "[field.NAME]" : "[stream.field.NAME]");
     FieldKeys found;
     found.line = line_of(table);
     found.name = name;
+    parse_of(keys, found);
+    if (metadata_only && keys.has("of") && !found.expression)
+        keys.fail("of", "'of': expected an expression: a field gets another name in a stream");
     if (!metadata_only) {
-        keys.text("of", found.of);
         parse_op(keys, found.op);
         if (const auto type = keys.word("type")) found.type = static_cast<FileType>(*type);
         keys.text("weight", found.weight);

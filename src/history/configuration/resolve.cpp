@@ -57,7 +57,12 @@ FieldKeys merged(FieldKeys base, const FieldKeys& over) {
     };
     base.line = over.line;
     base.name = over.name;
-    base.of = over.of;
+    if (!over.of.empty()) {
+        base.of = over.of;
+        base.expression = over.expression;
+        base.of_line = over.of_line;
+        base.of_column = over.of_column;
+    }
     take(base.op, over.op);
     take(base.type, over.type);
     take(base.weight, over.weight);
@@ -80,24 +85,29 @@ FieldKeys merged(FieldKeys base, const FieldKeys& over) {
 /// Tests if the samples of a field are averages over steps, which can be split.
 bool is_average(const StreamField& field) {
     const Op op = field.statistic.inner.value_or(field.statistic.op);
-    return op == Op::mean || op == Op::rms || op == Op::mean_square || op == Op::std;
+    return op == Op::mean || op == Op::rms || op == Op::mean_square || op == Op::std ||
+           op == Op::fraction;
 }
 
 class Resolver {
 public:
-    Resolver(const Table& table, std::span<const DeclaredField> declared,
+    Resolver(const Table& table, std::vector<DeclaredField>& declared,
              std::vector<Problem>& problems, std::vector<std::string>& warnings)
-        : table_(table), declared_(declared), problems_(problems), warnings_(warnings) {
-        for (std::size_t i = 0; i < declared.size(); ++i) {
-            names_.push_back(declared[i].name);
-            positions_.emplace(declared[i].name, static_cast<int>(i));
-        }
+        : table_(table),
+          declared_(declared),
+          problems_(problems),
+          warnings_(warnings),
+          computations_(declared, problems,
+                        [&](std::int64_t line, std::int64_t column, const std::string& name) {
+                            miss(line, name, column);
+                        }) {
+        for (const DeclaredField& field : declared) names_.push_back(field.name);
     }
 
     /// Finds tables of fields that neither the model nor a stream has.
     void check_tables() {
         for (const auto& [name, keys] : table_.fields)
-            if (!positions_.contains(name) && !used_.contains(name))
+            if (!declares(name) && !used_.contains(name))
                 problems_.push_back(
                     {keys.line,
                      fmt::format(
@@ -117,13 +127,13 @@ public:
                 selected.push_back(keys.name);
         std::vector<std::string> terms;
         for (const std::string& name : selected)
-            if (!stream.file_per_variable) add_terms(own, name, terms);
+            if (!stream.file_per_variable) add_terms(stream, own, name, terms);
         ResolvedStream resolved{position, {}};
         for (const std::string& name : selected) {
             const bool term = std::ranges::find(terms, name) != terms.end();
             if (!add(stream, name, own, term, resolved) || !stream.file_per_variable) continue;
             std::vector<std::string> beside;
-            add_terms(own, name, beside);
+            add_terms(stream, own, name, beside);
             for (const std::string& each : beside) add(stream, each, own, true, resolved);
         }
         for (const std::string& term : terms)
@@ -138,14 +148,14 @@ private:
     using Own = std::map<std::string, FieldKeys, std::less<>>;
 
     /// Adds the fields without which the coordinates of a selected one mean nothing.
-    void add_terms(const Own& own, const std::string& name, std::vector<std::string>& terms) const {
+    void add_terms(const StreamTable& stream, const Own& own, const std::string& name,
+                   std::vector<std::string>& terms) const {
         const auto keys = own.find(name);
         const bool renamed = keys != own.end() && !keys->second.of.empty();
-        const auto position = positions_.find(renamed ? keys->second.of : name);
-        if (position == positions_.end()) return;
-        for (const std::string& term : declared_[position->second].terms)
-            if (term != name && positions_.contains(term) &&
-                std::ranges::find(terms, term) == terms.end())
+        const int position = computations_.find(renamed ? keys->second.of : name);
+        if (position < 0 || interpolates(stream, position)) return;
+        for (const std::string& term : declared_[position].terms)
+            if (term != name && declares(term) && std::ranges::find(terms, term) == terms.end())
                 terms.push_back(term);
     }
 
@@ -167,7 +177,7 @@ private:
             for (const std::string& name : named(selector)) {
                 found = true;
                 if (std::ranges::find(list, name) != list.end()) continue;
-                if (positions_.contains(name) || own.contains(name))
+                if (declares(name) || own.contains(name) || is_defined(name))
                     list.push_back(name);
                 else
                     miss(selectors.line, name);
@@ -217,14 +227,40 @@ private:
         return groups_[name] = std::move(list);
     }
 
-    void miss(std::int64_t line, const std::string& name) {
+    /// Tests if a stream interpolates a field to levels.
+    bool interpolates(const StreamTable& stream, int field) const {
+        const std::vector<std::string>& dims = declared_[field].dims;
+        return stream.levels && stream.levels->interpolates() &&
+               std::ranges::find(dims, stream.levels->dim) != dims.end();
+    }
+
+    bool declares(const std::string& name) const { return computations_.find(name) >= 0; }
+
+    /// Tests if a table [field.NAME] defines a field by an expression.
+    bool is_defined(const std::string& name) const {
+        const auto found = table_.fields.find(name);
+        return found != table_.fields.end() && found->second.expression;
+    }
+
+    void miss(std::int64_t line, const std::string& name, std::int64_t column = 0) {
         used_.insert(name);
         const std::string text = fmt::format("the model declares no field '{}'{}", name,
                                              detail::did_you_mean(name, names_));
         if (table_.missing_fields_warn)
             warnings_.push_back(where_ + ": " + text);
         else
-            fail(line, "{}", text);
+            problems_.push_back({line, where_ + ": " + text, column});
+    }
+
+    /// Finds the field of the model of which a variable is, or the computed one.
+    /// @return -1 after a problem
+    int find_field(std::int64_t line, const FieldKeys& keys, const std::string& name) {
+        const std::string& of = keys.of.empty() ? name : keys.of;
+        const int found = computations_.find(of);
+        if (found < 0 && keys.expression)
+            return computations_.add(keys, fmt::format("{}, field '{}'", where_, name));
+        if (found < 0) miss(line, of);
+        return found;
     }
 
     /// @return false if the model does not declare the field
@@ -240,14 +276,13 @@ private:
             field.keys = all->second;
         if (own != nullptr) field.keys = merged(std::move(field.keys), *own);
         const std::int64_t line = own != nullptr ? own->line : stream.fields.line;
-        const std::string& of = field.keys.of.empty() ? name : field.keys.of;
-        const auto position = positions_.find(of);
-        if (position == positions_.end()) {
-            miss(line, of);
-            return false;
-        }
-        field.declared = position->second;
-        const DeclaredField& declared = declared_[field.declared];
+        field.declared = find_field(line, field.keys, name);
+        if (field.declared < 0) return false;
+        check_units(stream, line, field);
+        if (interpolates(stream, field.declared))
+            field.declared = computations_.interpolate(stream, field.declared);
+        if (field.declared < 0) return false;
+        const DeclaredField declared = declared_[field.declared];
         field.inner = field.keys.inner ? field.keys.inner : stream.inner;
         Statistic& statistic = field.statistic;
         statistic.op = field.keys.op.value_or(stream.op);
@@ -269,12 +304,24 @@ private:
         return true;
     }
 
+    /// Finds expressions whose units are not known.
+    void check_units(const StreamTable& stream, std::int64_t line, const StreamField& field) {
+        const DeclaredField& declared = declared_[field.declared];
+        if (!declared.computation || !declared.computation->expression || field.keys.units) return;
+        const Expression& expression = *declared.computation->expression;
+        if (!expression.condition().empty() || expression.is_condition() ||
+            counts_valid(field.keys.op.value_or(stream.op)))
+            return;
+        fail(line, "field '{}': 'units' is missing: those of an expression are not known",
+             field.name);
+    }
+
     void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
                      StreamField& field) {
         const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
-        if (name.empty() || !is_average(field)) return;
-        const auto position = positions_.find(name);
-        if (position == positions_.end()) {
+        if (name.empty() || !is_average(field) || field.statistic.op == Op::fraction) return;
+        const int position = computations_.find(name);
+        if (position < 0) {
             fail(field.keys.weight ? line : stream.line_of("weight"),
                  "the model declares no field '{}', the weight of '{}'{}", name, field.name,
                  detail::did_you_mean(name, names_));
@@ -283,15 +330,15 @@ private:
         const auto refuse = [&](std::string_view why) {
             fail(line, "field '{}' has the weight '{}': {}", field.name, name, why);
         };
-        if (position->second == field.declared) refuse("a field cannot be its own weight");
+        if (position == field.declared) refuse("a field cannot be its own weight");
         if (field.statistic.min_valid > 0) refuse("'min_valid' and 'weight' exclude each other");
         if (field.statistic.ddof > 0) refuse("'ddof' needs samples that count alike");
-        const DeclaredField& weight = declared_[position->second];
+        const DeclaredField& weight = declared_[position];
         for (const std::string& dim : weight.dims)
             if (std::ranges::find(declared.dims, dim) == declared.dims.end())
                 fail(line, "the weight '{}' has the dimension '{}', which '{}' lacks", name, dim,
                      field.name);
-        field.weight = position->second;
+        field.weight = position;
         field.statistic.weight_field = true;
     }
 
@@ -321,7 +368,8 @@ private:
         const std::string& dim = stream.levels->dim;
         std::vector<std::string> known;
         for (const StreamField& field : resolved.fields)
-            for (const std::string& each : declared_[field.declared].dims) known.push_back(each);
+            for (const std::string& each : declared_[field.declared].dims)
+                known.push_back(each == stream.levels->name ? dim : each);
         if (std::ranges::find(known, dim) == known.end())
             fail(stream.line_of("levels"), "levels: none of its fields has the dimension '{}'{}",
                  dim, detail::did_you_mean(dim, known));
@@ -358,11 +406,11 @@ private:
     }
 
     const Table& table_;
-    std::span<const DeclaredField> declared_;
+    std::vector<DeclaredField>& declared_;
     std::vector<Problem>& problems_;
     std::vector<std::string>& warnings_;
+    Computations computations_;
     std::vector<std::string> names_;
-    std::map<std::string, int, std::less<>> positions_;
     std::map<std::string, std::vector<std::string>, std::less<>> groups_;
     std::set<std::string, std::less<>> used_;  ///< names of the streams' variables
     std::string where_;
@@ -398,7 +446,7 @@ void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
     rules.passes = std::ranges::all_of(fields, is_average);
 }
 
-std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+std::vector<Problem> resolve(const Table& table, std::vector<DeclaredField>& declared,
                              std::vector<ResolvedStream>& streams,
                              std::vector<std::string>& warnings) {
     std::vector<Problem> problems;

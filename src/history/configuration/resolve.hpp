@@ -7,24 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "history/configuration/table.hpp"
-#include "history/statistics/statistic.hpp"
+#include "history/configuration/computations.hpp"
 
 namespace thalweg::history {
-
-/// A field of the model.
-struct DeclaredField {
-    std::string name;
-    tw_type type = TW_FLOAT;
-    std::vector<std::string> dims;  ///< dimensions in file order, without time
-    std::vector<std::int64_t> shape;
-    Missing missing = Missing::none;
-    Value missing_value{};
-    bool has_axes = false;     ///< of longitude and latitude
-    bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
-    /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
-    std::vector<std::string> terms;
-};
 
 /// One variable of a stream.
 struct StreamField {
@@ -53,10 +38,11 @@ void set_splits(const StreamTable& stream, std::span<const StreamField> fields, 
  * Applies selectors and overrides, and makes the checks that need the declared fields: selectors
  * that match nothing, unknown fields, weights with other dimensions, regions without coordinates,
  * levels.
+ * @param fields    fields that the model declares; receives those that are computed, too
  * @param warnings  receives missing fields, where the configuration says so
  * @return problems, empty if all is right
  */
-std::vector<Problem> resolve(const Table& table, std::span<const DeclaredField> declared,
+std::vector<Problem> resolve(const Table& table, std::vector<DeclaredField>& fields,
                              std::vector<ResolvedStream>& streams,
                              std::vector<std::string>& warnings);
 

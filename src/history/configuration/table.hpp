@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "history/calendar/window.hpp"
+#include "history/expressions/expression.hpp"
 #include "history/statistics/operation.hpp"
 #include "thalweg/base.h"
 
@@ -22,10 +23,11 @@ class Settings;
 
 namespace thalweg::history {
 
-/// An error in the text. Line 0: the error belongs to no line.
+/// An error in the text. Line 0: the error belongs to no line. Column 0: it is that of the line.
 struct Problem {
     std::int64_t line = 0;
     std::string text;
+    std::int64_t column = 0;
 };
 
 /// Returns TW_ESETTING with a text of one line per problem, sorted by line number:
@@ -58,12 +60,19 @@ struct Inner {
 
 enum class FileType : std::uint8_t { float_, double_, same };
 
-/// A choice of elements along a dimension.
+/// A choice of elements along a dimension, or an interpolation along it.
 struct Levels {
     std::string dim;
     std::vector<std::int64_t> index;
     std::optional<std::array<double, 2>> range;
     std::vector<double> nearest;
+
+    std::vector<double> values;  ///< wanted values of the coordinate; empty: elements are chosen
+    std::string coordinate;      ///< field with the coordinate's values
+    std::string name;            ///< dimension in the file
+    bool log = false;            ///< interpolates in the logarithm of the coordinate
+
+    bool interpolates() const { return !values.empty(); }
 };
 
 /// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
@@ -71,7 +80,10 @@ struct Levels {
 struct FieldKeys {
     std::int64_t line = 0;
     std::string name;
-    std::string of;  ///< name of the model's field; empty: same as `name`
+    std::string of;  ///< name of the model's field, or an expression; empty: same as `name`
+    std::optional<Expression> expression;  ///< `of`, unless it is a name
+    /// Line and column at which the text of the expression begins. Column 0: it is not known.
+    std::int64_t of_line = 0, of_column = 0;
     std::optional<Op> op;
     std::optional<FileType> type;
     std::optional<std::string> weight;
@@ -80,6 +92,11 @@ struct FieldKeys {
     std::vector<Attribute> attributes;
     std::optional<std::string> chunks, quantize;
     std::optional<double> fill;
+
+    /// Returns the column of a position in the expression; 0 if it is not known.
+    std::int64_t column_of(std::size_t at) const {
+        return of_column == 0 ? 0 : of_column + static_cast<std::int64_t>(at);
+    }
 };
 
 struct StreamTable {

@@ -81,12 +81,13 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
                      const Pick& pick, Choice& choice) const {
     const auto& shape = declared_.lengths();
     choice.pick = restricted(pick, dims);
-    if (stream.levels && std::count(pick.dims.begin(), pick.dims.end(), stream.levels->dim) != 0)
+    const bool selects = stream.levels && !stream.levels->interpolates();
+    if (selects && std::count(pick.dims.begin(), pick.dims.end(), stream.levels->dim) != 0)
         return failure(TW_ESETTING,
                        "stream '{}': the region and the levels both select elements of dimension "
                        "'{}'; use one of them",
                        stream.name, stream.levels->dim);
-    if (stream.levels && shape.count(stream.levels->dim) != 0 &&
+    if (selects && shape.count(stream.levels->dim) != 0 &&
         std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
         choice.along[stream.levels->dim] = levels_of(*stream.levels, shape.at(stream.levels->dim),
                                                      declared_.axis(stream.levels->dim));

@@ -78,10 +78,13 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
     std::string interval;
     if (stream.interval && context.run.step > 0 && !variable.instant())
         interval = fmt::format("{} s", static_cast<double>(context.run.step) / one_second);
+    std::string comment;
+    if (weight != nullptr) comment = "weighted by " + weight->declared.name;
+    if (const std::string& condition = variable.field().declared.condition; !condition.empty())
+        comment += fmt::format("{}where {}", comment.empty() ? "" : ", ", condition);
     const std::string method =
         cell_methods(context.table->time, about.statistic.op, about.statistic.inner,
-                     about.inner ? plural_unit(about.inner->every) : "",
-                     weight == nullptr ? "" : weight->declared.name, interval);
+                     about.inner ? plural_unit(about.inner->every) : "", comment, interval);
     if (own.empty()) return method;
     return method.empty() ? own : own + " " + method;
 }
@@ -130,6 +133,15 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
     for (const std::optional<Op> op : {about.statistic.inner, std::optional(about.statistic.op)}) {
         if ((op == Op::std || op == Op::range) && is_temperature(text_of(attributes, "units")))
             set("units_metadata", "temperature: difference");
+        if (counts_valid(*op)) {
+            const std::string standard_name = text_of(attributes, "standard_name");
+            std::erase_if(attributes, [](const Attribute& a) {
+                return a.name == "standard_name" || a.name == "units_metadata";
+            });
+            set("units", "1");
+            if (op == Op::count && !standard_name.empty())
+                set("standard_name", standard_name + " number_of_observations");
+        }
         if (op != Op::mean_square) continue;
         set("units", squared(text_of(attributes, "units")));
         std::erase_if(attributes, [](const Attribute& a) {

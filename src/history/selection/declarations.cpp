@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/hash.hpp"
+#include "history/selection/computed.hpp"
 #include "history/selection/ranks.hpp"
 #include "index/types.hpp"
 
@@ -156,6 +158,108 @@ Status Declarations::add_field(const Declaration& declaration, Part part, Field*
     made.serial = declaration.serial;
     fields_.push_back(std::move(made));
     field = &fields_.back();
+    return {};
+}
+
+/// Returns the attributes of a field that is computed by an expression. They include the units only
+/// if they are known.
+static std::vector<Attribute> attributes_of(const Expression& expression, const Field& first,
+                                            const Field& like) {
+    if (!expression.condition().empty()) return first.attributes;
+    std::vector<Attribute> attributes{{"long_name", expression.text()}};
+    if (expression.is_condition()) attributes.push_back({"units", "1"});
+    for (const char* name : {"coordinates", "grid_mapping", "cell_measures", "mesh", "location"})
+        if (const std::string text = text_of(like.attributes, name); !text.empty())
+            attributes.push_back({name, text});
+    return attributes;
+}
+
+/// Returns the attributes of the coordinate of levels.
+static std::vector<Attribute> level_attributes(const Field& field) {
+    std::vector<Attribute> attributes{{"axis", "Z"}};
+    for (const char* name : {"standard_name", "long_name", "units", "positive"})
+        if (const std::string text = text_of(field.attributes, name); !text.empty())
+            attributes.push_back({name, text});
+    const std::string is = text_of(attributes, "standard_name");
+    const auto says = [&](const char* word) { return is.find(word) != std::string::npos; };
+    const bool down = says("pressure") || says("depth"), up = says("height") || says("altitude");
+    if ((down || up) && text_of(attributes, "positive").empty())
+        attributes.push_back({"positive", down ? "down" : "up"});
+    return attributes;
+}
+
+/// Completes a field that is interpolated to levels, and adds their coordinate.
+Status Declarations::add_levels(const Computation& how, Field& made) {
+    const Field &from = fields_[how.inputs[0]], &coordinate = fields_[how.inputs[1]];
+    const Levels& levels = *how.levels;
+    const auto refuse = [](const std::string& text) { return failure(TW_ESETTING, "{}", text); };
+    if (!replace_dim(made.part, levels.dim, levels.name, std::ssize(levels.values)))
+        return refuse(fmt::format("no rank may hold only a part of dimension '{}' of '{}'",
+                                  levels.dim, from.declared.name));
+    // Coordinates along the levels of the model do not describe those of the file.
+    const auto along = [&](const std::string& name) {
+        const auto found = coordinates_.find(name);
+        return found != coordinates_.end() && place_of(levels.dim, found->second.dims) >= 0;
+    };
+    made.attributes = from.attributes;
+    std::erase_if(made.attributes, [](const Attribute& a) {
+        return a.name == "coordinates" || a.name == "cell_measures";
+    });
+    std::vector<std::string> names = split_dims(text_of(from.attributes, "coordinates").c_str());
+    std::erase_if(names, along);
+    if (!names.empty()) set_attribute(made.attributes, {"coordinates", joined_names(names)});
+    const std::string measures = text_of(from.attributes, "cell_measures");
+    if (!measures.empty() && std::ranges::none_of(split_dims(measures.c_str()), along))
+        set_attribute(made.attributes, {"cell_measures", measures});
+    if (place_of(levels.name, levels_) >= 0) return {};
+    Coordinate c;
+    c.name = levels.name;
+    c.dims = {levels.name};
+    c.attributes = level_attributes(coordinate);
+    c.size = sizeof(double);
+    c.part = choose(replicated_part(c.dims, {std::ssize(levels.values)}), {}).part;
+    const char* const bytes = reinterpret_cast<const char*>(levels.values.data());
+    c.data.assign(bytes, bytes + levels.values.size() * sizeof(double));
+    if (!coordinates_.emplace(levels.name, std::move(c)).second)
+        return refuse(fmt::format("there is another '{}': choose another 'name'", levels.name));
+    levels_.push_back(levels.name);
+    lengths_[levels.name] = std::ssize(levels.values);
+    return {};
+}
+
+Status Declarations::add_computed(const std::vector<DeclaredField>& all) {
+    while (!fields_.empty() && fields_.back().computed) fields_.pop_back();
+    for (Field& field : fields_) field.feeds.clear();
+    for (const std::string& name : std::exchange(levels_, {})) {
+        coordinates_.erase(name);
+        lengths_.erase(name);
+    }
+    for (std::size_t i = fields_.size(); i < all.size(); ++i) {
+        const Computation& how = *all[i].computation;
+        std::vector<Field*> inputs;
+        for (const int input : how.inputs) inputs.push_back(&fields_[input]);
+        const Field& like = *inputs[how.like];
+        Field& made = fields_.emplace_back();
+        made.declared = all[i];
+        made.part = choose(like.part, {}).part;
+        // The array has no holes, so positions can differ from those in the model's.
+        made.serial = like.part.listed > 0 ? -1 - like.serial : like.serial;
+        Status status;
+        if (how.expression)
+            made.attributes = attributes_of(*how.expression, *inputs.front(), like);
+        else
+            status = add_levels(how, made);
+        if (!status.ok()) {
+            fields_.pop_back();
+            return status;
+        }
+        made.sent_boxes.resize(std::max(made.part.boxes, 1));
+        for (Field* input : inputs) {
+            if (!input->step) input->step = std::make_shared<StepValues>(input->part);
+            input->feeds.push_back(&made);
+        }
+        made.computed = std::make_shared<Computed>(how, std::move(inputs), made);
+    }
     return {};
 }
 

@@ -40,6 +40,10 @@ public:
     Status add_coordinate(const Declaration& declaration, Part part,
                           std::span<const SentBox> boxes);
     Status add_field(const Declaration& declaration, Part part, Field*& field);
+    /// Adds the fields that the history computes, which follow the model's in the list; drops those
+    /// of an earlier attempt.
+    /// @return TW_OK, TW_ESETTING
+    Status add_computed(const std::vector<DeclaredField>& all);
     /// Refuses further declarations.
     void end() { ended_ = true; }
     bool ended() const { return ended_; }
@@ -62,10 +66,12 @@ public:
 
 private:
     Status check(const Declaration& declaration) const;
+    Status add_levels(const Computation& how, Field& made);
 
     std::deque<Field> fields_;
     std::map<std::string, Coordinate> coordinates_;
     std::map<std::string, std::int64_t> lengths_;
+    std::vector<std::string> levels_;  ///< names of coordinates that add_computed() has made
     bool ended_ = false;
 };
 

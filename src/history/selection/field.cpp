@@ -54,17 +54,6 @@ void visit_rows(const Joined& joined, std::size_t d, const char* data, std::int6
         visit_rows(joined, d + 1, data + i * joined.from[d], to + i * joined.to[d], visit);
 }
 
-/// Returns the lengths of a box in memory, without halos.
-Integers extent_of(const Part& part, int box) {
-    Integers extent;
-    for (int d = 0; d < part.nd(); ++d) {
-        if (part.listed > 0 && d == part.first_listed) extent.push_back(std::ssize(part.indices));
-        if (part.listed > 0 && !part.lists(d)) extent.push_back(part.shape[d]);
-        if (part.listed == 0) extent.push_back(part.count[box * part.nd() + d]);
-    }
-    return extent;
-}
-
 /// Reads numbers separated by blanks. Returns false if the text contains anything else.
 bool parse_numbers(const std::string& text, std::vector<double>& numbers) {
     std::istringstream words(text);
@@ -81,6 +70,16 @@ bool parse_numbers(const std::string& text, std::vector<double>& numbers) {
 
 }  // namespace
 
+Integers extent_of(const Part& part, int box) {
+    Integers extent;
+    for (int d = 0; d < part.nd(); ++d) {
+        if (part.listed > 0 && d == part.first_listed) extent.push_back(std::ssize(part.indices));
+        if (part.listed > 0 && !part.lists(d)) extent.push_back(part.shape[d]);
+        if (part.listed == 0) extent.push_back(part.count[box * part.nd() + d]);
+    }
+    return extent;
+}
+
 void for_rows(const Chosen& chosen, const SentBox& sent, const RowVisit& visit) {
     for (const ChosenBox& piece : chosen.pieces) {
         if (piece.box != sent.box) continue;
@@ -94,6 +93,10 @@ void for_rows(const Chosen& chosen, const SentBox& sent, const RowVisit& visit) 
 void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, char* to) {
     for_rows(chosen, box,
              [&](std::int64_t first, std::int64_t count, const char* data, std::int64_t stride) {
+                 if (stride == size) {
+                     std::memcpy(to + first * size, data, count * size);
+                     return;
+                 }
                  for (std::int64_t i = 0; i < count; ++i)
                      std::memcpy(to + (first + i) * size, data + i * stride, size);
              });

@@ -19,7 +19,9 @@ struct Decomposition;
 
 namespace thalweg::history {
 
+class Computed;
 class History;
+class StepValues;
 class Variable;
 
 /// A box of a rank's array in memory.
@@ -37,6 +39,8 @@ void for_rows(
 
 /// Copies the chosen elements of a box.
 void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, char* to);
+/// Returns the lengths of a box in memory, without halos. Listed dimensions are one.
+Integers extent_of(const Part& part, int box);
 /// Returns the boxes of an array of a part without halos and holes.
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size);
 
@@ -88,10 +92,14 @@ struct tw_field_impl {
     int serial = 0;  ///< serial number of the decomposition; 0: every rank has all elements
     /// Form of the model's arrays. The C functions compare the arrays that they get with it.
     std::shared_ptr<const thalweg::detail::Decomposition> form;
-    std::vector<thalweg::history::Variable*> users;    ///< variables of streams with this field
-    std::vector<thalweg::history::Variable*> weighed;  ///< variables whose weight this field is
-    int boxes_sent = 0;                                ///< number of boxes sent in this step
-    std::vector<bool> sent_boxes;                      ///< for each box: it was sent in this step
+    std::vector<thalweg::history::Variable*> users;        ///< variables of streams with this field
+    std::vector<thalweg::history::Variable*> weighed;      ///< variables whose weight this field is
+    std::shared_ptr<thalweg::history::Computed> computed;  ///< null: the model sends it
+    std::vector<tw_field_impl*> feeds;                     ///< fields that are computed from it
+    /// Values in the present step, if fields are computed from it.
+    std::shared_ptr<thalweg::history::StepValues> step;
+    int boxes_sent = 0;            ///< number of boxes sent in this step
+    std::vector<bool> sent_boxes;  ///< for each box: it was sent in this step
     /// Set in steps in which what is missing of the field shows where land is.
     std::optional<Examined> examined;
 };

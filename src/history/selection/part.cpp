@@ -83,6 +83,19 @@ Integers steps_along(const std::vector<std::string>& dims, const std::vector<std
     return steps;
 }
 
+bool replace_dim(Part& part, const std::string& dim, const std::string& name, std::int64_t length) {
+    const int d = place_of(dim, part.dims);
+    if (part.lists(d)) return false;
+    for (int b = 0; b < part.boxes && part.listed == 0; ++b) {
+        std::int64_t& count = part.count[b * part.nd() + d];
+        if (part.start[b * part.nd() + d] != 0 || count != part.shape[d]) return false;
+        count = length;
+    }
+    part.dims[d] = name;
+    part.shape[d] = length;
+    return true;
+}
+
 std::int64_t dot(const Integers& at, const Integers& steps) {
     return std::inner_product(at.begin(), at.end(), steps.begin(), std::int64_t{0});
 }

@@ -61,6 +61,10 @@ Integers steps_along(const std::vector<std::string>& dims, const std::vector<std
 /// Returns the position of an element in an array with the given distances.
 std::int64_t dot(const Integers& at, const Integers& steps);
 
+/// Replaces a dimension by one of another length, of which every box has all.
+/// @return false if a box does not have all of the dimension, or a list covers it
+bool replace_dim(Part& part, const std::string& dim, const std::string& name, std::int64_t length);
+
 /// Calls visit(element, global indices) for the elements of a dense part.
 void for_elements(const Part& part,
                   const std::function<void(std::int64_t, const Integers&)>& visit);

@@ -14,7 +14,7 @@ struct NamedOp {
 };
 
 /// In the order of enum Op.
-constexpr std::array<NamedOp, 10> ops{{{"instant", "point"},
+constexpr std::array<NamedOp, 12> ops{{{"instant", "point"},
                                        {"once", ""},
                                        {"mean", "mean"},
                                        {"min", "minimum"},
@@ -23,16 +23,17 @@ constexpr std::array<NamedOp, 10> ops{{{"instant", "point"},
                                        {"sum", "sum"},
                                        {"rms", "root_mean_square"},
                                        {"mean_square", "mean", "of the square"},
-                                       {"std", "standard_deviation"}}};
+                                       {"std", "standard_deviation"},
+                                       {"count", "sum", "number of valid samples"},
+                                       {"fraction", "mean", "share of valid samples"}}};
 
 const NamedOp& named(Op op) { return ops[static_cast<std::size_t>(op)]; }
 
 /// Returns a method of CF, with the interval and the comment in parentheses that belong to it.
 std::string method(Op op, std::string_view range, std::string_view interval,
-                   std::string_view weight) {
+                   std::string_view more) {
     std::string comment(named(op).comment);
-    if (!weight.empty())
-        comment += fmt::format("{}weighted by {}", comment.empty() ? "" : ", ", weight);
+    if (!more.empty()) comment += fmt::format("{}{}", comment.empty() ? "" : ", ", more);
     std::string text = fmt::format("{}{}", named(op).method, range);
     if (interval.empty() && comment.empty()) return text;
     if (interval.empty()) return fmt::format("{} ({})", text, comment);
@@ -51,12 +52,12 @@ std::optional<Op> op_of(std::string_view name) {
 }
 
 std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
-                         std::string_view unit, std::string_view weight,
+                         std::string_view unit, std::string_view comment,
                          std::string_view interval) {
     if (named(op).method.empty()) return {};
-    if (!inner) return fmt::format("{}: {}", time, method(op, "", interval, weight));
+    if (!inner) return fmt::format("{}: {}", time, method(op, "", interval, comment));
     return fmt::format("{0}: {1} {0}: {2}", time,
-                       method(*inner, fmt::format(" within {}", unit), "", weight),
+                       method(*inner, fmt::format(" within {}", unit), "", comment),
                        method(op, fmt::format(" over {}", unit), "", ""));
 }
 

@@ -23,8 +23,13 @@ enum class Op : std::uint8_t {
     sum,
     rms,
     mean_square,
-    std
+    std,
+    count,    ///< number of valid samples
+    fraction  ///< share of valid samples, by their weight
 };
+
+/// Tests if an operation tells how many samples are valid, and not something of their values.
+inline bool counts_valid(Op op) { return op == Op::count || op == Op::fraction; }
 
 /// Treatment of missing values of a field.
 enum class Missing : std::uint8_t {
@@ -40,9 +45,10 @@ std::optional<Op> op_of(std::string_view name);
 /// mean over days"; empty if there are none.
 /// @param inner     operation of the inner windows, if there are any
 /// @param unit      unit of the inner windows, such as "days"
-/// @param weight    name of the weight field, or empty
+/// @param comment   what else is said of the samples, such as "weighted by thkcello", or empty
 /// @param interval  distance of the samples, such as "1800 s", or empty; not for inner windows
 std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
-                         std::string_view unit, std::string_view weight, std::string_view interval);
+                         std::string_view unit, std::string_view comment,
+                         std::string_view interval);
 
 }  // namespace thalweg::history

@@ -20,6 +20,7 @@ bool sums_integers(const Statistic& statistic) {
 }
 
 bool weighs_elements(const Statistic& statistic) {
+    if (counts_valid(statistic.op)) return false;
     if (statistic.weight_field) return true;
     if (is_extreme(statistic.op))
         return statistic.missing == Missing::varying && statistic.min_valid > 0;
@@ -180,7 +181,16 @@ void Sums::add_values(const T* data, const Run& run) {
 
 template <class T, class Test>
 void Sums::add_present(const T* data, const Run& run, Test present) {
-    if (used_.least || used_.greatest) {
+    if (counts_valid(statistic_.op)) {
+        const double one = statistic_.op == Op::count ? 1 : sample_weight_;
+        const kernels::Terms<T> terms{data, run.count, 1, one, nullptr};
+        double* const sum = sum_.data() + run.first;
+        if (statistic_.missing == Missing::fixed)
+            mask_changed_ =
+                kernels::count_fixed(terms, present, samples == 0, sum) || mask_changed_;
+        else
+            kernels::count_present(terms, present, sum);
+    } else if (used_.least || used_.greatest) {
         add_extremes(data, run, present);
     } else if (used_.whole) {
         if constexpr (!std::is_floating_point_v<T>) {

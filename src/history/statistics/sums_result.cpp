@@ -80,7 +80,7 @@ void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
                 return static_cast<double>(one[i]) - static_cast<double>(least[i]);
             });
         });
-    else if (statistic_.op == Op::sum)
+    else if (statistic_.op == Op::sum || statistic_.op == Op::count)
         each([&](std::int64_t i) { return sum[i]; });
     else if (statistic_.op == Op::rms)
         weighted([&](std::int64_t i, double w) { return std::sqrt(sum[i] / w); });
