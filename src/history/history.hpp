@@ -73,6 +73,8 @@ private:
     static void fail_samples(Field& field, const Status& why);
     Status make_streams();
     Status make_variable(OutputStream& stream, const StreamField& about);
+    Status find_local_times(const StreamTable& stream, const Field& field, const Pick& pick,
+                            const Chosen& chosen, Weights& weights) const;
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
     bool waits(OutputStream& stream) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;

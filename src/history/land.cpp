@@ -86,6 +86,7 @@ Status History::make_again(const std::set<const RegionPick*>& found) {
         for (std::size_t v = 0; v < old.size(); ++v) {
             Variable& variable = *variables[v];
             if (const std::optional<Time> from = stream.rules().from) variable.begin_at(*from);
+            if (const auto& change = stream.rules().change) variable.change_windows(*change);
             Integers& at = places[{&old[v]->chosen(), &variable.chosen()}];
             const Pick pick = old[v]->pick().dims.empty() ? variable.pick() : Pick{};
             if (at.empty() && !find_places(variable.chosen().part, old[v]->chosen().part, at, pick))

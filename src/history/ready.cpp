@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <random>
 
@@ -11,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "history/history.hpp"
+#include "history/selection/centres.hpp"
 #include "history/selection/computed.hpp"
 #include "index/types.hpp"
 
@@ -67,7 +69,11 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
         if (first == nullptr || (table.file_per_variable && !about.term)) first = own;
         if (own != nullptr && first != nullptr)
             if (Status s = check_picks(table, *own, *first); !s.ok()) return s;
-        if (Status s = make_variable(stream, about); !s.ok()) return s;
+        StreamField one = about;
+        for (int bin = 0; bin < table.timing.cycle.bins(context_.run.calendar); ++bin) {
+            if (table.timing.cycle) one.bin = bin;
+            if (Status s = make_variable(stream, one); !s.ok()) return s;
+        }
     }
     if (waits(stream)) return {};  // the stations are not known yet
     stream.make_outputs([&](const std::vector<Variable*>& variables) {
@@ -99,8 +105,12 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     const Taken& t = choices_.take(field.serial, field.part, choice);
     if (weights.field != nullptr)
         if (Status s = match_weights(t.chosen, weights); !s.ok()) return s;
+    if (!stream.table().timing.local_times.empty())
+        if (Status s = find_local_times(stream.table(), field, pick, t.chosen, weights); !s.ok())
+            return s;
     WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
     set_splits(stream.table(), {&about, 1}, rules);
+    rules.takes_begin = is_difference(about.statistic.op);
     const Value fill =
         about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
     auto made = std::make_unique<Variable>(SampledField{about, field, rules, t, fill}, weights);
@@ -117,6 +127,34 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     stream.variables().push_back(std::move(made));
     field.users.push_back(kept);
     if (weights.field != nullptr) weights.field->weighed.push_back(kept);
+    return {};
+}
+
+/// Finds the times of the day at which the local solar time of each element is one of the stream's.
+Status History::find_local_times(const StreamTable& stream, const Field& field, const Pick& pick,
+                                 const Chosen& chosen, Weights& weights) const {
+    const Coordinate& c = *declared_.centres(field).longitude;
+    Choice own;
+    if (Status s = choices_.find(stream, c.part.dims, pick, own); !s.ok()) return s;
+    const Chosen longitudes = choose(c.part, own);
+    std::vector<char> data(longitudes.elements * c.size);
+    for (const SentBox& box : dense_boxes(c.part, c.data.data(), c.size))
+        copy_elements(longitudes, box, c.size, data.data());
+    Integers places;
+    const bool same = same_part(chosen.part, longitudes.part);
+    if (!same && !find_places(chosen.part, longitudes.part, places))
+        return failure(TW_ESETTING, "a rank does not hold the longitudes '{}' of field '{}'",
+                       c.name, field.declared.name);
+    weights.local_count = stream.timing.local_times.size();
+    for (const Time local : stream.timing.local_times)
+        for (std::int64_t i = 0; i < chosen.elements; ++i) {
+            const std::int64_t place = same ? i : places[i];
+            const double longitude = number_of(c.type, data.data() + place * c.size);
+            const bool is = is_place(longitude, 0);
+            const Time time = is ? local - std::llround(longitude / 360 * one_day) : 0;
+            weights.local_times.push_back(is ? time - floor_div(time, one_day) * one_day
+                                             : -forever);
+        }
     return {};
 }
 

@@ -64,7 +64,7 @@ public:
             file_ = file;
             ++found.files;
             PathValues values;
-            const std::string every = duration_text(stream_.duration);
+            const std::string every = every_text(stream_);
             values.stream = stream_.name;
             values.variable = "*";
             values.op = op_name(stream_.op);
@@ -77,7 +77,7 @@ public:
             found.last_file = fill_path(stream_.path, values);
             if (found.records == 0) found.first_file = found.last_file;
         }
-        ++found.records;
+        found.records += stream_.timing.cycle.bins(run_.calendar);
     }
 
 private:
@@ -99,8 +99,10 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
         const std::int64_t elements = elements_of(table, stream, declared, found.at_most);
         found.record_bytes += elements * size_of(field.type);
         if (stream.op != Op::instant && stream.op != Op::once)
-            found.memory += Accumulator::bytes(field.statistic, elements);
+            found.memory += stream.timing.cycle.bins(run.times.calendar) *
+                            Accumulator::bytes(field.statistic, elements);
     }
+    found.at_most = found.at_most || stream.timing.cycle.kind() == Cycle::Kind::year;
     WindowRules rules = window_rules(table, stream, run.times, std::nullopt);
     set_splits(stream, resolved.fields, rules);
     Files files(stream, rules, run.times);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/calendar/duration.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <numeric>
@@ -9,8 +10,8 @@ namespace thalweg::history {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> unit_names{"step", "second", "minute", "hour",
-                                                     "day",  "week",   "month",  "year"};
+constexpr std::array<std::string_view, 9> unit_names{"step", "second", "minute", "hour", "day",
+                                                     "week", "month",  "season", "year"};
 
 /// Returns the length of a unit; 0: it depends on the calendar or the model.
 Time unit_length(Unit unit) {
@@ -22,6 +23,11 @@ Time unit_length(Unit unit) {
         case Unit::week: return 7 * one_day;
         default: return 0;
     }
+}
+
+/// Returns the length of a unit in months; 0: it is not given in months.
+std::int64_t months_in(Unit unit) {
+    return unit == Unit::month ? 1 : unit == Unit::season ? 3 : unit == Unit::year ? 12 : 0;
 }
 
 bool parse_count(std::string_view text, std::int64_t& count) {
@@ -57,9 +63,8 @@ bool parse_iso(std::string_view text, Duration& duration) {
 constexpr Time longest_duration = most_years * 365 * one_day;
 
 bool is_short(const Duration& duration) {
-    const Time length = duration.unit == Unit::month  ? 30 * one_day
-                        : duration.unit == Unit::year ? 365 * one_day
-                                                      : unit_length(duration.unit);
+    const std::int64_t months = months_in(duration.unit);
+    const Time length = months > 0 ? months * 30 * one_day : unit_length(duration.unit);
     return length == 0 ? duration.count <= INT32_MAX : duration.count <= longest_duration / length;
 }
 
@@ -77,15 +82,30 @@ Status parse_duration(std::string_view text, Duration& duration) {
         return detail::failure(
             TW_EARG,
             "'{}' is not a duration such as \"1 month\", \"6 hours\" or \"P1M\"; the units are "
-            "seconds, minutes, hours, days, weeks, months, years and steps",
+            "seconds, minutes, hours, days, weeks, months, seasons, years and steps",
             text);
     return {};
+}
+
+Status parse_interval(std::string_view text, Interval& interval) {
+    const auto to = text.find(" to ");
+    interval.until.reset();
+    if (to != std::string_view::npos)
+        if (Status status = parse_duration(text.substr(to + 4), interval.until.emplace());
+            !status.ok())
+            return status;
+    return parse_duration(text.substr(0, to), interval.every);
 }
 
 std::string duration_text(const Duration& duration) {
     return fmt::format("{} {}{}", duration.count,
                        unit_names[static_cast<std::size_t>(duration.unit)],
                        duration.count == 1 ? "" : "s");
+}
+
+std::string interval_text(const Interval& interval) {
+    return duration_text(interval.every) +
+           (interval.until ? " to " + duration_text(*interval.until) : "");
 }
 
 namespace {
@@ -105,6 +125,7 @@ bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time
                 origin = {begin.year, begin.month, begin.day, 0};
             return true;
         case Unit::month: return 12 % every.count == 0;
+        case Unit::season: origin.month = 12; return 4 % every.count == 0;
         case Unit::year:
             if (every.count > 1) origin.year = begin.year;
             return true;
@@ -125,8 +146,8 @@ Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& 
                                most_years);
     made = {};
     made.calendar_ = calendar;
-    if (every.unit == Unit::month || every.unit == Unit::year) {
-        made.months_ = every.count * (every.unit == Unit::year ? 12 : 1);
+    if (const std::int64_t months = months_in(every.unit); months > 0) {
+        made.months_ = every.count * months;
         // In some calendars, all months or all years have the same length.
         made.length_ = calendar == Calendar::days_360 ? made.months_ * 30 * one_day
                        : made.months_ % 12 == 0 && calendar == Calendar::noleap
@@ -145,12 +166,51 @@ Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& 
         return detail::failure(TW_ESETTING,
                                "'{}' does not divide the {} evenly: give an anchor, \"start\" or a "
                                "date, from which it is counted",
-                               duration_text(every), every.unit == Unit::month ? "year" : "day");
+                               duration_text(every), made.months_ > 0 ? "year" : "day");
     made.origin_ = time_of(calendar, made.date_);
     return {};
 }
 
+Status Boundaries::make(Calendar calendar, std::span<const Interval> intervals,
+                        const Anchor& anchor, Time start, Time step, Boundaries& made) {
+    if (intervals.size() == 1)
+        return make(calendar, intervals.front().every, anchor, start, step, made);
+    const auto date = [](const Date& day) { return Anchor{Anchor::Kind::date, day}; };
+    const Date origin = anchor.kind == Anchor::Kind::date ? anchor.date : date_of(calendar, start);
+    Time begin = time_of(calendar, origin);
+    std::vector<Boundaries> chain(intervals.size());
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+        const auto& [every, until] = intervals[i];
+        const Anchor from = date(date_of(calendar, begin));
+        if (Status status = make(calendar, every, from, start, step, chain[i]); !status.ok())
+            return status;
+        if (!until) break;
+        Boundaries ends;
+        if (Status status = make(calendar, *until, date(origin), start, step, ends); !status.ok())
+            return status;
+        if (ends.at(1) <= begin || !chain[i].has(ends.at(1)))
+            return detail::failure(TW_ESETTING,
+                                   "'{}' does not end after a whole number of intervals",
+                                   interval_text(intervals[i]));
+        begin = ends.at(1);
+        chain[i].last_ = chain[i].last(begin);
+    }
+    for (std::size_t i = chain.size() - 1; i > 0; --i)
+        chain[i - 1].next_ = std::make_shared<const Boundaries>(std::move(chain[i]));
+    made = std::move(chain.front());
+    return {};
+}
+
+Boundaries Boundaries::at_times(Calendar calendar, std::vector<Time> times) {
+    Boundaries made;
+    made.calendar_ = calendar;
+    made.times_ = std::move(times);
+    return made;
+}
+
 Time Boundaries::at(std::int64_t k) const {
+    if (!times_.empty()) return k < 0 ? -forever : k < std::ssize(times_) ? times_[k] : forever;
+    if (next_ && k > last_) return next_->at(k - last_);
     if (length_ > 0) return origin_ + k * length_;
     return time_of(calendar_, add_months(calendar_, date_, k * months_));
 }
@@ -158,6 +218,8 @@ Time Boundaries::at(std::int64_t k) const {
 std::int64_t Boundaries::window(Time time, Edge edge) const {
     // Times are integers, so [a, b) contains t if and only if (a, b] contains t + 1.
     if (edge == Edge::begin) ++time;
+    if (!times_.empty()) return std::ranges::lower_bound(times_, time) - times_.begin();
+    if (next_ && time > at(last_)) return last_ + next_->window(time, Edge::end);
     if (length_ > 0) return floor_div(time - 1 - origin_, length_) + 1;
     const Date date = date_of(calendar_, time);
     std::int64_t k = floor_div((date.year - date_.year) * 12 + date.month - date_.month, months_);
@@ -166,9 +228,15 @@ std::int64_t Boundaries::window(Time time, Edge edge) const {
     return k;
 }
 
-Time Boundaries::daily() const { return length_ > 0 ? std::gcd(length_, one_day) : one_day; }
+Time Boundaries::daily() const {
+    const Time own = length_ > 0 ? std::gcd(length_, one_day) : one_day;
+    return next_ ? std::gcd(std::gcd(own, next_->daily()), next_->at(0) - at(0)) : own;
+}
 
 bool Boundaries::refined_by(const Boundaries& finer) const {
+    if (!times_.empty())
+        return std::ranges::all_of(times_, [&](Time time) { return finer.has(time); });
+    if (next_ && !next_->refined_by(finer)) return false;
     if (months_ > 0 && finer.months_ > 0) {
         const std::int64_t apart =
             (date_.year - finer.date_.year) * 12 + date_.month - finer.date_.month;

@@ -3,15 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "history/calendar/calendar.hpp"
 
 namespace thalweg::history {
 
-enum class Unit : std::uint8_t { step, second, minute, hour, day, week, month, year };
+enum class Unit : std::uint8_t { step, second, minute, hour, day, week, month, season, year };
 
 struct Duration {
     std::int64_t count = 1;
@@ -27,6 +30,16 @@ Status parse_duration(std::string_view text, Duration& duration);
 /// Writes "1 month", "5 days".
 std::string duration_text(const Duration& duration);
 
+/// A duration that divides time until another one has passed, such as "3 hours to 72 hours".
+struct Interval {
+    Duration every;
+    std::optional<Duration> until;  ///< since the first interval's begin; none: for ever
+};
+
+/// @return TW_OK, TW_EARG
+Status parse_interval(std::string_view text, Interval& interval);
+std::string interval_text(const Interval& interval);
+
 /// The point from which boundaries are counted.
 struct Anchor {
     enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;
@@ -39,6 +52,9 @@ enum class Edge : std::uint8_t {
     begin  ///< [b(k-1), b(k)): a sample belongs to the beginning of its step
 };
 
+/// A time after all times of models; its negative is before all.
+inline constexpr Time forever = INT64_MAX / 4;
+
 /// Increasing times b(k), for every integer k.
 class Boundaries {
 public:
@@ -47,6 +63,13 @@ public:
     /// @return TW_OK, TW_ESETTING: the duration does not fit the calendar without an anchor
     static Status make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
                        Time step, Boundaries& made);
+    /// Makes the boundaries of intervals that follow each other from the anchor's date, or else
+    /// from the start; all but the last one have an end. A single one is like a duration.
+    static Status make(Calendar calendar, std::span<const Interval> intervals, const Anchor& anchor,
+                       Time start, Time step, Boundaries& made);
+    /// Makes boundaries at increasing times. Before and after them are no others: b(k) is `forever`
+    /// or its negative.
+    static Boundaries at_times(Calendar calendar, std::vector<Time> times);
 
     Calendar calendar() const { return calendar_; }
     Time at(std::int64_t k) const;
@@ -68,6 +91,10 @@ private:
     Date date_;                ///< date of b(0)
     Time length_ = one_day;    ///< length of a window; 0: it is given in months
     std::int64_t months_ = 0;  ///< length of a window in months
+    std::vector<Time> times_;  ///< all boundaries; empty: they are regular
+    /// Boundaries after b(last_), which is their b(0); null: there are no others.
+    std::shared_ptr<const Boundaries> next_;
+    std::int64_t last_ = 0;
 };
 
 }  // namespace thalweg::history

@@ -10,7 +10,9 @@ namespace thalweg::history {
 namespace {
 
 Window window_at(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
-    return {k, std::max(boundaries.at(k - 1), rules.begin()), boundaries.at(k)};
+    const bool outer = &boundaries == &rules.boundaries;
+    const Time begin = outer ? rules.begin_of(k) : std::max(boundaries.at(k - 1), rules.begin());
+    return {k, begin, boundaries.at(k)};
 }
 
 /// Tests if window k, of the stream or of its inner operation, lies in the time that the stream
@@ -20,8 +22,10 @@ bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t
     if (rules.every == Every::run) return end > rules.begin() && (!rules.to || end <= *rules.to);
     const std::int64_t outer = rules.boundaries.window(end, Edge::end);
     const Time outer_end = rules.boundaries.at(outer);
-    return end > rules.begin() && (!rules.to || outer_end <= *rules.to) &&
-           (!rules.drop_partial || rules.boundaries.at(outer - 1) >= rules.begin());
+    if (end <= rules.begin() || outer_end > rules.to.value_or(forever - 1)) return false;
+    const Time outer_begin = rules.boundaries.at(outer - 1);
+    return !rules.drop_partial || outer_begin >= rules.begin() ||
+           (rules.change && outer_begin <= rules.change->at);
 }
 
 /// Tests if a time lies after the beginning of the stream, so that a window can contain it.
@@ -224,6 +228,11 @@ std::optional<Window> open_of(const WindowRules& rules, const Boundaries& bounda
 
 Time WindowRules::begin() const { return from ? std::max(*from, start) : start; }
 
+Time WindowRules::begin_of(std::int64_t window) const {
+    const Time boundary = boundaries.at(window - 1);
+    return std::max(begin(), change && boundary <= change->at ? change->open : boundary);
+}
+
 Time WindowRules::last_chosen(Time time) const {
     if (hours.empty()) return sample->at(sample->last(time));
     while (true) {
@@ -274,8 +283,10 @@ Status take_step(const WindowRules& rules, std::optional<Time> previous, Time no
         take_instant(rules, previous, now, step);
         return {};
     }
+    const bool begins = rules.takes_begin && now == rules.begin();
     if (rules.every == Every::step) {
         take_each(rules, previous, now, step);
+        step.takes = step.takes || begins;
         return {};
     }
     if (rules.every == Every::run) {
@@ -289,6 +300,7 @@ Status take_step(const WindowRules& rules, std::optional<Time> previous, Time no
         step.crossed = passage.crossed;
         step.takes = passage.active && after_begin(rules, now) && filtered(rules, previous, now);
     }
+    step.takes = step.takes || begins;
     if (!rules.inner) return {};
     Passage inner;
     if (Status status = pass(rules, *rules.inner, previous, now, inner); !status.ok())

@@ -37,13 +37,23 @@ struct WindowRules {
     std::optional<Boundaries> sample;
     /// Use only the first sample at or after each of these times of the day.
     std::vector<Time> hours;
-    std::optional<Boundaries> inner;  ///< windows of the inner operation
+    std::optional<Boundaries> inner;  ///< windows of the inner operation, or bins of a cycle
+    /// A time at which the windows changed, and the begin of the window that was open then. That
+    /// window ends with the new ones.
+    struct Change {
+        Time at, open;
+    };
+    std::optional<Change> change;
+    /// The sample at the beginning of the stream counts in the first window, as differences do.
+    bool takes_begin = false;
     /// Samples of some variables count in each window with the part of their step that lies there.
     bool splits = false;
     bool passes = false;  ///< those of all variables do, so a step can pass whole windows
 
     /// Returns the time at which the first window begins.
     Time begin() const;
+    /// Returns the time at which a window begins that ends after the beginning of the stream.
+    Time begin_of(std::int64_t window) const;
     bool filters() const { return sample || !hours.empty(); }
     /// Returns the last time, no later than another, for which the filters choose a sample.
     Time last_chosen(Time time) const;

@@ -32,6 +32,14 @@ void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
             "weights", "min_valid", "interval", "sync"});
     refuse(instant, "op = \"instant\"",
            {"partial", "at_close", "stamp", "weights", "min_valid", "interval"});
+    refuse(!stream.timing.times.empty(), "'times'", {"sample", "hours", "boundary"});
+    refuse(!stream.timing.times.empty() && !stream.new_file && !stream.inner, "'times'",
+           {"anchor"});
+    refuse(is_difference(stream.op) && stream.field.empty(), "differences",
+           {"weights", "min_valid", "interval"});
+    refuse(!stream.timing.local_times.empty(), "'local_time'",
+           {"weights", "min_valid", "interval", "sample", "hours"});
+    refuse(static_cast<bool>(stream.timing.cycle), "a cycle", {"records", "interval", "inner"});
     if (once || instant) {
         refuse(instant && !stream.new_file, "a stream that has no 'new_file'", {"boundary"});
         refuse(stream.counts, "an operation other than std", {"ddof"});
@@ -99,8 +107,7 @@ void check_hours(Keys& keys, const StreamTable& stream, const WindowRules& rules
             keys.fail("hours",
                       "'hours': {} has no record: a record is the first sample at or after a "
                       "multiple of \"{}\", which is that at {}: take a shorter 'every'",
-                      hour_text(hour), duration_text(stream.duration),
-                      hour_text((before + one_day) % one_day));
+                      hour_text(hour), every_text(stream), hour_text((before + one_day) % one_day));
     }
 }
 
@@ -125,6 +132,10 @@ bool has_record(const WindowRules& rules) {
 
 void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rules) {
     const std::size_t before = keys.problems().size();
+    if (!stream.timing.times.empty() &&
+        rules.boundaries.at(rules.boundaries.last(rules.begin()) + 1) == forever && !rules.initial)
+        keys.fail("times", "'times': none is after {}, the begin of the stream",
+                  date_text(rules.boundaries.calendar(), rules.begin()));
     check_hours(keys, stream, rules);
     if (keys.problems().size() != before || !rules.to || rules.every == Every::once ||
         has_record(rules))
@@ -133,15 +144,14 @@ void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rul
     keys.fail("to", "'to': the stream has no record: {} between {} and {}",
               *rules.to <= rules.begin()     ? "there is no time"
               : rules.every != Every::window ? "no time of 'hours' or 'sample' is"
-              : rules.instant
-                  ? fmt::format("no instant of \"{}\" is", duration_text(stream.duration))
-                  : fmt::format("no window of \"{}\" ends", duration_text(stream.duration)),
+              : rules.instant ? fmt::format("no instant of \"{}\" is", every_text(stream))
+                              : fmt::format("no window of \"{}\" ends", every_text(stream)),
               date_text(calendar, rules.begin()), date_text(calendar, *rules.to));
 }
 
 std::string path_of(const StreamTable& stream) {
     std::string path = stream.path;
-    const std::string every = stream.every == Every::window ? duration_text(stream.duration) : "";
+    const std::string every = stream.every == Every::window ? every_text(stream) : "";
     const std::array<std::pair<std::string_view, std::string_view>, 4> values{
         {{"{stream}", stream.name},
          {"{op}", op_name(stream.op)},

@@ -32,10 +32,18 @@ std::span<const KeyRow> key_table() {
         {"[[stream]]", "fields", "list", "required",
          "fields, patterns (\"u*\"), groups (\"@NAME\"); \"-NAME\" leaves out"},
         {"[[stream]]", "every", "duration, step, once, run", "required",
-         "windows: one record in each"},
+         "windows: one record in each; season: from December to February, and so on; a list: "
+         "intervals since the start, such as \"1 hour to 24 hours\", the last one without end"},
+        {"[[stream]]", "times", "list of dates or durations", "",
+         "instead of 'every': the ends of windows; a duration counts from the start of the run"},
         {"[[stream]]", "op",
-         "instant, once, mean, min, max, sum, rms, mean_square, std, count, fraction", "mean",
-         "operation over the samples of a window"},
+         "instant, once, mean, min, max, sum, rms, mean_square, std, count, fraction, difference, "
+         "rate, diurnal, climatology",
+         "mean",
+         "operation over the samples of a window; difference: of the samples at its ends; rate: a "
+         "second; diurnal, climatology: of each bin of the day or the year"},
+        {"[[stream]]", "bins", "integer, or day, month, season", "24, month",
+         "records of a window: of the parts of a day (diurnal) or a year (climatology)"},
         {"[[stream]]", "path", "text", "{stream}.nc, with several files {stream}_{start}.nc",
          "name of its files, with {stream}, {variable}, {op}, {every}, {region}, and the dates "
          "{start}, {end}, {last}, also as {start:YYYYMMDD_hhmmss}"},
@@ -61,6 +69,8 @@ std::span<const KeyRow> key_table() {
          "only the first samples at or after its multiples"},
         {"[[stream]]", "hours", "list of \"hh:mm\"", "",
          "only the first samples at or after these times of the day"},
+        {"[[stream]]", "local_time", "list of hours", "",
+         "in each element, only the first samples at or after these local solar times"},
         {"[[stream]]", "inner", "table", "", "operation on shorter windows, before op"},
         {"[[stream]]", "weight", "field", "", "field by which means are weighted"},
         {"[[stream]]", "weights", "duration, count", "duration",

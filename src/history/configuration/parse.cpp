@@ -186,9 +186,8 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
         return date ? std::optional(time_of(run.calendar, *date)) : std::nullopt;
     };
     rules.every = stream.every;
-    rules.boundaries = make(stream.every == Every::window ? stream.duration : Duration{});
+    (void)stream_boundaries(stream, run, rules.boundaries);
     rules.instant = stream.op == Op::instant;
-    rules.initial = stream.initial;
     rules.drop_partial = stream.drop_partial;
     rules.edge = table.edge;
     rules.start = run.start;
@@ -198,12 +197,35 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
     if (stream.sample) rules.sample = make(*stream.sample);
     rules.hours = stream.hours;
     if (inner) rules.inner = make(inner->every);
+    if (stream.timing.cycle) rules.inner = stream.timing.cycle.boundaries(run.calendar);
+    // A list of times may have that of the beginning.
+    rules.initial = stream.initial || std::ranges::find(stream.timing.times, rules.begin()) !=
+                                          stream.timing.times.end();
     return rules;
+}
+
+Status stream_boundaries(const StreamTable& stream, const RunTimes& run, Boundaries& made) {
+    if (stream.timing.times.empty())
+        return Boundaries::make(run.calendar, stream.timing.intervals, stream.anchor, run.start,
+                                run.step, made);
+    made = Boundaries::at_times(run.calendar, stream.timing.times);
+    return {};
+}
+
+std::string every_text(const StreamTable& stream) {
+    if (!stream.timing.times.empty()) return "times";
+    std::vector<std::string> words;
+    for (const Interval& interval : stream.timing.intervals)
+        words.push_back(interval_text(interval));
+    return detail::joined(std::span<const std::string>(words), ", ");
 }
 
 Unit file_unit(const StreamTable& stream) {
     if (stream.new_file) return stream.new_file->unit;
-    return stream.every == Every::window ? stream.duration.unit : Unit::second;
+    if (stream.every != Every::window || !stream.timing.times.empty()) return Unit::second;
+    return std::ranges::min(stream.timing.intervals, {},
+                            [](const Interval& interval) { return interval.every.unit; })
+        .every.unit;
 }
 
 std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 
 #include "history/configuration/parse.hpp"
@@ -11,8 +13,39 @@ namespace thalweg::history {
 
 namespace {
 
-void parse_op(Keys& keys, std::optional<Op>& op) {
-    if (keys.word("op")) op = op_of(*keys.find("op")->value_exact<std::string>());
+/// @param cycle  receives the cycle of "diurnal" and "climatology"; null: they are refused
+void parse_op(Keys& keys, std::optional<Op>& op, Cycle::Kind* cycle = nullptr) {
+    if (!keys.word("op")) return;
+    const std::string name = *keys.find("op")->value_exact<std::string>();
+    op = op_of(name);
+    if (op) return;
+    op = Op::mean;
+    if (cycle == nullptr)
+        keys.fail("op", "'op': \"{}\" needs a stream of its own", name);
+    else
+        *cycle = name == "diurnal" ? Cycle::Kind::day : Cycle::Kind::year;
+}
+
+/// Reads the bins of a day, which is a number, or of a year.
+void parse_bins(Keys& keys, Cycle::Kind kind, Cycle& cycle) {
+    if (kind == Cycle::Kind::year) {
+        std::string bin = "month";
+        keys.text("bins", bin);
+        Duration length;
+        if ((bin == "day" || bin == "month" || bin == "season") && parse_duration(bin, length).ok())
+            cycle = {kind, length};
+        else
+            keys.fail("bins", "'bins': \"{}\" is not one of \"day\", \"month\", \"season\"", bin);
+        return;
+    }
+    std::int64_t bins = 24;
+    keys.integer("bins", bins, 1, 1440);
+    if (kind == Cycle::Kind::none && keys.has("bins"))
+        keys.fail("bins", "'bins' is for the operations diurnal and climatology");
+    else if (86400 % bins != 0)
+        keys.fail("bins", "'bins': a day has no {} bins of whole seconds", bins);
+    else if (kind == Cycle::Kind::day)
+        cycle = {kind, {86400 / bins, Unit::second}};
 }
 
 void parse_inner(Keys& keys, std::optional<Inner>& inner) {
@@ -113,9 +146,50 @@ void parse_hours(Keys& keys, std::vector<Time>& hours) {
     }
 }
 
-/// Reads "every": a duration or one of three words.
+/// Reads local solar times, in hours.
+void parse_local_time(Keys& keys, StreamTable& stream) {
+    std::vector<double> hours;
+    keys.numbers("local_time", hours);
+    for (const double hour : hours) {
+        stream.timing.local_times.push_back(std::llround(hour * one_hour));
+        if (hour < 0 || hour >= 24)
+            keys.fail("local_time", "'local_time': {} is not an hour from 0 to 24", hour);
+    }
+    if (!hours.empty()) stream.counts = true;
+}
+
+/// Reads "times": dates, or durations since the start.
+void parse_times(Keys& keys, StreamTable& stream) {
+    const toml::array* const list = keys.array("times", "a list of dates or durations");
+    if (list == nullptr) return;
+    const RunTimes& run = keys.run();
+    for (const toml::node& node : *list) {
+        Date date;
+        Duration since;
+        Boundaries from_start;
+        const std::string text = node.value_exact<std::string>().value_or("");
+        if (read_date(node, run.calendar, date).ok())
+            stream.timing.times.push_back(time_of(run.calendar, date));
+        else if (parse_duration(text, since).ok() &&
+                 Boundaries::make(run.calendar, since, {Anchor::Kind::start, {}}, run.start,
+                                  run.step, from_start)
+                     .ok())
+            stream.timing.times.push_back(from_start.at(1));
+        else
+            keys.fail(node, "'times': '{}' is not a date, or a duration since the start", text);
+    }
+    if (list->empty()) keys.fail("times", "'times' is empty");
+    if (std::ranges::adjacent_find(stream.timing.times, std::greater_equal{}) !=
+        stream.timing.times.end())
+        keys.fail("times", "'times': each has to be later than the one before");
+}
+
+/// Reads "every", durations or one of three words, or "times".
 void parse_every(Keys& keys, StreamTable& stream) {
-    if (!keys.has("every")) keys.fail("every", "'every' is missing");
+    parse_times(keys, stream);
+    if (!keys.has("every") && !keys.has("times")) keys.fail("every", "'every' is missing");
+    if (keys.has("every") && keys.has("times"))
+        keys.fail("times", "'every' and 'times' exclude each other");
     const toml::node* const node = keys.find("every");
     const auto word = node != nullptr ? node->value_exact<std::string>() : std::nullopt;
     constexpr std::array<std::pair<std::string_view, Every>, 3> words{
@@ -125,9 +199,23 @@ void parse_every(Keys& keys, StreamTable& stream) {
             stream.every = every;
             return;
         }
-    std::optional<Duration> found;
-    keys.duration("every", found);
-    if (found) stream.duration = *found;
+    std::vector<std::string> texts;
+    std::string one;
+    if (node != nullptr && node->is_array())
+        keys.texts("every", texts);
+    else if (keys.text("every", one))
+        texts = {one};
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        stream.timing.intervals.resize(i + 1);
+        if (const Status status = parse_interval(texts[i], stream.timing.intervals[i]);
+            !status.ok())
+            keys.fail("every", "'every': {}", status.text);
+        else if (stream.timing.intervals[i].until.has_value() != (i + 1 < texts.size()))
+            keys.fail("every",
+                      "'every': of several intervals, all but the last have an end, as in "
+                      "\"1 hour to 24 hours\"; '{}' has {}",
+                      texts[i], i + 1 < texts.size() ? "none" : "one");
+    }
 }
 
 /// Makes boundaries. Adds a problem if that fails.
@@ -143,22 +231,40 @@ std::optional<Boundaries> boundaries_of(Keys& keys, std::string_view key, const 
 
 void check_inner(Keys& keys, const StreamTable& stream, const std::optional<Inner>& inner, Op op) {
     if (!inner) return;
-    if (!is_statistic(op) || (stream.every != Every::window && stream.every != Every::run)) {
+    if (!is_statistic(op) || is_difference(op) ||
+        (stream.every != Every::window && stream.every != Every::run)) {
         keys.fail("inner", "'inner' needs a statistic of windows");
         return;
     }
     const auto fine = boundaries_of(keys, "inner", inner->every, stream.anchor);
     if (!fine || stream.every == Every::run) return;
-    const RunTimes& run = keys.run();
     Boundaries coarse;
-    if (Boundaries::make(run.calendar, stream.duration, stream.anchor, run.start, run.step, coarse)
-            .ok() &&
-        !coarse.refined_by(*fine))
+    if (stream_boundaries(stream, keys.run(), coarse).ok() && !coarse.refined_by(*fine))
         keys.fail("inner", "'inner': '{}' does not divide '{}' evenly", duration_text(inner->every),
-                  duration_text(stream.duration));
+                  every_text(stream));
 }
 
 bool takes_weights(Op op) { return op == Op::mean || op == Op::rms || op == Op::mean_square; }
+
+/// Finds operations that a cycle, local times, or samples labelled by the begin of their step
+/// exclude.
+void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::optional<Inner>& inner,
+                 const std::optional<std::string>& weight, Edge edge) {
+    const bool windows = stream.every == Every::window || stream.every == Every::run;
+    if (stream.timing.cycle &&
+        (!windows || op == Op::std || is_difference(op) || !is_statistic(op) || inner))
+        keys.fail("op",
+                  "a diurnal cycle or climatology needs windows, and means, extremes or sums "
+                  "without 'inner'");
+    if (!stream.timing.local_times.empty() &&
+        (!windows || !takes_weights(op) || stream.timing.cycle || inner ||
+         (weight && !weight->empty())))
+        keys.fail("local_time",
+                  "'local_time' needs windows, and a mean, rms or mean_square without "
+                  "'weight' and 'inner'");
+    if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
+        keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
+}
 
 void check_op(Keys& keys, const StreamTable& stream) {
     if ((stream.op == Op::once) != (stream.every == Every::once))
@@ -174,8 +280,17 @@ void check_op(Keys& keys, const StreamTable& stream) {
 }
 
 void check_times(Keys& keys, const StreamTable& stream) {
-    if (stream.every == Every::window && keys.has("every"))
-        boundaries_of(keys, "every", stream.duration, stream.anchor);
+    Boundaries own;
+    if (const Status status = stream_boundaries(stream, keys.run(), own); !status.ok())
+        keys.fail("every", "'every': {}", status.text);
+    else if (stream.timing.cycle && stream.every == Every::window &&
+             !own.refined_by(stream.timing.cycle.boundaries(keys.run().calendar)))
+        keys.fail("bins", "'bins': a window of '{}' begins or ends within a bin",
+                  every_text(stream));
+    if (stream.timing.cycle && stream.every == Every::run && stream.to &&
+        !stream.timing.cycle.boundaries(keys.run().calendar)
+             .has(time_of(keys.run().calendar, *stream.to)))
+        keys.fail("to", "'to' lies within a bin");
     if (stream.sample) boundaries_of(keys, "sample", *stream.sample, stream.anchor);
     if (stream.new_file) boundaries_of(keys, "new_file", *stream.new_file, stream.anchor);
     if (stream.from && stream.to &&
@@ -241,7 +356,7 @@ void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamT
             keys.fail("aggregate", "'aggregate' is also that of stream '{}'", other.name);
 }
 
-void parse_stream_fields(Keys& keys, StreamTable& stream) {
+void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
     const toml::table* const fields = keys.table("field");
     if (fields == nullptr) return;
     for (const auto& [name, node] : *fields) {
@@ -261,6 +376,7 @@ void parse_stream_fields(Keys& keys, StreamTable& stream) {
         if (found.weight && !found.weight->empty() && !takes_weights(op) && op != Op::std)
             own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
         check_inner(own, stream, found.inner, op);
+        check_op_of(own, stream, op, found.inner, found.weight, edge);
         stream.field.push_back(std::move(found));
     }
 }
@@ -334,7 +450,9 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     parse_weights(keys, parsed.edge, stream.counts);
     parse_every(keys, stream);
     std::optional<Op> op;
-    parse_op(keys, op);
+    Cycle::Kind cycle = Cycle::Kind::none;
+    parse_op(keys, op, &cycle);
+    parse_bins(keys, cycle, stream.timing.cycle);
     stream.op = op.value_or(stream.every == Every::once ? Op::once : Op::mean);
     keys.selectors("fields", stream.fields);
     keys.text("path", stream.path);
@@ -352,6 +470,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.word("at_close", stream.write_open);
     keys.duration("sample", stream.sample);
     parse_hours(keys, stream.hours);
+    parse_local_time(keys, stream);
     parse_inner(keys, stream.inner);
     keys.text("weight", stream.weight);
     keys.number("min_valid", stream.min_valid, 0, 1);
@@ -365,10 +484,11 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
-    parse_stream_fields(keys, stream);
+    parse_stream_fields(keys, stream, parsed.edge);
     if (!keys.has("fields") && stream.field.empty()) keys.fail("fields", "'fields' is missing");
     keys.finish();
     check_op(keys, stream);
+    check_op_of(keys, stream, stream.op, stream.inner, stream.weight, parsed.edge);
     check_effects(keys, stream, parsed.edge);
     check_times(keys, stream);
     if (problems.size() == before)

@@ -49,6 +49,7 @@ bool is_date(std::string_view name) {
 std::size_t tokens_for(Unit unit) {
     switch (unit) {
         case Unit::year: return 1;
+        case Unit::season:
         case Unit::month: return 2;
         case Unit::week:
         case Unit::day: return 3;

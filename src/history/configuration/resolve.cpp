@@ -318,6 +318,13 @@ private:
 
     void find_weight(const StreamTable& stream, std::int64_t line, const DeclaredField& declared,
                      StreamField& field) {
+        if (!stream.timing.local_times.empty()) {
+            field.statistic.weight_field = true;  // 1 at the local times, otherwise 0
+            if (!declared.has_centres)
+                fail(stream.line_of("local_time"),
+                     "'local_time' needs longitudes and latitudes, which field '{}' has not",
+                     declared.name);
+        }
         const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
         if (name.empty() || !is_average(field) || field.statistic.op == Op::fraction) return;
         const int position = computations_.find(name);

@@ -19,6 +19,7 @@ struct StreamField {
     Statistic statistic;
     std::optional<Inner> inner;
     tw_type type = TW_FLOAT;  ///< type in the file
+    int bin = -1;             ///< bin of the stream's cycle; -1: there is none
     /// Keys for attributes: those of the stream and those for all streams.
     FieldKeys keys;
     /// A coordinate of another variable of the same file names it in formula_terms. If each

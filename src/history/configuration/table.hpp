@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "history/calendar/window.hpp"
+#include "history/calendar/cycle.hpp"
 #include "history/expressions/expression.hpp"
 #include "history/statistics/operation.hpp"
 #include "thalweg/base.h"
@@ -99,12 +99,22 @@ struct FieldKeys {
     }
 };
 
+/// The windows and samples of a stream, as far as they do not follow from one duration.
+struct Timing {
+    /// Lengths of Every::window, one after another.
+    std::vector<Interval> intervals = std::vector<Interval>(1);
+    std::vector<Time> times;  ///< ends of Every::window; empty: they follow from the intervals
+    Cycle cycle;              ///< each bin has a record of each window
+    /// Local solar times since midnight at which an element has samples; empty: all samples count.
+    std::vector<Time> local_times;
+};
+
 struct StreamTable {
     std::int64_t line = 0;
     std::string name;
     Selectors fields;
     Every every = Every::window;
-    Duration duration;  ///< length of Every::window
+    Timing timing;
     Op op = Op::mean;
     /// Templates of the paths of its files, never empty, and of the aggregation file; empty: there
     /// is none.
@@ -208,6 +218,12 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
 /// @param inner  inner operation of one field; null: the stream's inner operation
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner);
+
+/// Makes the boundaries of a stream with Every::window.
+/// @return TW_OK, TW_ESETTING
+Status stream_boundaries(const StreamTable& stream, const RunTimes& run, Boundaries& made);
+/// Returns the lengths of Every::window, or "times".
+std::string every_text(const StreamTable& stream);
 
 /// Returns the unit in which the dates of a stream's files differ.
 Unit file_unit(const StreamTable& stream);

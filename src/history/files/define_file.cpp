@@ -107,7 +107,10 @@ Status FileDefinition::define_time() {
     Status status = check(tw_def_dim(file_, time.c_str(), length));
     if (bounds) keep_first(status, check(tw_def_dim(file_, context_.table->bounds_dim.c_str(), 2)));
     keep_first(status, define_data(time, TW_DOUBLE, {time}, {length}, nullptr));
-    keep_first(status, put_attributes(time, time_attributes(context_, bounds)));
+    keep_first(status,
+               put_attributes(time, time_attributes(context_, !bounds                ? ""
+                                                              : stream_.timing.cycle ? "climatology"
+                                                                                     : "bounds")));
     if (!bounds) return status;
     keep_first(status, define_data(context_.table->bounds, TW_DOUBLE,
                                    {time, context_.table->bounds_dim}, {length, 2}, nullptr));
@@ -201,7 +204,8 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
             keep_first(status, define_coordinate(c->name, c->type, dims, taken->target));
         keep_first(status, put_attributes(c->name, c->attributes));
     }
-    for (const Variable* variable : variables_) keep_first(status, define_variable(*variable));
+    for (const Variable* variable : variables_)
+        if (variable->is_first()) keep_first(status, define_variable(*variable));
     const bool quantized = std::ranges::any_of(variables_, is_quantized);
     const bool series =
         !timeless() && std::ranges::all_of(variables_, [](const Variable* variable) {

@@ -78,13 +78,19 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
     std::string interval;
     if (stream.interval && context.run.step > 0 && !variable.instant())
         interval = fmt::format("{} s", static_cast<double>(context.run.step) / one_second);
-    std::string comment;
-    if (weight != nullptr) comment = "weighted by " + weight->declared.name;
+    std::string comment = weight == nullptr ? "" : "weighted by " + weight->declared.name;
     if (const std::string& condition = variable.field().declared.condition; !condition.empty())
         comment += fmt::format("{}where {}", comment.empty() ? "" : ", ", condition);
+    for (const Time local : stream.timing.local_times)
+        comment += fmt::format("{}{} h", comment.empty() ? "local solar time " : ", ",
+                               static_cast<double>(local) / one_hour);
+    const Op op = about.statistic.op;
+    const bool day = stream.timing.cycle.kind() == Cycle::Kind::day;
     const std::string method =
-        cell_methods(context.table->time, about.statistic.op, about.statistic.inner,
-                     about.inner ? plural_unit(about.inner->every) : "", comment, interval);
+        stream.timing.cycle
+            ? cell_methods(context.table->time, op, op, day ? "days" : "years", comment, "")
+            : cell_methods(context.table->time, op, about.statistic.inner,
+                           about.inner ? plural_unit(about.inner->every) : "", comment, interval);
     if (own.empty()) return method;
     return method.empty() ? own : own + " " + method;
 }
@@ -131,7 +137,8 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
         if (!text.empty()) set_attribute(attributes, {name, text});
     };
     for (const std::optional<Op> op : {about.statistic.inner, std::optional(about.statistic.op)}) {
-        if ((op == Op::std || op == Op::range) && is_temperature(text_of(attributes, "units")))
+        const bool differs = op == Op::std || op == Op::range || op == Op::difference;
+        if (differs && is_temperature(text_of(attributes, "units")))
             set("units_metadata", "temperature: difference");
         if (counts_valid(*op)) {
             const std::string standard_name = text_of(attributes, "standard_name");
@@ -142,8 +149,11 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
             if (op == Op::count && !standard_name.empty())
                 set("standard_name", standard_name + " number_of_observations");
         }
-        if (op != Op::mean_square) continue;
-        set("units", squared(text_of(attributes, "units")));
+        if (op != Op::mean_square && op != Op::rate) continue;
+        const std::string units = text_of(attributes, "units");
+        set("units", op == Op::mean_square ? squared(units)
+                     : units.empty()       ? ""
+                                           : (units == "1" ? "" : units + " ") + "s-1");
         std::erase_if(attributes, [](const Attribute& a) {
             return a.name == "standard_name" || a.name == "units_metadata";
         });
@@ -156,7 +166,7 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
     return attributes;
 }
 
-std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) {
+std::vector<Attribute> time_attributes(const FileContext& context, const std::string& bounds) {
     std::vector<Attribute> attributes{
         {"standard_name", "time"},
         {"long_name", "time"},
@@ -167,7 +177,7 @@ std::vector<Attribute> time_attributes(const FileContext& context, bool bounds) 
     if (calendar == Calendar::standard || calendar == Calendar::proleptic_gregorian ||
         calendar == Calendar::julian)
         attributes.push_back({"units_metadata", "leap_seconds: none"});
-    if (bounds) attributes.push_back({"bounds", context.table->bounds});
+    if (!bounds.empty()) attributes.push_back({bounds, context.table->bounds});
     return attributes;
 }
 

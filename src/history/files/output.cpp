@@ -48,7 +48,7 @@ std::int64_t Output::period_of(const Window& record) const {
 std::string Output::path_of(const std::string& pattern, const Window& record) const {
     PathValues values;
     values.stream = stream_.name;
-    const std::string every = duration_text(stream_.duration);
+    const std::string every = every_text(stream_);
     values.every = every;
     values.region = stream_.region;
     values.calendar = context_.run.calendar;
@@ -101,7 +101,8 @@ Status Output::check_names() const {
     for (const auto& [c, dims, taken, data] : coordinates_)
         keep_first(status, add(c->name, dims, taken->chosen.part));
     for (const Variable* variable : variables_)
-        keep_first(status, add(variable->name(), variable->dims(), variable->chosen().part));
+        if (variable->is_first())
+            keep_first(status, add(variable->name(), variable->dims(), variable->chosen().part));
     return status;
 }
 
@@ -203,14 +204,14 @@ Status Output::put(const Variable& variable, const void* values) {
     return check(tw_put_array(file_, variable.name().c_str(), array, TW_DEFERRED));
 }
 
-Status Output::end_record(const Window& record) {
+Status Output::end_record(const Window& window, const WindowPart& record) {
     if (file_ == nullptr) return {};
     Status status;
     if (!timeless()) {
         const TimeUnits& units = context_.table->time_units;
-        const Time stamp = rules_.instant ? record.end : record.stamp(stream_.stamp);
+        const Time stamp = rules_.instant ? record.end : record.first.stamp(stream_.stamp);
         const double time = units.value(stamp);
-        const double bounds[2] = {units.value(record.begin), units.value(record.end)};
+        const double bounds[2] = {units.value(record.first.begin), units.value(record.end)};
         keep_first(status, check(tw_put(file_, context_.table->time.c_str(), TW_DOUBLE, &time, 1)));
         if (!rules_.instant)
             keep_first(status,
@@ -220,7 +221,7 @@ Status Output::end_record(const Window& record) {
         keep_first(status, ended);
         ++state_.records;
     }
-    if (full(record))
+    if (record.last && full(window))
         keep_first(status, close(false));
     else if (stream_.sync > 0 && state_.records % stream_.sync == 0)
         keep_first(status, sync());

@@ -63,8 +63,9 @@ public:
     Status prepare(const Window& record);
     /// Puts the values of a variable of the record, which stay until end_record(). Local.
     Status put(const Variable& variable, const void* values);
-    /// Completes the record; closes the file if no more records belong to it. @note Collective
-    Status end_record(const Window& record);
+    /// Completes a record of a window; closes the file if no more records belong to it.
+    /// @note Collective
+    Status end_record(const Window& window, const WindowPart& record);
     /// Makes the records safe on the disk.
     /// @note Collective
     Status sync();
@@ -127,7 +128,8 @@ std::vector<std::string> formula_terms(const std::map<std::string, Coordinate>& 
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable);
 /// Returns the attributes of the time coordinate.
-std::vector<Attribute> time_attributes(const FileContext& context, bool bounds);
+/// @param bounds  attribute that names its bounds; empty: there are none
+std::vector<Attribute> time_attributes(const FileContext& context, const std::string& bounds);
 /// Returns the attributes of a file.
 /// @param quantized  some of its variables are quantized
 /// @param series  its variables are time series at stations

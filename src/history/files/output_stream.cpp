@@ -24,7 +24,8 @@ void OutputStream::make_outputs(
         all.clear();
     };
     for (const auto& variable : variables_) {
-        if (table_.file_per_variable && !variable->about().term && !all.empty()) make();
+        const bool begins = variable->is_first() && !variable->about().term;
+        if (table_.file_per_variable && begins && !all.empty()) make();
         all.push_back(variable.get());
     }
     if (!all.empty()) make();
@@ -37,12 +38,17 @@ void OutputStream::begin_at(Time time) {
     for (const auto& variable : variables_) variable->begin_at(time);
 }
 
+void OutputStream::change_windows(const WindowRules::Change& change) {
+    rules_.change = change;
+    for (const auto& variable : variables_) variable->change_windows(change);
+}
+
 Status OutputStream::plan_step(std::optional<Time> previous, Time now) {
     if (rules_.every == Every::once && previous == late_begin_) previous.reset();
     steps_.resize(1);
     Status status = take_step(rules_, previous, now, steps_.front());
     for (const auto& variable : variables_) {
-        if (!variable->about().inner) continue;
+        if (!variable->has_own_steps()) continue;
         steps_.emplace_back();
         keep_first(status, take_step(variable->rules(), previous, now, steps_.back()));
     }
@@ -53,9 +59,15 @@ Status OutputStream::plan_step(std::optional<Time> previous, Time now) {
 void OutputStream::begin_step() {
     auto own = steps_.begin() + 1;
     // A stream that waits for its stations has no files.
-    for (const auto& variable : variables_)
-        variable->samples().begin_step(variable->about().inner ? *own++ : steps_.front(),
-                                       outputs_.empty());
+    for (const auto& variable : variables_) {
+        const Step& step = variable->has_own_steps() ? *own++ : steps_.front();
+        const bool waits = outputs_.empty();
+        if (table_.timing.cycle)
+            variable->samples().begin_step(
+                table_.timing.cycle.in_bin(*rules_.inner, variable->about().bin, step), waits);
+        else
+            variable->samples().begin_step(step, waits);
+    }
     const bool warns = step().crossed && !rules_.passes && !warned_;
     if (warns && context_.ranks->rank() == 0)
         detail::log::warn(

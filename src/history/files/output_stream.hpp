@@ -32,6 +32,8 @@ public:
     /// Begins the stream at a time between two steps of a history that is running already (after a
     /// restart).
     void begin_at(Time time);
+    /// Notes that the windows changed between two steps.
+    void change_windows(const WindowRules::Change& change);
     /// Returns the time of begin_at().
     std::optional<Time> late_begin() const { return late_begin_; }
     /// Begins the step that was planned.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/files/records.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 
@@ -26,7 +28,7 @@ Status Records::write(const std::vector<Due>& due, Time now) {
 Status Records::write_records(const std::vector<Due>& due) {
     Status status;
     std::vector<std::int64_t> waits;  // per output: 1 if some rank still has unwritten values
-    for (const Due& one : due) keep_first(status, write_record(one));
+    for (const Due& one : due) keep_first(status, write_window(one));
     for (const Due& one : due)
         for (const auto& output : one.stream->outputs()) waits.push_back(output->values_wait());
     status = ranks_.agree(status, 0, waits);
@@ -125,13 +127,30 @@ void Records::warn_unsent(const Due& due, const Variable& variable) {
     detail::log::warn("history: {} was not sent {}; its values are the fill value", name, when);
 }
 
-Status Records::write_record(const Due& due) {
+/// Writes the records of a window.
+Status Records::write_window(const Due& due) {
+    OutputStream& stream = *due.stream;
+    // The steps, which are the same on all ranks, show what is wanted.
+    const auto wanted = [&](int bin) {
+        return std::ranges::any_of(stream.variables(), [&](const auto& variable) {
+            return variable->about().bin == bin && variable->samples().record(due.number()).wanted;
+        });
+    };
+    Status status;
+    for (const WindowPart& part :
+         stream.table().timing.cycle.parts(context_.run.calendar, due.window, wanted))
+        keep_first(status, write_record(due, part));
+    return status;
+}
+
+Status Records::write_record(const Due& due, const WindowPart& part) {
     OutputStream& stream = *due.stream;
     Status status;
     for (const auto& output : stream.outputs()) {
         if (!output->is_open()) keep_first(status, limit_open());
         keep_first(status, output->prepare(due.window));
         for (Variable* variable : output->variables()) {
+            if (variable->about().bin != part.bin) continue;
             if (sent_in_record_.count({variable, due.number()}) == 0) continue;
             const void* values = nullptr;
             Status result = variable->samples().result(due.number(), values);
@@ -141,7 +160,7 @@ Status Records::write_record(const Due& due) {
             keep_first(status, result);
             keep_first(status, output->put(*variable, values));
         }
-        keep_first(status, output->end_record(due.window));
+        keep_first(status, output->end_record(due.window, part));
     }
     return status;
 }

@@ -52,7 +52,8 @@ private:
                         std::span<const std::int64_t> fields, Time now);
     void warn_unsent(const Due& due, const Variable& variable);
     Status write_records(const std::vector<Due>& due);
-    Status write_record(const Due& due);
+    Status write_window(const Due& due);
+    Status write_record(const Due& due, const WindowPart& part);
 
     Ranks& ranks_;
     const FileContext& context_;

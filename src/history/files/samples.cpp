@@ -130,6 +130,19 @@ void StepWeights::end_step() {
     values_.clear();
 }
 
+void StepWeights::find_local(Time previous, Time now) {
+    if (!has_local_times()) return;
+    const Time from = previous - floor_div(previous, one_day) * one_day, length = now - previous;
+    const std::vector<Time>& times = weights_.local_times;
+    values_.assign(times.size() / weights_.local_count, 0);
+    for (std::size_t first = 0; first < times.size(); first += values_.size())
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            const Time after = times[first + i] - from;
+            const Time ahead = after > 0 ? after : after + one_day;
+            if (ahead > 0 && ahead <= length) values_[i] = 1;
+        }
+}
+
 Status StepWeights::check(const std::string& weighted) const {
     if (weights_.field == nullptr || ready_) return {};
     return detail::failure(
@@ -139,12 +152,16 @@ Status StepWeights::check(const std::string& weighted) const {
 }
 
 Time Samples::begin_of(const StepPart& part) const {
-    return variable_.about.inner ? part.inner.begin : part.window.begin;
+    return variable_.about.inner || variable_.about.bin >= 0 ? part.inner.begin : part.window.begin;
 }
 
 double Samples::weight_of(const StepPart& part, Time end) {
+    if (is_difference(variable_.about.statistic.op))
+        return static_cast<double>(end - std::exchange(state_.weight.previous, end)) / one_second;
     if (variable_.instant() || variable_.about.statistic.counts) return own_weight_.value_or(1);
-    const Time duration = state_.weight.since(begin_of(part), end);
+    // Between the samples of a bin are those of others.
+    const Time duration = variable_.about.bin >= 0 ? end - std::max(step_.from, begin_of(part))
+                                                   : state_.weight.since(begin_of(part), end);
     const double weight = state_.weight.next(begin_of(part), end);
     if (!own_weight_) return weight;
     if (!splits() || duration == whole_) return *own_weight_;
@@ -169,11 +186,15 @@ void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Tim
     if (first) {
         if (variable_.instant())
             sums_.emplace(variable_.about.statistic, variable_.taken.chosen.elements);
+        weights_.find_local(state_.weight.previous, now);
+        if (weights_.has_local_times()) state_.weight.previous = now;
         own_weight_.reset();
         if (own_weight != nullptr) own_weight_ = *own_weight;
         sample_time_ = now;
         const StepPart& earliest = step_.before.empty() ? step_ : step_.before.front();
-        whole_ = std::max(now - step_.from, state_.weight.since(begin_of(earliest), now));
+        whole_ = now - step_.from;
+        if (variable_.about.bin < 0)
+            whole_ = std::max(whole_, state_.weight.since(begin_of(earliest), now));
         if (!divided_) begin_sample(step_, now);
     }
     if (divided_) {
@@ -211,6 +232,7 @@ void Samples::add(const SentBox& box) {
 }
 
 void Samples::end_inner(Time begin, Time end) {
+    if (!variable_.about.inner) return;
     state_.weight.end_window();
     if (!sums_ || sums_->numbers().inner_samples == 0) return;
     const double weight =

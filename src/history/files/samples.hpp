@@ -47,6 +47,10 @@ struct Weights {
     const Chosen* chosen = nullptr;  ///< elements of the weight field
     /// Position in the weight field of each of the variable's elements; empty: the same position.
     std::vector<std::int64_t> places;
+    /// Times of the day at or after which the first sample of each element counts, in a list for
+    /// each local time; empty: all samples count.
+    std::vector<Time> local_times;
+    std::size_t local_count = 1;  ///< number of these lists
 };
 
 /// The values of a weight field in the present step.
@@ -61,6 +65,10 @@ public:
     /// Keeps boxes until the step ends. @param last  these are the last boxes
     void take(std::span<const SentBox> boxes, bool last);
     void end_step();
+    /// Sets the weights of a sample to 1 for elements with a local time after the previous sample,
+    /// otherwise to 0. Does nothing without local times.
+    void find_local(Time previous, Time now);
+    bool has_local_times() const { return !weights_.local_times.empty(); }
     /// Returns the weight of each of the variable's elements; empty if there is no weight field.
     const std::vector<double>& values() const { return values_; }
 

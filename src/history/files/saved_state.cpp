@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
@@ -90,12 +91,36 @@ Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
     return {};
 }
 
-/// Describes the first key whose value differs; "" if there is none.
+/// Describes the windows of a stream.
+std::string describe_every(const StreamTable& stream, Calendar calendar) {
+    static const char* const words[] = {"", "step", "once", "run"};
+    if (stream.every != Every::window) return words[static_cast<std::size_t>(stream.every)];
+    std::string text = every_text(stream);
+    for (const Time time : stream.timing.times) text += " " + date_text(calendar, time);
+    return text;
+}
+
+/// Tests if a value of 'every' stands for windows whose ends are known.
+bool has_windows(const std::string& every) {
+    return every != "step" && every != "once" && every != "run";
+}
+
+/// Returns the time at which the window begins that is open after a step; that of the step if there
+/// is none.
+Time open_begin(OutputStream& stream, Time last) {
+    std::optional<Window> inner;
+    const auto open = open_window(stream.rules(), last, inner);
+    return open ? open->begin : last;
+}
+
+/// Describes the first key whose value differs; "" if there is none. Other windows are no
+/// difference.
 std::string difference(const std::vector<std::pair<std::string, std::string>>& now,
                        const json& before) {
     for (const auto& [key, value] : now) {
         const auto found = before.find(key);
         const std::string old = found == before.end() ? "" : found->get<std::string>();
+        if (key == "every" && has_windows(old) && has_windows(value)) continue;
         if (old != value) return fmt::format("'{}' was '{}' and is '{}'", key, old, value);
     }
     return {};
@@ -125,19 +150,22 @@ Status forget_stream(const std::string& stream, std::string& text,
 
 std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStream& of) const {
     const StreamTable& stream = of.table();
-    static const char* const every[] = {"", "step", "once", "run"};
     static const char* const anchors[] = {"calendar", "start", ""};
     const auto anchor = static_cast<std::size_t>(stream.anchor.kind);
-    std::string hours, fields;
+    std::string hours, local, fields;
     for (const Time hour : stream.hours) hours += std::to_string(hour / one_second) + " ";
-    for (const auto& variable : of.variables()) fields += variable->name() + " ";
+    for (const Time hour : stream.timing.local_times) local += std::to_string(hour) + " ";
+    for (const auto& variable : of.variables())
+        if (variable->is_first()) fields += variable->name() + " ";
+    const std::string bins = (stream.timing.cycle.kind() == Cycle::Kind::day ? "day " : "year ") +
+                             duration_text(stream.timing.cycle.bin());
     const Table& table = *context_.table;
     std::vector<std::pair<std::string, std::string>> keys{
         {"time_units", table.time_units.text},
         {"time", table.time + " " + table.bounds + " " + table.bounds_dim},
         {"samples", table.edge == Edge::end ? "end" : "begin"},
-        {"every", stream.every == Every::window ? duration_text(stream.duration)
-                                                : every[static_cast<std::size_t>(stream.every)]},
+        {"every", describe_every(stream, context_.run.calendar)},
+        {"bins", stream.timing.cycle ? bins : ""},
         {"anchor", stream.anchor.kind == Anchor::Kind::date ? date_text(stream.anchor.date)
                                                             : anchors[anchor]},
         {"from", date_or_none(stream.from)},
@@ -153,9 +181,11 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"boundary", stream.next_file ? "next" : "previous"},
         {"sample", duration_or_none(stream.sample)},
         {"hours", hours},
+        {"local_time", local},
         {"region", stream.region},
         {"fields", fields}};
     for (const auto& variable : of.variables()) {
+        if (!variable->is_first()) continue;
         const StreamField& f = variable->about();
         const auto size = static_cast<std::size_t>(detail::size_of(f.statistic.type));
         const auto file_size = static_cast<std::size_t>(detail::size_of(f.type));
@@ -257,6 +287,9 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
         one["number"] = s;
         one["variables"] = one["outputs"] = json::array();
         if (stream.late_begin()) one["begin"] = *stream.late_begin();
+        if (previous) one["open"] = open_begin(stream, *previous);
+        if (const auto& change = stream.rules().change)
+            one["change"] = json::array({change->at, change->open});
         for (const auto& variable : stream.variables()) {
             variable->samples().weigh(state->numbers.weighs);
             one["variables"].push_back((state++)->fields());
@@ -338,8 +371,22 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
     for (const auto& stream : streams_)
         if (previous && !state.at("streams").contains(stream->table().name))
             stream->begin_at(*previous);
-    (void)for_continued(streams_, state, [](OutputStream& stream, const json& own) -> Status {
+    (void)for_continued(streams_, state, [&](OutputStream& stream, const json& own) -> Status {
         if (own.contains("begin")) stream.begin_at(own.at("begin").get<Time>());
+        if (own.contains("change"))
+            stream.change_windows(
+                {own.at("change").at(0).get<Time>(), own.at("change").at(1).get<Time>()});
+        const std::string every = describe_every(stream.table(), context_.run.calendar);
+        const std::string before = own.at("definition").at("every").get<std::string>();
+        if (every != before && previous) {
+            stream.change_windows({*previous, own.at("open").get<Time>()});
+            if (ranks_.rank() == 0)
+                detail::log::warn(
+                    "history: stream '{}': 'every' was '{}' and is '{}': the window "
+                    "that began at {} ends with the new one",
+                    stream.table().name, before, every,
+                    date_text(context_.run.calendar, own.at("open").get<Time>()));
+        }
         for (std::size_t v = 0; v < stream.variables().size(); ++v)
             stream.variables()[v]->samples().set_state(std::bit_cast<VariableState>(
                 own.at("variables").at(v).get<VariableState::Fields>()));

@@ -38,6 +38,10 @@ public:
     std::vector<std::string> dims() const { return picked_dims(field().declared.dims, pick_); }
     const WindowRules& rules() const { return sampled_.rules; }
     bool once() const { return sampled_.once(); }
+    /// Tests if its samples count in other steps or windows than those of the stream.
+    bool has_own_steps() const { return about().inner || is_difference(about().statistic.op); }
+    /// Tests if it is the first variable of its name: others have the other bins of a cycle.
+    bool is_first() const { return about().bin <= 0; }
     bool instant() const { return sampled_.instant(); }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen().elements > 0; }
@@ -48,6 +52,8 @@ public:
         sampled_.rules.from = time;
         samples_.begin_at(rules().begin());
     }
+
+    void change_windows(const WindowRules::Change& change) { sampled_.rules.change = change; }
 
     const Value& fill() const { return sampled_.fill; }
     /// Sets the storage in netCDF-4 files.

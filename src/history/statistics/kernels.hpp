@@ -74,6 +74,13 @@ inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
 
 inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
 
+/// Keeps a sample in place of the one before.
+template <class T, class Test>
+void keep(const Terms<T>& terms, Test present, double* last) {
+    for (std::int64_t i = 0; i < terms.count; ++i)
+        last[i] = choose(present(terms.data[i]), static_cast<double>(terms.data[i]), missing_mark);
+}
+
 /// Adds a sample whose missing elements must be the same in the whole window.
 /// @param first  this sample is the first of the window, and determines the missing elements
 /// @return true if other elements are missing than in the first sample

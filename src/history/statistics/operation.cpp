@@ -14,7 +14,7 @@ struct NamedOp {
 };
 
 /// In the order of enum Op.
-constexpr std::array<NamedOp, 12> ops{{{"instant", "point"},
+constexpr std::array<NamedOp, 14> ops{{{"instant", "point"},
                                        {"once", ""},
                                        {"mean", "mean"},
                                        {"min", "minimum"},
@@ -25,15 +25,17 @@ constexpr std::array<NamedOp, 12> ops{{{"instant", "point"},
                                        {"mean_square", "mean", "of the square"},
                                        {"std", "standard_deviation"},
                                        {"count", "sum", "number of valid samples"},
-                                       {"fraction", "mean", "share of valid samples"}}};
+                                       {"fraction", "mean", "share of valid samples"},
+                                       {"difference", "sum"},
+                                       {"rate", "mean"}}};
 
 const NamedOp& named(Op op) { return ops[static_cast<std::size_t>(op)]; }
 
 /// Returns a method of CF, with the interval and the comment in parentheses that belong to it.
 std::string method(Op op, std::string_view range, std::string_view interval,
-                   std::string_view more) {
+                   std::string_view note) {
     std::string comment(named(op).comment);
-    if (!more.empty()) comment += fmt::format("{}{}", comment.empty() ? "" : ", ", more);
+    if (!note.empty()) comment += fmt::format("{}{}", comment.empty() ? "" : ", ", note);
     std::string text = fmt::format("{}{}", named(op).method, range);
     if (interval.empty() && comment.empty()) return text;
     if (interval.empty()) return fmt::format("{} ({})", text, comment);
@@ -52,12 +54,11 @@ std::optional<Op> op_of(std::string_view name) {
 }
 
 std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
-                         std::string_view unit, std::string_view comment,
-                         std::string_view interval) {
+                         std::string_view unit, std::string_view note, std::string_view interval) {
     if (named(op).method.empty()) return {};
-    if (!inner) return fmt::format("{}: {}", time, method(op, "", interval, comment));
+    if (!inner) return fmt::format("{}: {}", time, method(op, "", interval, note));
     return fmt::format("{0}: {1} {0}: {2}", time,
-                       method(*inner, fmt::format(" within {}", unit), "", comment),
+                       method(*inner, fmt::format(" within {}", unit), "", note),
                        method(op, fmt::format(" over {}", unit), "", ""));
 }
 

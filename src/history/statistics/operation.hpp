@@ -24,8 +24,10 @@ enum class Op : std::uint8_t {
     rms,
     mean_square,
     std,
-    count,    ///< number of valid samples
-    fraction  ///< share of valid samples, by their weight
+    count,       ///< number of valid samples
+    fraction,    ///< share of valid samples, by their weight
+    difference,  ///< last sample minus the last one before the window
+    rate         ///< difference a second
 };
 
 /// Tests if an operation tells how many samples are valid, and not something of their values.
@@ -38,6 +40,9 @@ enum class Missing : std::uint8_t {
     varying  ///< different elements can be missing in each sample
 };
 
+/// Tests if an operation needs only the samples at the ends of a window.
+inline bool is_difference(Op op) { return op == Op::difference || op == Op::rate; }
+
 std::string_view op_name(Op op);
 std::optional<Op> op_of(std::string_view name);
 
@@ -45,10 +50,9 @@ std::optional<Op> op_of(std::string_view name);
 /// mean over days"; empty if there are none.
 /// @param inner     operation of the inner windows, if there are any
 /// @param unit      unit of the inner windows, such as "days"
-/// @param comment   what else is said of the samples, such as "weighted by thkcello", or empty
+/// @param note      remark such as "weighted by W", or empty
 /// @param interval  distance of the samples, such as "1800 s", or empty; not for inner windows
 std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
-                         std::string_view unit, std::string_view comment,
-                         std::string_view interval);
+                         std::string_view unit, std::string_view note, std::string_view interval);
 
 }  // namespace thalweg::history

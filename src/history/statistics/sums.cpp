@@ -21,6 +21,7 @@ bool sums_integers(const Statistic& statistic) {
 
 bool weighs_elements(const Statistic& statistic) {
     if (counts_valid(statistic.op)) return false;
+    if (is_difference(statistic.op)) return false;  // missing elements have a mark
     if (statistic.weight_field) return true;
     if (is_extreme(statistic.op))
         return statistic.missing == Missing::varying && statistic.min_valid > 0;
@@ -39,7 +40,7 @@ void gather(const T* from, std::int64_t count, std::int64_t stride, T* to) {
 
 SumArrays::SumArrays(const Statistic& statistic)
     : sum(!is_extreme(statistic.op) && !sums_integers(statistic)),
-      squares(statistic.op == Op::std),
+      squares(statistic.op == Op::std || is_difference(statistic.op)),
       whole(sums_integers(statistic)),
       least(statistic.op == Op::min || statistic.op == Op::range),
       greatest(is_extreme(statistic.op) && statistic.op != Op::min),
@@ -64,7 +65,8 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
       counting_(used_.counts) {
     const auto size = static_cast<std::size_t>(elements);
     if (used_.sum) sum_.resize(size);
-    if (used_.squares) squares_.resize(size);
+    if (used_.squares)
+        squares_.resize(size, is_difference(statistic.op) ? kernels::missing_mark : 0);
     if (used_.whole) whole_.resize(size);
     if (used_.counts)
         counts_.resize(size);
@@ -78,6 +80,11 @@ Sums::Sums(const Statistic& statistic, std::int64_t elements, bool exact)
 }
 
 void Sums::reset() {
+    if (is_difference(statistic_.op) && !finished_) {
+        squares_ = sum_;
+        if (samples == 0) std::ranges::fill(squares_, kernels::missing_mark);
+    }
+    finished_ = false;
     weight = 0;
     samples = 0;
 }
@@ -88,7 +95,7 @@ void Sums::begin(std::int64_t first, std::int64_t count) {
         if (!array.empty()) std::fill_n(array.begin() + first, count, value);
     };
     fill(sum_, statistic_.op == Op::std ? 0 : kernels::nothing);
-    fill(squares_, 0);
+    if (!is_difference(statistic_.op)) fill(squares_, 0);
     fill(whole_, 0);
     fill(weights_, 0);
     fill(counts_, 0);
@@ -126,7 +133,7 @@ Status Sums::end_sample() {
 }
 
 void Sums::add(const Run& run) {
-    if (sample_weight_ == 0) return;
+    if (sample_weight_ == 0 && !is_difference(statistic_.op)) return;
     with_type(statistic_.type, [&](auto named) {
         using T = typename decltype(named)::type;
         if (samples > 0) return add_run<T>(run);
@@ -207,7 +214,11 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
                 });
         }
     } else if constexpr (std::is_floating_point_v<T>) {
-        if (used_.squares)
+        if (is_difference(statistic_.op))
+            // A sample of no weight is that at the beginning of the first window.
+            kernels::keep(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
+                          (sample_weight_ > 0 ? sum_ : squares_).data() + run.first);
+        else if (used_.squares)
             add_deviations(data, run, present);
         else if (statistic_.op == Op::rms || statistic_.op == Op::mean_square)
             add_terms<2>(data, run, present);

@@ -15,8 +15,9 @@ namespace thalweg::history {
 
 /// The arrays that an operation needs.
 struct SumArrays {
-    bool sum = false;                      ///< sums in double; for std, means
-    bool squares = false;                  ///< for std: sums of squared deviations
+    bool sum = false;  ///< sums in double; for std, means; for differences, last samples
+    /// For std: sums of squared deviations; for differences: the samples before the window.
+    bool squares = false;
     bool whole = false;                    ///< sums of integers
     bool least = false, greatest = false;  ///< extremes in the samples' type
     bool weights = false;                  ///< weights of the valid samples
@@ -106,6 +107,7 @@ private:
     std::unique_ptr<std::byte[]> least_, greatest_;
     double sample_weight_ = 1;
     bool mask_changed_ = false, negative_ = false;
+    bool finished_ = false;  ///< the state of the window is lost
 };
 
 }  // namespace thalweg::history

@@ -14,6 +14,12 @@ namespace thalweg::history {
 bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const {
     const double least_weight =
         statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
+    if (is_difference(statistic_.op)) {
+        for (std::int64_t i = 0; i < count; ++i)
+            valid[i] =
+                !kernels::is_missing(sum_[first + i]) && !kernels::is_missing(squares_[first + i]);
+        return false;
+    }
     const bool all = samples > 0 && weight > 0 && (used_.weights || weight >= least_weight);
     std::fill_n(valid, count, all);
     if (!all || (!used_.weights && statistic_.missing == Missing::none)) return all;
@@ -82,6 +88,10 @@ void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
         });
     else if (statistic_.op == Op::sum || statistic_.op == Op::count)
         each([&](std::int64_t i) { return sum[i]; });
+    else if (is_difference(statistic_.op))
+        each([&, seconds = statistic_.op == Op::rate ? weight : 1](std::int64_t i) {
+            return (sum[i] - squares[i]) / seconds;
+        });
     else if (statistic_.op == Op::rms)
         weighted([&](std::int64_t i, double w) { return std::sqrt(sum[i] / w); });
     else if (statistic_.op == Op::std)
@@ -107,6 +117,7 @@ Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
     if (used_.sum) to = sum_.data();
     if (used_.whole) to = whole_.data();
     results = to;
+    finished_ = samples > 0;
     if (keeps(type, fill)) return {};
     Status status;
     // A result lies beyond the state of its element only if its type is wider than the samples'.
@@ -118,6 +129,8 @@ Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
         const std::int64_t i = wider ? elements_ - done - count : done;
         Status own = result(i, count, type, fill, part.data());
         if (!own.ok()) status = std::move(own);
+        if (is_difference(statistic_.op) && samples > 0)
+            std::copy_n(sum_.data() + i, count, squares_.data() + i);
         std::memcpy(static_cast<char*>(to) + i * size, part.data(), count * size);
     }
     return status;

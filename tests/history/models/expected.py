@@ -205,7 +205,23 @@ def soil():
     half_day = instants(every(2, 1464)[1:], 21600, HOUR, mrso=mrso)
     ranges = {f"2000-{m:02}": edges for m, edges in enumerate(pairwise(months), 1)}
     twice = {key: (2 * a, 2 * b) for key, (a, b) in ranges.items()}
+    seasons = 4 * np.array([0, 60, 152, 244, 335])
+    bins = [(a, b, quarter) for a, b in pairwise(months) for quarter in range(4)]
+    hours = np.array([[24 * a + 6 * q, 24 * b - 18 + 6 * q] for a, b, q in bins])
+    growing = 4 * np.array([*range(11), 15, *range(20, 366, 7)])
+    gained = np.diff(mrso[growing[1:] - 1], axis=0, prepend=mrso[:1])
     return {
+        "season.nc": windows(seasons, 21600, HOUR, mrso=over(seasons, mean, mrso)),
+        "diurnal.nc": {
+            "time": hours[:, 0] + 3.0,
+            "time_bnds": hours.astype("f8"),
+            "mrso": np.stack([mean(mrso[4 * a + q : 4 * b : 4]) for a, b, q in bins]).astype("f4"),
+        },
+        # No sample is sent at the start.
+        "gain.nc": windows(
+            growing, 21600, HOUR, mrso=masked(gained, growing[1:, None, None] == growing[1])
+        ),
+        "forecast.nc": instants(np.array([6, 20]), 21600, HOUR, mrso=mrso),
         **cut("day_*.nc", day, ranges),
         **cut("12h_*.nc", half_day, twice),
         "year.nc": windows(year, 21600, HOUR, mrso=over(year, mean, mrso)),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soil in Python, with one field in the order of the grid and another in the opposite order. It
 writes daily means and instants of each half day to a file for each month, an annual mean, monthly
-maxima, and instants in a region."""
+maxima, instants in a region, means of seasons and of a month's diurnal cycle, what was gained in
+intervals of growing length, and instants at two times."""
 
 import numpy as np
 import thalweg as tw
@@ -46,6 +47,34 @@ op = "instant"
 fields = ["mrso"]
 region = "valley"
 path = "valley.nc"
+
+[[stream]]
+name = "season"
+every = "season"
+fields = ["mrso"]
+path = "season.nc"
+
+[[stream]]
+name = "diurnal"
+every = "1 month"
+op = "diurnal"
+bins = 4
+fields = ["mrso"]
+path = "diurnal.nc"
+
+[[stream]]
+name = "gain"
+every = ["1 day to 10 days", "5 days to 20 days", "1 week"]
+op = "difference"
+fields = ["mrso"]
+path = "gain.nc"
+
+[[stream]]
+name = "forecast"
+times = ["36 hours", "2000-01-06"]
+op = "instant"
+fields = ["mrso"]
+path = "forecast.nc"
 
 [region.valley]
 index = { lat = [2, 4], lon = [1, 2] }

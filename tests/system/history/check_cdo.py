@@ -17,7 +17,21 @@ from history_model import Case, Field, Stream, run
 
 CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
 STEP, DAYS = 21600, 800
-EVERY = {"day": (1, "day"), "five": (5, "day"), "mon": (1, "month"), "year": (1, "year")}
+EVERY = {
+    "day": (1, "day"),
+    "five": (5, "day"),
+    "mon": (1, "month"),
+    "seas": (1, "season"),
+    "year": (1, "year"),
+}
+# Operators of CDO that pool the days or months of all years, or the hours of all days, and the bins
+# for which a stream has their records.
+CYCLES = {
+    "ydaymean": (1, "day"),
+    "ymonmean": (1, "month"),
+    "yseasmean": (1, "season"),
+    "dhourmean": (STEP, "second"),
+}
 OPS = ["mean", "min", "max", "sum", "mean_square", "rms"]
 FIELDS = [
     Field(missing, "f4" if missing == "fixed" else "f8", missing)
@@ -47,6 +61,10 @@ def make_case(folder: Path, calendar: str, seed: int) -> Case:
         )
         for every, duration in EVERY.items()
         for op in OPS
+    ]
+    streams += [
+        Stream(f"{op}_cycle", names, ("run",), bins=bins, counts=True)
+        for op, bins in CYCLES.items()
     ]
     times = [STEP * (i + 1) for i in range(DAYS * 86400 // STEP)]
     case = Case(folder, calendar, "2000-01-01", FIELDS, streams, 6, times)
@@ -88,6 +106,8 @@ def check_cdo(case: Case) -> int:
         every, op = stream.name.split("_", 1)
         if op == "rms":
             continue
+        if op == "cycle":
+            every, op = every.removesuffix("mean"), "mean"
         least = op.removesuffix("_square")
         command = f"timsel{least},{5 * 86400 // STEP}" if every == "five" else every + least
         squares = ["-sqr"] if op == "mean_square" else []

@@ -19,11 +19,36 @@ CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", 
 EVERY = [(6, "hour"), (12, "hour"), (1, "day"), (2, "day"), (5, "day"), (1, "week"), (1, "month")]
 # Inner windows that divide those of the stream if both are counted from the same time.
 INNER = {(1, "day"): (6, "hour"), (2, "day"): (1, "day"), (1, "month"): (1, "day")}
+# Intervals one after another: N, unit, and the end in days after the first one; 0: for ever.
+CHAINS = [
+    [(6, "hour", 2), (1, "day", 10), (5, "day", 0)],
+    [(12, "hour", 6), (3, "day", 0)],
+    [(1, "hour", 1), (2, "hour", 0)],
+]
+
+
+def random_windows(choose: random.Random, stream: Stream) -> None:
+    """Gives a stream windows of different lengths, or the bins of a cycle."""
+    stream.anchor = "calendar"
+    kind = choose.randrange(4)
+    if kind == 0:
+        stream.every = choose.choice(CHAINS)
+        stream.anchor = choose.choice(["start", "1999-12-30T05:00:00"])
+    elif kind == 1:
+        times = {*choose.sample(range(1, 40), choose.randint(0, 5)), 40}
+        stream.every = ("times", tuple(43200 * t for t in sorted(times)))
+    elif kind == 2:
+        stream.every = (1, "season")
+    else:
+        stream.every = choose.choice([(1, "month"), (5, "day"), ("run",)])
+        stream.op = "mean"
+        stream.bins = choose.choice([(21600, "second"), (10800, "second")])
+        if stream.every == ("run",):
+            stream.bins = choose.choice([(1, "day"), (1, "month"), (1, "season")])
 
 
 def random_stream(choose: random.Random, number: int, always: list[str], some: list[str]) -> Stream:
     every = choose.choice([*EVERY, ("run",)])
-    fixed = every not in ((1, "month"), ("run",))
     stream = Stream(f"s{number}", [], every)
     stream.op = choose.choice(["mean", "mean", "min", "max", "sum", "rms", "mean_square", "std"])
     if len(every) == 2:
@@ -32,16 +57,27 @@ def random_stream(choose: random.Random, number: int, always: list[str], some: l
     stream.partial = choose.choice(["write", "drop"])
     stream.at_close = "write" if every == ("run",) else choose.choice(["write", "drop"])
     stream.stamp = choose.choice(["begin", "middle", "end"])
+    if choose.random() < 0.4:
+        random_windows(choose, stream)
+        every = stream.every
+    if not stream.bins and choose.random() < 0.2:
+        stream.op, stream.counts = choose.choice(["difference", "rate"]), False
+    elif not stream.bins and choose.random() < 0.1:
+        stream.op, stream.counts = choose.choice(["mean", "rms"]), True
+        stream.local = tuple(choose.sample([0, 1.5, 13.5, 23.25], choose.randint(1, 2)))
+    fixed = every not in ((1, "month"), (1, "season"), ("run",))
     stream.fields = choose.sample(always, 2)
     if choose.random() < 0.25:
         stream.start = choose.choice(["2000-02-02", "2000-02-02T13:00:00"])
     elif every != ("run",) and stream.partial == "write":
         stream.fields += some
-    if choose.random() < 0.2 and every != (1, "month"):  # else perhaps no window ends before it
-        stream.to = choose.choice(["2000-03-01", "2000-02-20T06:00:00"])
-    if stream.op in ("mean", "rms") and choose.random() < 0.3:
+    if choose.random() < 0.2 and every in [("run",), *EVERY[:-1]]:  # else there may be none
+        stream.to = choose.choice(["2000-03-01"] + ["2000-02-20T06:00:00"] * (not stream.bins))
+    if stream.op in ("difference", "rate") or stream.local:
+        stream.partial = "write"
+    elif stream.op in ("mean", "rms") and choose.random() < 0.3:
         stream.weight = "W"
-    elif every in INNER and choose.random() < 0.4:
+    elif not stream.bins and isinstance(every, tuple) and every in INNER and choose.random() < 0.4:
         stream.inner = (choose.choice(["max", "min", "mean"]), INNER[every])
     elif choose.random() < 0.3:
         stream.min_valid = choose.choice([0.25, 0.5, 1.0])
@@ -54,9 +90,13 @@ def random_stream(choose: random.Random, number: int, always: list[str], some: l
 
 def may_pass(stream: Stream, longest: int) -> bool:
     """Tests if no step passes a whole window without counting in it."""
-    finest = stream.inner[1] if stream.inner else stream.every
-    if len(finest) == 1 or finest[1] == "month" or stream.splits():
+    finest = stream.inner[1] if stream.inner else stream.bins or stream.every
+    if stream.splits() or finest == ("run",) or finest[-1] in ("month", "season"):
         return True
+    if finest[0] == "times":
+        return longest <= 43200
+    if isinstance(finest, list):
+        finest = finest[0]
     return finest[0] * SECONDS[finest[1]] >= longest
 
 
@@ -82,7 +122,7 @@ def random_case(folder: Path, choose: random.Random) -> Case:
         fields,
         [],
         choose.choice([1, 5, 40]),
-        list(accumulate(steps)),
+        list(accumulate(steps, initial=0 if choose.random() < 0.3 else None)),
     )
     for n in range(choose.randint(1, 4)):
         stream = random_stream(choose, n, ["A0", "A1", "A2", "I"], ["S"])
@@ -91,6 +131,7 @@ def random_case(folder: Path, choose: random.Random) -> Case:
         case.streams.append(stream)
     # Without this, the length of the first step is not known, so it must not pass a window.
     case.settings = f"step={steps[0]}"
+    length = len(case.times)
     own = [f.name for f in fields if f.name[0] == "A" and choose.random() < 0.2]
     mask = numbers.random(case.elements) < 0.3
     for i in range(length):
@@ -156,7 +197,7 @@ def main() -> None:
                 wrong += bool(problems)
                 for problem in problems:
                     print(
-                        f"case {number} ({case.calendar}, {case.start}, step {case.times[0]} s,"
+                        f"case {number} ({case.calendar}, {case.start}, last {case.times[-1]} s,"
                         f" restarts {sorted(case.restarts)}): {problem}"
                     )
     print(f"{count} cases, {wrong} wrong")

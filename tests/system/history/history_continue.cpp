@@ -140,11 +140,42 @@ void changed_definitions() {
     changed(s, s, "missing=varying; missing_value=-8", "'field.T'");
     changed(s, s + "[stream.field.T]\nfill = -5\n", same, "'field.T'");
     changed(s, s + "op = \"max\"\n", same, "stream 's': 'field.T'");
-    changed(s, stream_of("s", "s.nc", "every = \"2 days\"\nfields = [\"T\"]\n"), same,
+    changed(s, stream_of("s", "s.nc", "every = \"step\"\nfields = [\"T\"]\n"), same,
             "'every' was '10 days'");
     changed("[history]\ntime_units = \"hours since START\"\n" + s, s, same, "'time_units'");
     changed("[history]\nsamples = \"begin\"\nweights = \"count\"\n" + s,
             "[history]\nweights = \"count\"\n" + s, same, "'samples'");
+}
+
+/// Tests streams whose windows change at a restart after 5 days, and which restart again: the open
+/// window ends with the new ones.
+void changed_windows() {
+    struct Case {
+        const char *before, *after;
+        std::vector<double> bounds, values;
+    };
+    const std::vector<Case> cases{
+        {"\"10 days\"", "\"2 days\"", {0, 6, 6, 8, 8, 10}, {3.5, 7.5, 9.5}},
+        {"\"2 days\"", "\"10 days\"", {0, 2, 2, 4, 4, 10}, {1.5, 3.5, 7.5}},
+        {"\"10 days\"", "\"5 days\"", {0, 10}, {5.5}},
+        {"\"5 days\"", "[\"3 days to 3 days\", \"7 days\"]", {0, 5, 5, 10}, {3, 8}}};
+    for (const auto& [before, after, bounds, values] : cases) {
+        const std::string folder = fresh_folder(), restart = folder + "/restart.nc";
+        int day = 0;
+        for (const int last : {5, 6, 10}) {
+            const std::string keys =
+                std::string("partial = \"drop\"\nfields = [\"T\"]\nanchor = \"start\"\nevery = ") +
+                (last == 5 ? before : after) + "\n";
+            Fields f(stream_of("s", folder + "/s.nc", keys));
+            OK(tw_history_ready(f.history));
+            if (day > 0) OK(f.load(restart));
+            for (; day < last; ++day) f.step(day + 1, day + 1);
+            f.save(restart);
+        }
+        expect(folder + "/s.nc", values);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(Contents(folder + "/s.nc").bounds == bounds);
+    }
 }
 
 /// Tests a stream that the state lacks: it begins at the restart.
@@ -254,6 +285,7 @@ int main(int argc, char** argv) {
     two_histories();
     failure_before();
     changed_definitions();
+    changed_windows();
     new_stream();
     if (argc > 1) forgotten_stream(argv[1]);
     OK(tw_finalize(&session));

@@ -45,7 +45,7 @@ public:
     void declare(std::istringstream& words) {
         Field f;
         std::string type;
-        words >> f.name >> type >> f.attributes;
+        std::getline(words >> f.name >> type >> std::ws, f.attributes);
         f.type = type == "f4" ? TW_FLOAT : type == "i4" ? TW_INT : TW_DOUBLE;
         f.size = f.type == TW_DOUBLE ? 8 : 4;
         fields_.push_back(f);
@@ -84,6 +84,13 @@ private:
     void open() {
         OK(tw_history_open(session, config_.c_str(), calendar_.c_str(), start_.c_str(),
                            settings_.c_str(), &history_));
+        std::vector<double> places(count_);
+        for (std::int64_t i = 0; i < count_; ++i)
+            places[i] = 7.5 * static_cast<double>(first_ + i) - 50;
+        for (const auto& [name, units] :
+             {std::pair("lon", "units=degrees_east"), {"lat", "units=degrees_north"}})
+            OK(tw_history_coordinate(history_, name, "x", cells_,
+                                     tw_dense(TW_DOUBLE, places.data(), count_), units));
         for (Field& f : fields_)
             OK(tw_history_field(history_, f.name.c_str(), f.type, "x", cells_, f.attributes.c_str(),
                                 &f.handle));
