@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -32,6 +34,25 @@ int become_python(const std::string& command, const std::vector<std::string>& ar
     execvp(words.front(), const_cast<char**>(words.data()));
     fmt::print(stderr, "thalweg: {}: python3: cannot start: {}\n", command, std::strerror(errno));
     return 1;
+}
+
+std::string output_of_python(const char* text, const std::string& argument) {
+    std::array<int, 2> ends{};
+    std::string output;
+    if (pipe(ends.data()) != 0) return output;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execlp("python3", "python3", "-c", text, argument.c_str(), nullptr);
+        _exit(1);
+    }
+    close(ends[1]);
+    std::array<char, 4096> part;
+    for (ssize_t n; (n = read(ends[0], part.data(), part.size())) > 0;)
+        output.append(part.data(), static_cast<std::size_t>(n));
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    return output;
 }
 
 bool write_page(const std::string& summary, const std::string& page) {

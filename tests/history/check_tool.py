@@ -231,12 +231,66 @@ OTHER_FORMS = {
     " \n\t\n": "it is empty",
     '{ "diag_files": [] }': "it is JSON",
     "[1, 2]": "it is JSON",
-    "<?xml version='1.0'?><simulation/>": "it is XML",
     "title: my run\ndiag_files:\n- file_name: atm\n": "YAML",
     CONFIG: "it is TOML",
     "CDF\1\0\0\0\0": "it is not text",
     "# nothing\nbut words\n1 1 1 0 0 0\n": "it is neither",
     "&run steps=1 /\n": "group 'setup_nml' has no 'histfreq'",
+}
+
+# Files of a model that calls XIOS, with a file that another one includes.
+XIOS = """<context src="fields.xml">
+<file_definition name="@expname@_@freq@_@startdate@_@enddate@" split_freq="1mo">
+<file_group output_freq="5d"><file id="T" name_suffix="_T" compression_level="1">
+<field field_ref="e3t"/>
+<field field_ref="toce" name="thetao" operation="instant" freq_op="5d"> @toce_e3t / @e3t </field>
+<field field_ref="sst" name="std" operation="instant"> sqrt( @sst2 - @sst * @sst ) </field>
+<field field_ref="sst" name="highest" operation="maximum" freq_op="1d" grid_ref="box"/>
+<field field_ref="sst" enabled=".FALSE."/><field_group group_ref="mooring"/>
+<field_group group_ref="none"/><variable name="contact">me</variable></file></file_group>
+<file id="in" mode="read"/></file_definition></context>
+"""
+FIELDS = """<context><field_definition operation="average" prec="8">
+<field id="e3t" unit="m"/><field id="toce"/><field id="toce_e3t"> toce * e3t </field>
+<field id="sst" long_name="surface"/><field_group id="mooring">
+<field field_ref="sst" name="tos" operation="instant"/></field_group></field_definition></context>
+"""
+MPAS = """<streams><immutable_stream name="input" type="input" input_interval="initial_only"/>
+<immutable_stream name="restart" type="input;output" output_interval="1_00:00:00"/>
+<stream name="output" type="output" filename_template="history.$Y-$M-$D_$h.nc"
+  output_interval="1_06:00:00" io_type="pnetcdf,cdf5" precision="single">
+<file name="list"/><var name="u"/><var_struct name="tracers"/></stream>
+<stream name="month" type="output" filename_template="m.$Y.nc" filename_interval="01-00-00_00:00:00"
+  reference_time="0001-01-01_00:00:00" output_interval="00-01-00_00:00:00"><var name="ps"/></stream>
+<stream name="odd" type="output" filename_template="o.nc" output_interval="00-01-01_00:00:00"/>
+</streams>
+"""
+# Parts of what they are converted to; lines and texts of their problems.
+XML = {
+    XIOS: (
+        [
+            'weights = "count"\nanchor = "start"',
+            'path = "5d_{start:YYYYMMDD}_{last:YYYYMMDD}_T.nc"\nnew_file = "1 month"',
+            'deflate = 1 }\nfield."e3t" = { of = "e3t", type = "double"',
+            'field."thetao" = { of = "toce", weight = "e3t"',
+            'op = "max"\nsample = "1 day"',
+            'op = "instant"',
+            'field."tos" = { of = "sst"',
+        ],
+        "3: file '|6: field 'std': 'sqrt|7: field 'highest': grid_ref|9: no group|9: v|10: file '",
+    ),
+    MPAS: (
+        [
+            'every = "30 hours"\nop = "instant"\ninitial = true\nanchor = "start"\nrecords = 1',
+            'file = { format = "cdf5" }\ntype = "float"\nfields = ["theta", "rho", "u"]',
+            'path = "history.{start:YYYY}-{start:MM}-{start:DD}_{start:hh}.nc"',
+            'anchor = "0001-01-01 00:00:00"\nnew_file = "1 year"\nboundary = "next"',
+        ],
+        "2: stream 'restart'|5: var_struct 'tracers'|8: stream 'odd': output_interval",
+    ),
+    "<streams/>": ([], "1: no stream"),
+    "<?xml version='1.0'?>\n<simulation/>": ([], "2: no field"),
+    "<context>\n<file>": ([], "2: XML: "),
 }
 
 
@@ -394,6 +448,23 @@ def check_other_forms(folder):
     assert "cannot read" in run(folder, code=1)[1]
 
 
+def check_xml(folder):
+    (folder / "fields.xml").write_text(FIELDS)
+    (folder / "list").write_text("# comment\ntheta\n\nrho\n")
+    path, converted = folder / "iodef.xml", folder / "converted.toml"
+    for text, (parts, problems) in XML.items():
+        path.write_text(text)
+        out, err = run("--from", path, code=1)
+        for part in parts:
+            assert part in out, (part, out)
+        lines = err.splitlines()
+        for line, problem in zip(lines, problems.split("|"), strict=True):
+            assert line.startswith(f"{path}:{problem}"), (line, problem)
+        converted.write_text(out)
+        if parts:
+            run(converted)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -406,6 +477,7 @@ def main():
         check_keys()
         check_tables(folder)
         check_ice(folder)
+        check_xml(folder)
         check_other_forms(folder)
 
 

@@ -66,7 +66,7 @@ int convert(const HistoryOptions& options) {
     detail::Status status = read_text(options.from, text);
     if (status.ok()) status = set_times(options, times);
     if (!status.ok()) return fail(status);
-    convert_history(text, converted, problems);
+    convert_history(options.from, text, converted, problems);
     fmt::print("{}", converted);
     if (!converted.empty()) status = parse(converted, "", times, wrong, table);
     if (!status.ok()) return fail(status);

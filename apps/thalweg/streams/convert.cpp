@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "from_xml.hpp"
+#include "python.hpp"
 
 namespace thalweg::app {
 
@@ -45,7 +49,6 @@ std::string other_form(std::string_view text) {
     if (begin.starts_with("[[") || begin.starts_with("[h"))
         return "it is TOML, as the configuration of a history is";
     if (begin.starts_with('{') || begin.starts_with('[')) return "it is JSON";
-    if (begin.starts_with('<')) return "it is XML";
     if (begin.starts_with("---") || begin.starts_with("diag_files:") ||
         text.find("\ndiag_files:") != std::string_view::npos)
         return "it is FMS's table in YAML";
@@ -66,14 +69,23 @@ bool is_namelist(std::string_view text) {
 
 }  // namespace
 
-void convert_history(std::string_view text, std::string& converted,
+void convert_history(const std::string& path, std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems) {
-    if (const std::string form = other_form(text); !form.empty())
-        problems.push_back({0, form + "; --from reads an FMS diag_table, or ice_in of CICE"});
-    else if (is_namelist(text))
+    if (trimmed(text.substr(0, 1000)).starts_with('<')) {  // Python has a parser
+        const auto found = nlohmann::json::parse(output_of_python(from_xml, path), nullptr, false);
+        if (found.is_discarded()) return problems.push_back({0, "XML needs python3, which failed"});
+        converted = found.at("converted").get<std::string>();
+        for (const auto& problem : found.at("problems"))
+            problems.push_back(
+                {problem.at(0).get<std::int64_t>(), problem.at(1).get<std::string>()});
+    } else if (const std::string form = other_form(text); !form.empty()) {
+        problems.push_back({0, form + "; --from reads an FMS diag_table, ice_in of CICE, or XML of "
+                                      "XIOS or MPAS"});
+    } else if (is_namelist(text)) {
         convert_ice_in(text, converted, problems);
-    else
+    } else {
         convert_diag_table(text, converted, problems);
+    }
 }
 
 }  // namespace thalweg::app

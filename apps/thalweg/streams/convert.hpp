@@ -10,10 +10,11 @@
 
 namespace thalweg::app {
 
-/// Converts an FMS diag_table or a namelist ice_in of CICE; the text itself shows which of them it
-/// is.
-/// @param problems receives what could not be converted, with line numbers
-void convert_history(std::string_view text, std::string& converted,
+/// Converts an FMS diag_table, a namelist ice_in of CICE, or XML of XIOS or MPAS; the text itself
+/// shows which of them it is.
+/// @param path      of the text, beside which are files that it includes
+/// @param problems  receives what could not be converted, with line numbers
+void convert_history(const std::string& path, std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems);
 
 void convert_diag_table(std::string_view text, std::string& converted,
