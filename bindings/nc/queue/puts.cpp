@@ -82,8 +82,8 @@ Index Puts::share_of(const Variable& v) const {
 
 bool Puts::writes_at_once(const Variable& v) const {
     // In the background, such a put waits for the write.
-    const bool cheap = state.session.keeps_arrays() && state.session.ranks() > 1;
-    return !in_parts_ && share_of(v) > staging_limit() / (cheap ? 64 : 4);
+    const bool cheap = !in_parts_ && state.session.keeps_arrays() && state.session.ranks() > 1;
+    return share_of(v) > staging_limit() / (cheap ? 64 : 4);
 }
 
 void Puts::put(Entry entry) {
@@ -102,9 +102,11 @@ void Puts::put(Entry entry) {
     const std::size_t element = state.session.ranks() == 1 || !collective ? size : 0;
     const Index bytes = entry.elements() * static_cast<Index>(size);
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
-    after_put(collective, at_once, bytes > share_of(v) / 2);
+    const bool much = bytes > std::min(share_of(v) / 2, staging_limit() / 4);
+    const Error joined = error_of([&] { after_put(collective, at_once, much); });
     if (error.code != 0) throw error;
     if (collective && at_once && !queue_.entries().empty()) queue_.own_last(bytes, size);
+    if (joined.code != 0) throw joined;
 }
 
 void Puts::put_nothing(int varid) {
@@ -128,7 +130,7 @@ void Puts::make_room(int varid, const Section& section) {
 }
 
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
-// @param much  this rank puts most of its share of the variable
+// @param much  this rank puts most of its share of the variable, or much in itself
 void Puts::after_put(bool collective, bool at_once, bool much) {
     if (!collective) return;
     const auto before = joint_.reductions.post({table_.records(), queue_.bytes()});
