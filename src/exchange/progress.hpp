@@ -48,14 +48,13 @@ public:
                 if (definitions_.variables[v].record) written_.erase({v, records_});
     }
 
-    /// Notes the complete ones among the records before this one, up to the first that is not.
-    void note_complete(std::int64_t records) {
-        const auto is_complete = [&] {
-            for (int v = 0; v < std::ssize(definitions_.variables); ++v)
-                if (definitions_.variables[v].record && !has_values({v, records_})) return false;
-            return true;
-        };
-        while (records_ < records && is_complete()) note_records(records_ + 1);
+    /// Notes that a record is complete, if all of its variables have values and it is the first one
+    /// that is not noted.
+    void note_if_complete(std::int64_t record) {
+        if (record != records_) return;
+        for (int v = 0; v < std::ssize(definitions_.variables); ++v)
+            if (definitions_.variables[v].record && !has_values({v, record})) return;
+        note_records(record + 1);
     }
 
     /// Returns the number of records that the header counts.

@@ -71,7 +71,11 @@ private:
     /// writer, but at most four for each unit of alignment: with more parts, most of them would be
     /// empty after their cuts are aligned, and each rank would have to consider their writers.
     int parts(const FileSection& space) const {
-        if (part_ > 0) return static_cast<int>(writers() * (space.bytes / part_ / writers() + 1));
+        if (part_ > 0) {
+            // Cuts move by a grain at most, so no part is empty.
+            const std::int64_t part = std::max(part_, 4 * space.largest_grain());
+            return static_cast<int>(writers() * (space.bytes / part / writers() + 1));
+        }
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);
         return static_cast<int>(std::min<std::int64_t>(writers(), quarters));
     }

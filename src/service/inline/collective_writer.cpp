@@ -193,31 +193,31 @@ Status CollectiveWriter::write(std::int64_t records, bool fill_fixed, bool in_st
         return first;
     };
     for (std::int64_t r = next(0); r != INT64_MAX; r = next(r + 1)) {
-        Status own = write_section(true, r, r >= progress_.records() && r < records, in_step);
+        const bool open = in_step && r + 1 == records;
+        Status own = write_section(true, r, r >= progress_.records() && r < records, open);
         if (status.ok()) status = std::move(own);
     }
     for (const WholePut& p : puts_) progress_.add_all({p.variable, p.record});
     if (fill_fixed) progress_.note_values();
-    if (in_step)
-        progress_.note_complete(records);
-    else
-        progress_.note_records(records);
+    progress_.note_records(in_step ? records - 1 : records);
+    if (in_step) progress_.note_if_complete(records - 1);
     return status;
 }
 
 /// Writes one space.
 /// @param fill  write fill values to places that were not put now and not written before
-Status CollectiveWriter::write_section(bool records, std::int64_t record, bool fill, bool in_step) {
+/// @param open  variables with fill=none may still be put, so they get no fill values yet
+Status CollectiveWriter::write_section(bool records, std::int64_t record, bool fill, bool open) {
     writer_.begin_pass(records);
     const std::span<const VariableSlot> places = writer_.places();
     for (std::size_t i = 0; i < places.size(); ++i) {
         const int v = places[i].variable;
-        const bool later = in_step && has_no_fill(file_.variable(v));
+        const bool later = open && has_no_fill(file_.variable(v));
         const Action action = classify({.has_values = progress_.has_values({v, record}),
                                         .ends = fill && !later,
                                         .hole = writer_.fills(v) || stays_hole(file_.variable(v))});
         writer_.set(i, action);
-        if (fill && in_step && !later) progress_.add_all({v, record});
+        if (fill && open && !later) progress_.add_all({v, record});
     }
     for (const WholePut& p : puts_) {
         if (p.record != record || batch_.is_record(p.variable) != records) continue;

@@ -43,8 +43,8 @@ public:
      * Writes the puts that were found. In new records before `records`, variables that were not put
      * get fill values.
      * @param fill_fixed  fixed-size variables that were never put get fill values, too
-     * @param in_step     the step goes on: record variables with fill=none that were not put may
-     *                    still be put, so they get their fill values later
+     * @param in_step     the step goes on: variables of its record with fill=none that were not put
+     *                    may still be put, so they get their fill values later
      * @return this rank's own failure
      * @note Collective
      */
@@ -54,7 +54,7 @@ private:
     void add_puts(const Agreed& agreed, Ends ends);
     bool merges(const WholePut& put) const;
     bool keep_writable();
-    Status write_section(bool records, std::int64_t record, bool fill, bool in_step);
+    Status write_section(bool records, std::int64_t record, bool fill, bool open);
 
     FileContext& file_;
     Batch& batch_;

@@ -69,8 +69,10 @@ public:
     Status set_records(std::int64_t records, bool durable) override {
         if (!header_writer_) return {};
         if (Status s = file_.need_file(); !s.ok()) return s;
-        Status status = write_record_count(file_.fd, file_.path, file_.options.format,
-                                           std::max(records, file_.options.existing.kept));
+        records = std::max(records, file_.options.existing.kept);
+        Status status = reach_end_of(records);
+        if (status.ok())
+            status = write_record_count(file_.fd, file_.path, file_.options.format, records);
         if (status.ok() && durable) status = sync();
         return status;
     }
@@ -97,6 +99,16 @@ public:
     }
 
 private:
+    /// Makes the file as long as its records, of which variables without fill values may not be
+    /// written. Their last byte is only written if the file ends before it, so no value is lost.
+    Status reach_end_of(std::int64_t records) {
+        struct stat info {};
+        if (records == 0) return {};
+        if (fstat(file_.fd, &info) != 0) return system_failure(file_.path, "cannot get its size");
+        const std::int64_t size = map_.size(records);
+        return info.st_size < size ? write_fully(file_.fd, file_.path, "", 1, size - 1) : Status{};
+    }
+
     Status begin_writing(Comm& comm, const StorageOptions& options, bool writer, Status status) {
         if (status.ok() && options.inspects) status = check_identity(file_.path, options.claimed);
         if (status.ok() && (writer || header_writer_ || first_))
