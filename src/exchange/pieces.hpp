@@ -205,12 +205,12 @@ inline void add_wanted(const Share& share, std::size_t place, std::span<const El
     }
 }
 
-/// Returns the chunks to write for a piece that lies at `from` in memory. `whole` is the space that
-/// was divided into shares, and `base` its offset in the file. If a writer has a file of its own,
-/// its storage translates these offsets. The boxes of the chunks are kept in `boxes`, which must
-/// outlive the chunks.
-std::vector<Chunk> chunks_of(const Share& share, const FileSection& whole, Extent piece,
-                             const char* from, std::int64_t base, std::int64_t record,
-                             std::deque<Box>& boxes);
+/// Adds the chunks to write for a part of a piece, whose bytes lie at `from` in memory. `whole` is
+/// the space that was divided into shares, and `base` its offset in the file. If a writer has a
+/// file of its own, its storage translates these offsets. The boxes of the chunks are kept in
+/// `boxes`, which must outlive the chunks.
+void add_chunks(const Share& share, const FileSection& whole, Extent part, const char* from,
+                std::int64_t base, std::int64_t record, std::deque<Box>& boxes,
+                std::vector<Chunk>& chunks);
 
 }  // namespace thalweg::detail

@@ -21,13 +21,13 @@ Status end_step(RecordWriter& writer, std::int64_t records) {
 
 /// Every second row of a variable. Each is a separate box.
 struct Stripes {
-    static constexpr std::int64_t width = 8;
+    std::int64_t width;
     Plan plan;
     std::unique_ptr<Layout> layout = make_record_layout(1, 1);
     std::vector<Sent> sent;
     MemoryStorage file;
 
-    explicit Stripes(std::int64_t rows) {
+    explicit Stripes(std::int64_t rows, std::int64_t columns = 8) : width(columns) {
         plan.add("v", TW_SHORT, {2 * rows, width}, true);
         plan.lay_out();
         sent.push_back(empty_unit_part(plan, UnitKind::boxes, 0));
@@ -57,9 +57,16 @@ struct Stripes {
 TEST(RecordWriter, ManySmallBoxesAreFewWrites) {
     Stripes stripes(1000);
     stripes.write();
-    const std::int64_t bytes = 2 * 1000 * Stripes::width * 2;
-    EXPECT_EQ(stripes.file.counts().bytes, bytes);
+    EXPECT_EQ(stripes.file.counts().bytes, 2 * 1000 * stripes.width * 2);
     EXPECT_LE(stripes.file.counts().calls, 2);  // the last row is filled
+}
+
+TEST(RecordWriter, LongRunsAreNotCopied) {
+    for (const std::int64_t width : {512, 8}) {  // 1 KiB, and 16 bytes
+        Stripes stripes(4, width);
+        stripes.write();
+        EXPECT_EQ(stripes.file.sources[0] == stripes.sent[0].data[0]->data(), width == 512);
+    }
 }
 
 // Sixteen times as many boxes take about sixteen times as long, not 256 times. On a busy machine
@@ -75,7 +82,6 @@ TEST(RecordWriter, ManySmallBoxesTakeLinearTime) {
 }
 
 TEST(RecordWriter, TellsOfFailures) {
-    Random random(1);
     Plan plan;
     plan.add("v", TW_INT, {100}, true);
     plan.lay_out();

@@ -35,6 +35,7 @@ public:
                 (*bytes)[end - 1] = c.data[at];
             });
             counts_.bytes += c.bytes;
+            sources.push_back(c.data);
         }
         return {};
     }
@@ -81,6 +82,7 @@ public:
     /// Contents of the file, which all of its writers share.
     std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
     std::vector<std::int64_t> records;  ///< record counts that were published
+    std::vector<const char*> sources;   ///< addresses of the chunks that were written
     int syncs = 0;
     Status failure;
 };

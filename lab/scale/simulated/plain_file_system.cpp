@@ -51,9 +51,9 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
     return status;
 }
 
-Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
+Status PlainFile::write_bytes(std::span<iovec> parts, std::int64_t bytes, std::int64_t at) {
     scale::add_range(path, batches()[this], at, bytes);
-    return scale::keeps_data() ? write_fully(fd, path, data, bytes, at) : Status{};
+    return scale::keeps_data() ? write_fully(fd, path, parts, at) : Status{};
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {

@@ -47,6 +47,17 @@ inline std::int64_t elements_of(const HeldBox& held, const Box& part) {
     return volume(std::span(shape.data(), part.nd));
 }
 
+/// Returns the extents of a part of a held box or, of a list, those of a run of mean length.
+inline Index extents_of_run(const HeldBox& held, const Box& part) {
+    Index count = part.count;
+    if (!held.list) return count;
+    const IndexList& list = *held.list->list;
+    for (const int d : held.list->dims) count[d] = 1;
+    count[held.list->dims.back()] =
+        list.elements / std::max<std::int64_t>(1, std::ssize(list.runs));
+    return count;
+}
+
 /// Computes the row-major byte strides for given extents; returns the bytes of all elements.
 inline std::int64_t dense_strides(int nd, const Index& lengths, std::int64_t element,
                                   Index& stride) {

@@ -16,6 +16,9 @@ namespace thalweg::detail {
 
 namespace {
 
+/// Shortest run of packed values, in bytes, that is written from where it lies: 15 to 20 % faster
+/// than a copy to a buffer and its write; with runs of 512 bytes, the times are equal.
+constexpr std::int64_t shortest_in_place = 1 << 10;
 /// Runs of a box shorter than this many bytes are not written one by one.
 constexpr std::int64_t shortest_write = 4 << 10;
 /// Gaps between runs of at most this many bytes are written together with the runs.
@@ -56,6 +59,12 @@ std::vector<ElementRange> joined(std::vector<ElementRange> stretches) {
     return stretches;
 }
 
+std::int64_t elements_of(std::span<const ElementRange> ranges) {
+    std::int64_t elements = 0;
+    for (const ElementRange& range : ranges) elements += range.end - range.begin;
+    return elements;
+}
+
 /// The boxes of a variable sorted by position, so that a scan over ascending pieces examines only a
 /// few of them.
 class OverlapScan {
@@ -85,7 +94,105 @@ private:
     std::vector<int> near_;
 };
 
+/// The runs of a box that are contiguous in two arrays.
+struct CommonRuns {
+    int outer;           ///< number of dimensions in the loops over runs
+    std::int64_t bytes;  ///< length of a run
+
+    /// @param a, b  byte strides of the arrays
+    CommonRuns(int nd, const Index& count, const Index& a, const Index& b, std::int64_t element)
+        : outer(nd), bytes(element) {
+        for (; outer > 0; --outer) {
+            const int d = outer - 1;
+            if (count[d] != 1 && (a[d] != bytes || b[d] != bytes)) break;
+            bytes *= count[d];
+        }
+    }
+};
+
 }  // namespace
+
+/// The packed values of a piece: those that are written from where they lie, and those that are
+/// copied first.
+class ShareWriter::Values {
+public:
+    /// A run in a share's space, and its values.
+    struct InPlace {
+        Extent extent;
+        const char* data;
+    };
+
+    /// Adds the values of a box that lie in a range of a place.
+    /// @param apart  no other box has an element of it
+    void add(const Share& share, const PlaceInPiece& in, const PackedValues& box, bool apart) {
+        const VariableSlot& p = share.space().places[in.place];
+        const Index to = byte_strides(p);
+        for_frames(
+            share, in.place, in.range, {&box.held, 1}, [&](const HeldBox& h, const Box& part) {
+                const Index from = dense_strides(h, p.element);
+                const CommonRuns typical(part.nd, extents_of_run(h, part), to, from, p.element);
+                if (!apart || typical.bytes < shortest_in_place)
+                    copied_.push_back({in.place, &box, part});
+                else
+                    for_runs(h, part, [&](const HeldBox& run, const Box& some) {
+                        const std::int64_t at =
+                            p.offset + share.position(in.place, some.low) * p.element;
+                        const CommonRuns runs(some.nd, some.count, to, from, p.element);
+                        add_runs(runs, some.count, 0, at, to, box.data + offset_in(run, some, from),
+                                 from);
+                    });
+            });
+    }
+
+    /// Returns the runs that are written from where they lie, in the order of the file.
+    std::span<const InPlace> in_place() {
+        const auto before = [](const InPlace& a, const InPlace& b) {
+            return a.extent.begin < b.extent.begin;
+        };
+        if (!std::is_sorted(in_place_.begin(), in_place_.end(), before))
+            std::sort(in_place_.begin(), in_place_.end(), before);
+        return in_place_;
+    }
+
+    /// Copies the other values to their positions in a piece at `to`, in the order of the puts.
+    void copy(const Share& share, Extent piece, char* to) const {
+        for (const auto& [place, box, part] : copied_) {
+            const VariableSlot& p = share.space().places[place];
+            const Index from = dense_strides(box->held, p.element);
+            copy_held(box->held, part,
+                      {RunOrder::indices,
+                       to + (p.offset + share.position(place, part.low) * p.element - piece.begin),
+                       byte_strides(p)},
+                      {RunOrder::positions, box->data + offset_in(box->held, part, from), from},
+                      move_kernel(p.element), nullptr);
+        }
+    }
+
+    void clear() {
+        in_place_.clear();
+        copied_.clear();
+    }
+
+private:
+    struct Copied {
+        std::size_t place;
+        const PackedValues* box;
+        Box part;
+    };
+
+    void add_runs(const CommonRuns& runs, const Index& count, int d, std::int64_t at,
+                  const Index& to, const char* data, const Index& from) {
+        if (d == runs.outer) {
+            in_place_.push_back({{at, at + runs.bytes}, data});
+            return;
+        }
+        for (std::int64_t i = 0; i < count[d]; ++i)
+            add_runs(runs, count, d + 1, at + i * to[d], to, data + i * from[d], from);
+    }
+
+    std::vector<InPlace> in_place_;
+    std::vector<Copied> copied_;
+};
 
 ShareWriter::ShareWriter(const Definitions& definitions, const FileSections& sections,
                          const Layout& layout, int writer, Storage& storage, Progress& progress,
@@ -114,8 +221,10 @@ Status ShareWriter::merge(const VariableRecord& of, std::span<const PackedValues
         covered &= add_stretches(b->held.box, v.shape, shortest, stretches);
         covered &= b->held.list == nullptr && !b->within;
     }
+    const std::int64_t put = elements_of(stretches);
     stretches = joined(std::move(stretches));
     Work fresh{sections_.of(v.record).place_of(variable), {}, boxes};
+    fresh.apart = boxes.size() == 1 || (covered && elements_of(stretches) == put);
     Work known = fresh;
     known.covered = covered;
     if (progress_.is_complete(of)) {
@@ -145,67 +254,63 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
     const FileSection& space = sections_.of(records);
     const std::int64_t base = sections_.base(records, record);
     const Share share = layout_.share(writer_, space, base);
-    std::vector<char> covered(space.places.size(), 0);
+    std::vector<char> covered(space.places.size(), 0), apart = covered;
     std::map<std::size_t, OverlapScan> scans;
     std::vector<Extent> wanted;
     for (const Work& w : work) {
         add_wanted(share, w.place, w.ranges, wanted);
         if (!w.boxes.empty()) scans.emplace(w.place, w.boxes);
         covered[w.place] = w.covered;
+        apart[w.place] = w.apart;
     }
+    Values values;
+    std::vector<Chunk> chunks;
+    std::deque<Box> boxes;
+    const auto add = [&](Extent part, const char* from) {
+        add_chunks(share, space, part, from, base, record, boxes, chunks);
+    };
     PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
     for (Extent piece; cursor.next(piece);) {
-        const std::size_t bytes = piece.size();
-        if (bytes > buffer_.size())
-            if (Status s = catch_errors([&] { buffer_.resize(bytes); }); !s.ok()) return s;
-        char* const to = buffer_.data();
-        std::deque<Box> boxes;
-        const auto chunks = chunks_of(share, space, piece, to, base, record, boxes);
-        if (!fresh)
-            if (Status s = read_before(chunks); !s.ok()) return s;
-        {
-            Span span("pack");
-            span.record(records ? record : -1).bytes(piece.size());
-            if (fresh)
-                prefill_piece(share.space(), piece, to, fill_,
-                              [&](std::size_t place) { return covered[place] != 0; });
-            for (const PlaceInPiece& in : places_in(share.space(), piece)) {
-                const auto scan = scans.find(in.place);
-                if (scan == scans.end()) continue;
+        values.clear();
+        chunks.clear();
+        boxes.clear();
+        for (const PlaceInPiece& in : places_in(share.space(), piece))
+            if (const auto scan = scans.find(in.place); scan != scans.end())
                 scan->second.for_overlapping(
                     share.reach(in.place, in.range),
-                    [&](const PackedValues& e) { copy(share, piece, in.place, in.range, e); });
-            }
+                    [&](const PackedValues& e) { values.add(share, in, e, apart[in.place] != 0); });
+        // The bytes between the runs that are written from where they lie come from the buffer.
+        const auto add_gap = [&](Extent gap) -> Status {
+            if (gap.size() <= 0) return {};
+            const std::size_t bytes = piece.size(), first = chunks.size();
+            if (bytes > buffer_.size())
+                if (Status s = catch_errors([&] { buffer_.resize(bytes); }); !s.ok()) return s;
+            char* const to = buffer_.data() + (gap.begin - piece.begin);
+            add(gap, to);
+            if (fresh)
+                prefill_piece(share.space(), gap, to, fill_,
+                              [&](std::size_t place) { return covered[place] != 0; });
+            for (std::size_t i = first; !fresh && i < chunks.size(); ++i)
+                if (Status s = storage_.read(chunks[i], to + (chunks[i].data - to)); !s.ok())
+                    return s;
+            return {};
+        };
+        std::int64_t at = piece.begin;
+        for (const Values::InPlace& run : values.in_place()) {
+            if (Status s = add_gap({at, run.extent.begin}); !s.ok()) return s;
+            add(run.extent, run.data);
+            at = run.extent.end;
+        }
+        if (Status s = add_gap({at, piece.end}); !s.ok()) return s;
+        {
+            Span span("pack");
+            span.record(records ? record : -1);
+            values.copy(share, piece, buffer_.data());
         }
         if (Status s = storage_.write(chunks); !s.ok()) return s;
         if (pause_ != nullptr) pause_->between_pieces();
     }
     return {};
-}
-
-/// Reads the present data of a piece from the file into the buffer.
-Status ShareWriter::read_before(std::span<const Chunk> chunks) {
-    for (const Chunk& chunk : chunks)
-        if (Status s = storage_.read(chunk, buffer_.data() + (chunk.data - buffer_.data()));
-            !s.ok())
-            return s;
-    return {};
-}
-
-/// Copies into the buffer the elements of a box that lie in a range of a place.
-void ShareWriter::copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-                       const PackedValues& box) {
-    const VariableSlot& p = share.space().places[place];
-    const Index to_stride = byte_strides(p);
-    const RowKernel kernel = move_kernel(p.element);
-    for_frames(share, place, range, {&box.held, 1}, [&](const HeldBox& h, const Box& part) {
-        const Index stride = dense_strides(h, p.element);
-        const char* const from = box.data + offset_in(h, part, stride);
-        char* const into =
-            buffer_.data() + (p.offset + share.position(place, part.low) * p.element - piece.begin);
-        copy_held(h, part, {RunOrder::indices, into, to_stride},
-                  {RunOrder::positions, from, stride}, kernel, nullptr);
-    });
 }
 
 }  // namespace thalweg::detail

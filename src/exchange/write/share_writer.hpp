@@ -1,6 +1,6 @@
 // The write loop of a writer alone: writes values that ranks have packed into its share of a file,
-// piece after piece. Where they cover elements only partly, it fills the rest, or merges them with
-// the values in the file. Knows neither threads nor messages.
+// piece after piece, long runs of them from where they lie. Where they cover elements only partly,
+// it fills the rest, or merges them with the values in the file. Knows no threads and no messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,6 +29,7 @@ public:
         std::vector<ElementRange> ranges;                 ///< elements to write, ascending
         std::span<const PackedValues* const> boxes = {};  ///< values, in the order of the puts
         bool covered = false;                             ///< the boxes cover all elements
+        bool apart = false;                               ///< no element is in several of the boxes
     };
 
     /// @param progress  what was written of the file
@@ -48,9 +49,7 @@ public:
     Status merge(const VariableRecord& of, std::span<const PackedValues* const> boxes);
 
 private:
-    Status read_before(std::span<const Chunk> chunks);
-    void copy(const Share& share, Extent piece, std::size_t place, ElementRange range,
-              const PackedValues& box);
+    class Values;
 
     const Definitions& definitions_;
     const FileSections& sections_;
@@ -61,7 +60,7 @@ private:
     std::int64_t piece_;
     BetweenPieces* pause_;
     std::vector<FillValue> fill_;  ///< fill value of each variable
-    std::vector<char> buffer_;     ///< the piece that is written
+    std::vector<char> buffer_;     ///< bytes of a piece that are not written from where they lie
 };
 
 }  // namespace thalweg::detail

@@ -164,8 +164,8 @@ Status StreamPass::write_piece(const WriteLane& lane, std::int64_t k) {
     std::vector<Chunk> chunks;
     lanes_.boxes.clear();
     if (lane.piece(k).size() > 0)
-        chunks = chunks_of(lane.share, pass.space, lane.piece(k), lane.slot(k), pass.base,
-                           pass.record, lanes_.boxes);
+        add_chunks(lane.share, pass.space, lane.piece(k), lane.slot(k), pass.base, pass.record,
+                   lanes_.boxes, chunks);
     if (!storage_.collective() && (chunks.empty() || !status_.ok())) return {};
     const Waiting system(the_file_system);
     return catch_errors([&] { return storage_.write(chunks); });

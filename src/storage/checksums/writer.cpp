@@ -157,7 +157,10 @@ void SumsWriter::add(int variable, std::int64_t record, std::int64_t at, const c
             stream_.add(data, n);
             begun_.bytes += n;
             if (begun_.bytes == size) {
-                entries_.push_back({first + number, stream_.end()});
+                // Replace the note that the piece is open, if it was not written yet.
+                if (entries_.empty() || entries_.back().index != first + number)
+                    entries_.push_back({first + number, {}});
+                entries_.back().sum = stream_.end();
                 begun_ = {};
             }
         } else {

@@ -237,17 +237,21 @@ private:
     }
 
     Status write_each(std::span<const Chunk> chunks) {
-        for (const Chunk& c : chunks) {
-            Status status;
-            if (layout_.chunks.whole[c.variable] == 0) {
-                status = file_.write({&c, 1});
-            } else {
-                Stopwatch watch(counts_.seconds);
-                status = store_->write(c);
+        const auto whole = [&](const Chunk& c) { return layout_.chunks.whole[c.variable] != 0; };
+        Status status;
+        while (!chunks.empty() && status.ok()) {
+            const auto next = std::find_if(chunks.begin(), chunks.end(), whole);
+            const std::size_t plain = next - chunks.begin();
+            if (plain > 0) {
+                status = file_.write(chunks.first(plain));
+                chunks = chunks.subspan(plain);
+                continue;
             }
-            if (!status.ok()) return status;
+            Stopwatch watch(counts_.seconds);
+            status = store_->write(chunks.front());
+            chunks = chunks.subspan(1);
         }
-        return {};
+        return status;
     }
 
     FileWithSums file_{counts_};

@@ -6,6 +6,18 @@
 
 namespace thalweg::detail {
 
+namespace {
+
+/// Largest number of places in memory from which one system call writes; the system's limit is
+/// higher.
+constexpr std::size_t most_parts = 512;
+
+const char* end_of(const iovec& part) {
+    return static_cast<const char*>(part.iov_base) + part.iov_len;
+}
+
+}  // namespace
+
 Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
     for (std::size_t i = 0; i < chunks.size();) {
         const Chunk& c = chunks[i];
@@ -14,15 +26,21 @@ Status PlainFile::write_chunks(std::span<const Chunk> chunks) {
             ++i;
             continue;
         }
-        // Write chunks that are adjacent both in memory and in the file by one call.
-        std::int64_t bytes = c.bytes;
-        std::size_t j = i + 1;
-        while (j < chunks.size() && chunks[j].box == nullptr &&
-               chunks[j].offset == c.offset + bytes && chunks[j].data == c.data + bytes)
-            bytes += chunks[j++].bytes;
-        Status status = write_range(c.variable, c.record, c.data, bytes, in_file(c.offset));
+        // Write chunks that are adjacent in the file by one call, wherever they lie in memory.
+        parts_.clear();
+        std::int64_t end = c.offset;
+        for (; i < chunks.size() && chunks[i].box == nullptr && chunks[i].offset == end; ++i) {
+            const Chunk& next = chunks[i];
+            if (!parts_.empty() && end_of(parts_.back()) == next.data)
+                parts_.back().iov_len += next.bytes;
+            else if (parts_.size() == most_parts)
+                break;
+            else
+                parts_.push_back(part_of(next.data, next.bytes));
+            end += next.bytes;
+        }
+        Status status = write_parts(c.variable, c.record, parts_, in_file(c.offset));
         if (!status.ok()) return status;
-        i = j;
     }
     return {};
 }
@@ -37,11 +55,19 @@ Status PlainFile::read(const Chunk& c, char* to) {
 
 Status PlainFile::write_range(int variable, std::int64_t record, const char* data,
                               std::int64_t bytes, std::int64_t at) {
+    iovec part = part_of(data, bytes);
+    return write_parts(variable, record, {&part, 1}, at);
+}
+
+Status PlainFile::write_parts(int variable, std::int64_t record, std::span<iovec> parts,
+                              std::int64_t at) {
+    std::int64_t bytes = 0;
+    for (const iovec& part : parts) bytes += static_cast<std::int64_t>(part.iov_len);
     const Variable& v = definitions->variables[variable];
     Span span("write");
     span.variable(v.name).record(v.record ? record : -1);
     throttle_.begin();
-    if (Status status = write_bytes(data, bytes, at); !status.ok()) {
+    if (Status status = write_bytes(parts, bytes, at); !status.ok()) {
         reword(status, "{}, variable '{}'", status.text, OfVariable{v.name});
         if (v.record)
             reword(status, "{}, record {}", status.text, OfRecord{options.wording.index(record)});

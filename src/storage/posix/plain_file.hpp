@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
@@ -48,8 +50,10 @@ public:
 
 private:
     Status write_chunks(std::span<const Chunk> chunks);
-    /// @param at  offset in the file
-    Status write_bytes(const char* data, std::int64_t bytes, std::int64_t at);
+    /// @param parts  the bytes to write; their positions in memory may be changed
+    /// @param at     offset in the file
+    Status write_parts(int variable, std::int64_t record, std::span<iovec> parts, std::int64_t at);
+    Status write_bytes(std::span<iovec> parts, std::int64_t bytes, std::int64_t at);
     Status write_box(const Chunk& chunk);
     Status read_range(std::int64_t offset, std::int64_t bytes, char* to) const;
     template <class Visit>
@@ -57,6 +61,7 @@ private:
 
     WriteCounts& counts_;
     Throttle throttle_;
+    std::vector<iovec> parts_;  ///< the bytes of one write
 };
 
 }  // namespace thalweg::detail

@@ -36,8 +36,9 @@ Status PlainFile::write(std::span<const Chunk> chunks) {
     return status.ok() ? write_chunks(chunks) : status;
 }
 
-Status PlainFile::write_bytes(const char* data, std::int64_t bytes, std::int64_t at) {
-    return write_fully(fd, path, data, bytes, at);
+Status PlainFile::write_bytes(std::span<iovec> parts, [[maybe_unused]] std::int64_t bytes,
+                              std::int64_t at) {
+    return write_fully(fd, path, parts, at);
 }
 
 Status PlainFile::read_range(std::int64_t offset, std::int64_t bytes, char* to) const {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -68,22 +69,37 @@ Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                    offset + bytes);
 }
 
-Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
-                   std::int64_t offset) {
+Status write_fully(int fd, const std::string& path, std::span<iovec> parts, std::int64_t offset) {
     IgnoreSigxfsz guard;
-    while (bytes > 0) {
-        const ssize_t n = pwrite(fd, data, bytes, offset);
+    std::size_t left = 0;
+    for (const iovec& part : parts) left += part.iov_len;
+    while (left > 0) {
+        const ssize_t n = parts.size() == 1
+                              ? pwrite(fd, parts[0].iov_base, parts[0].iov_len, offset)
+                              : pwritev(fd, parts.data(), static_cast<int>(parts.size()), offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             if (n == 0) errno = ENOSPC;
             return system_failure(path,
-                                  fmt::format("cannot write {} bytes at offset {}", bytes, offset));
+                                  fmt::format("cannot write {} bytes at offset {}", left, offset));
         }
-        data += n;
         offset += n;
-        bytes -= n;
+        left -= n;
+        for (std::size_t gone = n; gone > 0;) {
+            iovec& first = parts.front();
+            const std::size_t some = std::min(gone, first.iov_len);
+            first = part_of(static_cast<const char*>(first.iov_base) + some, first.iov_len - some);
+            gone -= some;
+            if (first.iov_len == 0) parts = parts.subspan(1);
+        }
     }
     return {};
+}
+
+Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,
+                   std::int64_t offset) {
+    iovec part = part_of(data, bytes);
+    return write_fully(fd, path, {&part, 1}, offset);
 }
 
 Status read_file(const std::string& path, std::vector<char>& bytes) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +61,15 @@ std::int64_t read_some(int fd, char* to, std::int64_t bytes, std::int64_t offset
 /// Reads `bytes` bytes; a shorter read is an error.
 Status read_fully(int fd, const std::string& path, char* to, std::int64_t bytes,
                   std::int64_t offset);
+
+/// Describes bytes that a system call writes.
+inline iovec part_of(const char* data, std::size_t bytes) {
+    return {const_cast<char*>(data), bytes};
+}
+
+/// Writes parts, which it changes, one after another to a range of a file; a shorter write is an
+/// error.
+Status write_fully(int fd, const std::string& path, std::span<iovec> parts, std::int64_t offset);
 
 /// Writes `bytes` bytes; a shorter write is an error.
 Status write_fully(int fd, const std::string& path, const char* data, std::int64_t bytes,

@@ -109,7 +109,7 @@ Status RecordWriter::write_section(bool records, std::span<const Action> actions
         if (actions[variable] != Action::data) continue;
         progress_.add_all(group);
         const std::int64_t elements = definitions_.variables[variable].elements();
-        work.push_back({i, {{0, elements}}, {}, whole_[variable] != 0});
+        work.push_back({i, {{0, elements}}, {}, whole_[variable] != 0, true});
         if (const auto boxes = groups.find(group); boxes != groups.end())
             work.back().boxes = boxes->second;
     }
