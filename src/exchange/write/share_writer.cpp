@@ -146,11 +146,7 @@ public:
 
     /// Returns the runs that are written from where they lie, in the order of the file.
     std::span<const InPlace> in_place() {
-        const auto before = [](const InPlace& a, const InPlace& b) {
-            return a.extent.begin < b.extent.begin;
-        };
-        if (!std::is_sorted(in_place_.begin(), in_place_.end(), before))
-            std::sort(in_place_.begin(), in_place_.end(), before);
+        std::ranges::sort(in_place_, {}, [](const InPlace& run) { return run.extent.begin; });
         return in_place_;
     }
 
@@ -166,11 +162,6 @@ public:
                       {RunOrder::positions, box->data + offset_in(box->held, part, from), from},
                       move_kernel(p.element), nullptr);
         }
-    }
-
-    void clear() {
-        in_place_.clear();
-        copied_.clear();
     }
 
 private:
@@ -263,17 +254,14 @@ Status ShareWriter::write(bool records, std::int64_t record, std::span<const Wor
         covered[w.place] = w.covered;
         apart[w.place] = w.apart;
     }
-    Values values;
-    std::vector<Chunk> chunks;
-    std::deque<Box> boxes;
-    const auto add = [&](Extent part, const char* from) {
-        add_chunks(share, space, part, from, base, record, boxes, chunks);
-    };
     PieceCursor cursor(share.space(), intersect(share.extents(), wanted), piece_);
     for (Extent piece; cursor.next(piece);) {
-        values.clear();
-        chunks.clear();
-        boxes.clear();
+        Values values;
+        std::vector<Chunk> chunks;
+        std::deque<Box> boxes;
+        const auto add = [&](Extent part, const char* from) {
+            add_chunks(share, space, part, from, base, record, boxes, chunks);
+        };
         for (const PlaceInPiece& in : places_in(share.space(), piece))
             if (const auto scan = scans.find(in.place); scan != scans.end())
                 scan->second.for_overlapping(
