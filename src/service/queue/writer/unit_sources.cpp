@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/queue/writer/unit_sources.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include "exchange/pack/dense.hpp"
 
 namespace thalweg::detail {
 
@@ -120,11 +123,19 @@ void UnitWriterSources::tell_stuck() const {
     }
 }
 
-void UnitWriterSources::open(const UnitSource& source, std::vector<UnitPart>& unit_parts) const {
+void UnitWriterSources::open(UnitSource& source, std::vector<UnitPart>& unit_parts) const {
     if (source.region) {
+        const std::vector<Variable>& variables = definitions_.variables;
         unit_parts.push_back(parse_unit_part(source.descriptor(source.next),
-                                             Region::data(*source.region), definitions_.variables,
+                                             Region::data(*source.region), variables,
                                              source.holdings));
+        // Page faults inside a write would keep the file locked for other writers.
+        std::int64_t end = source.mapped;
+        for (const PackedValues& e : unit_parts.back().entries)
+            end = std::max(end, e.at + elements_of(e.held) * variables[e.variable].element());
+        if (end > source.mapped)
+            source.region->map(Region::data_at + source.mapped, end - source.mapped);
+        source.mapped = end;
         return;
     }
     const std::lock_guard lock(small_);

@@ -49,6 +49,7 @@ struct Deadlock {
 struct UnitSource {
     std::unique_ptr<Segment> region;  ///< memory of the rank; null for senders
     PackedBoxes holdings;             ///< holdings of the rank
+    std::int64_t mapped = 0;          ///< bytes of the queue whose pages are mapped
     /// For a sender (a rank that sends messages): its rank.
     int rank = -1;
     std::deque<std::vector<char>> messages;  ///< for a sender: messages that have arrived
@@ -102,7 +103,7 @@ public:
     Presence look() const;
     /// Appends the unit parts of a source's next unit. They refer to its data, which are valid
     /// until take().
-    void open(const UnitSource& source, std::vector<UnitPart>& unit_parts) const;
+    void open(UnitSource& source, std::vector<UnitPart>& unit_parts) const;
     /// Releases a source's next unit. @return true if it was a message
     bool take(UnitSource& source);
 

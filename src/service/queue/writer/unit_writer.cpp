@@ -318,7 +318,7 @@ bool UnitWriter::work_units() {
     const UnitWriterSources::Presence there = sources_.look();
     if (!there.near) return false;
     std::vector<UnitPart> unit_parts;
-    for (const UnitSource& s : sources_)
+    for (UnitSource& s : sources_)
         if (s.region) sources_.open(s, unit_parts);
     bool worked = false;
     if (events_.forwards() && !sent_) {
@@ -327,7 +327,7 @@ bool UnitWriter::work_units() {
         sent_ = worked = true;
     }
     if (!there.all) return worked;
-    for (const UnitSource& s : sources_)
+    for (UnitSource& s : sources_)
         if (!s.region) sources_.open(s, unit_parts);
     write_units(unit_parts);
     const bool mark = !unit_parts.empty() && is_mark(unit_parts.front().head.kind);
