@@ -22,6 +22,34 @@ static Status read_text(tw_session session, const std::string& path, std::string
     return status;
 }
 
+/// Combines few words in shared memory, and many by MPI, which sends them in parts.
+static void all_reduce(Team& team, std::span<std::int64_t> words, Reduce op) {
+    constexpr std::size_t few = 1024;
+    if (words.size() <= few)
+        team.all_reduce(words, op);
+    else
+        team.world().all_reduce(words, op);
+}
+
+/// Combines words by the maximum, and others by the sum. If there are both, rows have some of each.
+static void combine_words(Team& team, std::span<std::int64_t> most, std::span<std::int64_t> sums) {
+    if (most.empty() || sums.empty()) {
+        if (!most.empty()) all_reduce(team, most, Reduce::max);
+        if (!sums.empty()) all_reduce(team, sums, Reduce::sum);
+        return;
+    }
+    constexpr std::size_t n_most = std::tuple_size_v<decltype(RowOfWords::most)>;
+    constexpr std::size_t n_sums = std::tuple_size_v<decltype(RowOfWords::sums)>;
+    const std::size_t rows =
+        std::max((most.size() + n_most - 1) / n_most, (sums.size() + n_sums - 1) / n_sums);
+    std::vector<RowOfWords> all(rows);
+    for (std::size_t i = 0; i < most.size(); ++i) all[i / n_most].most[i % n_most] = most[i];
+    for (std::size_t i = 0; i < sums.size(); ++i) all[i / n_sums].sums[i % n_sums] = sums[i];
+    all_reduce(team, {all.front().any.data(), rows * RowOfWords::size}, Reduce::row);
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = all[i / n_most].most[i % n_most];
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = all[i / n_sums].sums[i % n_sums];
+}
+
 /// Lets the ranks of a history agree by the session's call agreement.
 class Agreements final : public history::Ranks {
 public:
@@ -48,6 +76,16 @@ public:
             session_,
             [&]() -> Status {
                 session_->team->all_reduce(words, Reduce::min);
+                return {};
+            },
+            name_of(call_)));
+    }
+    Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) override {
+        const Stopwatch watch(session_->telemetry.history_calls);
+        return status(guarded(
+            session_,
+            [&]() -> Status {
+                combine_words(*session_->team, most, sums);
                 return {};
             },
             name_of(call_)));

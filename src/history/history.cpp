@@ -78,9 +78,14 @@ Status History::begin_step(double seconds) {
             waiting_.push_back(stream.get());
     }
     const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
+    for (StepReduction& one : reductions_)
+        one.field().wanted = std::ranges::any_of(one.field().users, wants);
+    const auto reduces = [](StepReduction* one) { return one->field().wanted != 0; };
     for (Field& field : declared_.fields())
-        field.wanted =
-            std::ranges::any_of(field.users, wants) || std::ranges::any_of(field.weighed, wants);
+        field.wanted = std::ranges::any_of(field.users, wants) ||
+                       std::ranges::any_of(field.weighed, wants) ||
+                       std::ranges::any_of(field.reductions, reduces) ||
+                       std::ranges::any_of(field.weighed_reductions, reduces);
     for (const PickGroup& group : waiting_groups({}))
         for (Field* field : group.shows) {
             field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
@@ -119,6 +124,9 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
         if (variable->samples().wants())
             if (Status status = variable->samples().weights().check(name); !status.ok())
                 return status;
+    for (StepReduction* one : field.reductions)
+        if (one->field().wanted != 0)
+            if (Status status = one->weights().check(name); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
     if (field.examined) {
@@ -129,9 +137,18 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     }
     for (Variable* variable : field.weighed)
         if (variable->samples().wants()) variable->samples().weights().take(boxes, last);
+    for (StepReduction* one : field.weighed_reductions)
+        if (one->field().wanted != 0) one->weights().take(boxes, last);
     for (Variable* variable : field.users)
         if (variable->samples().wants())
             variable->samples().take(boxes, weight, step_.now, first, last);
+    for (StepReduction* one : field.reductions) {
+        if (one->field().wanted == 0) continue;
+        Status status = one->take(boxes, weight, last);
+        if (!status.ok()) fail_samples(one->field(), status);
+        if (last && !one->joins_ranks())
+            if (status = send_reduced(*one); !status.ok()) return status;
+    }
     return field.feeds.empty() ? Status{} : feed(field, boxes, whole, last, weight);
 }
 
@@ -164,6 +181,8 @@ Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, b
 void History::fail_samples(Field& field, const Status& why) {
     for (Variable* variable : field.users)
         if (variable->samples().wants()) variable->samples().fail(why);
+    for (StepReduction* one : field.reductions)
+        if (one->field().wanted != 0) fail_samples(one->field(), why);
     for (Field* result : field.feeds)
         if (result->wanted != 0) fail_samples(*result, why);
 }
@@ -189,7 +208,8 @@ Status History::end_lost_step() {
     bool due = !knows_length();
     for (const auto& stream : streams_)
         due |= knows_length() && stream->plan_step(from, step_.assumed).ok() &&
-               (stream->step().is_due() || (stream->step().used() && waits(*stream)));
+               (stream->step().is_due() ||
+                (stream->step().used() && (waits(*stream) || stream->reduces_samples())));
     if (!due) return lost;
     Time reached = 0;
     Status status = ranks_.agree(lost, never, {}, &reached);
@@ -233,10 +253,12 @@ Status History::end_step() {
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
         field.wanted = 0;
     }
+    Status reduced = reduce_samples();
     for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
     step_.open = false;
     // A rank whose time was refused cannot know if this step has records.
-    Status status = knows_length() ? Status{} : ranks_.agree({}, step_.now, {});
+    Status status =
+        !reduced.ok() || knows_length() ? std::move(reduced) : ranks_.agree({}, step_.now, {});
     step_.length = step_.now - step_.previous.value_or(context_.run.start);
     step_.previous = step_.now;
     if (status.ok() && !waiting_.empty()) status = settle_land(due);

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "history/files/groupings.hpp"
 #include "history/files/saved_state.hpp"
+#include "history/reductions/step_reduction.hpp"
 #include "history/selection/region_picks.hpp"
 
 namespace thalweg::history {
@@ -67,6 +69,15 @@ private:
         bool is_due = false;     ///< a record needs the stations now
     };
 
+    /// The samples of a variable, before and after a reduction was made.
+    struct Reducing {
+        Field* field;
+        const Taken* taken;
+        std::shared_ptr<const Reduction> reduction;  ///< of the results; null: there is none
+        Weights weights;
+        std::vector<std::string> units;  ///< of the weights
+    };
+
     Status begin_step(double seconds);
     Status feed(Field& field, std::span<const SentBox> boxes, bool whole, bool last,
                 const double* weight);
@@ -76,6 +87,9 @@ private:
     Status find_local_times(const StreamTable& stream, const Field& field, const Pick& pick,
                             const Chosen& chosen, Weights& weights) const;
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
+    Status make_reduction(OutputStream& stream, const StreamField& about, Reducing& reducing);
+    Status send_reduced(StepReduction& reduction);
+    Status reduce_samples();
     bool waits(OutputStream& stream) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;
     Status settle_land(const std::vector<Due>& due);
@@ -92,7 +106,9 @@ private:
     Declarations declared_;
     RegionPicks picks_{ranks_, table_, declared_};
     Choices choices_{table_, declared_};
+    Groupings groupings_{ranks_, table_, declared_, choices_};
     std::vector<ResolvedStream> resolved_;
+    std::deque<StepReduction> reductions_;
     Streams streams_;
     /// Streams that take this step, and whose stations are not known before land is.
     std::vector<OutputStream*> waiting_;

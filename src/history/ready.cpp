@@ -21,19 +21,24 @@ namespace thalweg::history {
 using detail::failure;
 
 /// Finds the fields of each stream.
-static Status resolve_all(Declarations& declared, const Table& table, bool warns,
-                          std::vector<ResolvedStream>& resolved) {
+static Status resolve_all(Declarations& declared, const Table& table, const Groupings& groupings,
+                          bool warns, std::vector<ResolvedStream>& resolved) {
     std::vector<DeclaredField> fields;
     (void)declared.add_computed({});  // drops those of an earlier attempt
     for (Field& field : declared.fields()) {
         DeclaredField& f = field.declared;
         f.has_axes = declared.has_axes(f.dims);
-        f.has_centres = declared.centres(field).complete();
+        const Centres centres = declared.centres(field);
+        f.has_centres = centres.complete();
+        f.horizontal = centres.dims;
+        for (int d = 0; d < field.part.nd() && !f.has_centres; ++d)
+            if (field.part.lists(d)) f.horizontal.push_back(field.part.dims[d]);
         f.terms = formula_terms(declared.coordinates(), f.dims, field.attributes);
         fields.push_back(f);
     }
     std::vector<std::string> warnings;
-    const std::vector<Problem> problems = resolve(table, fields, resolved, warnings);
+    std::vector<Problem> problems = resolve(table, fields, resolved, warnings);
+    groupings.check(problems);
     for (const std::string& warning : warnings)
         if (warns) detail::log::warn("history: {}", warning);
     Status status = problem_status(problems, table.name);
@@ -43,9 +48,13 @@ static Status resolve_all(Declarations& declared, const Table& table, bool warns
 Status History::make_streams() {
     streams_.clear();  // an earlier attempt has failed
     choices_.clear();
+    groupings_.clear();
+    reductions_.clear();
     for (Field& field : declared_.fields()) {
         field.users.clear();
         field.weighed.clear();
+        field.reductions.clear();
+        field.weighed_reductions.clear();
         if (!field.computed) continue;
         Status status = field.computed->match();
         if (status.ok()) continue;
@@ -77,7 +86,10 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
     }
     if (waits(stream)) return {};  // the stations are not known yet
     stream.make_outputs([&](const std::vector<Variable*>& variables) {
-        return choices_.coordinates_of(table, variables, picks_.station_names(table.region));
+        std::vector<const Coordinate*> others;
+        for (const Coordinate* c : {picks_.station_names(table.region), groupings_.numbers(table)})
+            if (c != nullptr) others.push_back(c);
+        return choices_.coordinates_of(table, variables, others);
     });
     for (const auto& output : stream.outputs())
         if (Status s = output->check_names(); !s.ok()) return s;
@@ -113,20 +125,28 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     rules.takes_begin = is_difference(about.statistic.op);
     const Value fill =
         about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
-    auto made = std::make_unique<Variable>(SampledField{about, field, rules, t, fill}, weights);
+    Reducing reducing{&field, &t, nullptr, std::move(weights), {}};
+    if (!about.reduced.empty())
+        if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
+    auto made = std::make_unique<Variable>(
+        SampledField{about, *reducing.field, rules, *reducing.taken, fill, reducing.reduction},
+        reducing.weights);
+    if (!about.reduced.empty()) made->set_reduced(declared_.coordinates(), reducing.units);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
     Choice written;
     if (Status s = choices_.find(stream.table(), field.declared.dims, stations, written); !s.ok())
         return s;
-    const Status fits = choose_packing(context_, stream.table().settings,
-                                       picked_dims(field.declared.dims, stations),
-                                       choose(field.part, written).part, *made);
+    const bool reduced = !about.reduced.empty();
+    const Status fits = choose_packing(
+        context_, stream.table().settings,
+        reduced ? made->dims() : picked_dims(field.declared.dims, stations),
+        reduced ? made->written().chosen.part : choose(field.part, written).part, *made);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
     Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
-    field.users.push_back(kept);
-    if (weights.field != nullptr) weights.field->weighed.push_back(kept);
+    kept->field().users.push_back(kept);
+    if (Field* const weight = reducing.weights.field) weight->weighed.push_back(kept);
     return {};
 }
 
@@ -191,13 +211,15 @@ static Status agree_on_open_files(Ranks& ranks, std::int64_t asked, std::int64_t
 }
 
 Status History::ready() {
-    Status mine = declared_.ended() ? failure(TW_ESTATE, "tw_history_ready has been called before")
-                                    : resolve_all(declared_, table_, ranks_.rank() == 0, resolved_);
+    Status mine = declared_.ended()
+                      ? failure(TW_ESTATE, "tw_history_ready has been called before")
+                      : resolve_all(declared_, table_, groupings_, ranks_.rank() == 0, resolved_);
     if (mine.ok()) mine = picks_.list(resolved_);
     mine = agree_on_declarations(ranks_, mine, declared_.hash(), context_.stamp);
     if (mine.ok()) mine = agree_on_open_files(ranks_, table_.max_open, context_.max_open);
     if (!mine.ok()) return mine;
     if (Status status = picks_.find(); !status.ok()) return status;
+    if (Status status = groupings_.find(resolved_); !status.ok()) return status;
     mine = detail::catch_errors([&] { return make_streams(); });
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);

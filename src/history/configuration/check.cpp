@@ -240,6 +240,12 @@ void check_references(const Table& table, Problems& problems) {
     for (const StreamTable& stream : table.streams) {
         check_groups(table, stream.fields, fmt::format("stream '{}'", stream.name), problems);
         check_name(stream, "region", stream.region, table.regions, problems);
+        const auto region = table.regions.find(stream.region);
+        if (stream.reduce.op && region != table.regions.end() && region->second.picks())
+            problems.push_back({stream.line_of("region"),
+                                fmt::format("stream '{}': 'reduce' and a region of points or a "
+                                            "list exclude each other",
+                                            stream.name)});
     }
     check_streams(table, problems);
 }

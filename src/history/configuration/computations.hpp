@@ -32,8 +32,9 @@ struct DeclaredField {
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_axes = false;     ///< of longitude and latitude
-    bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
+    bool has_axes = false;                ///< of longitude and latitude
+    bool has_centres = false;             ///< longitudes and latitudes of its elements are declared
+    std::vector<std::string> horizontal;  ///< its horizontal dimensions, as far as is known
     /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
     std::vector<std::string> terms;
     std::shared_ptr<const Computation> computation;  ///< null: the model sends it

@@ -108,6 +108,30 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     levels = std::move(found);
 }
 
+void parse_reduce(Keys& keys, StreamTable& stream) {
+    Reduce& reduce = stream.reduce;
+    if (const auto op = keys.word("reduce")) reduce.op = static_cast<ReduceOp>(*op);
+    keys.texts("over", reduce.over);
+    keys.text("by", reduce.by);
+    keys.text("area", reduce.area);
+    const bool extreme = reduce.op == ReduceOp::min || reduce.op == ReduceOp::max;
+    for (const std::string_view key : {"over", "by", "area"})
+        if (keys.has(key) && !keys.has("reduce"))
+            keys.fail(key, "'{}' has no effect without 'reduce'", key);
+    for (const std::string_view key : {"area", "weight"})
+        if (extreme && keys.has(key)) keys.fail(key, "'{}' has no effect with extremes", key);
+    if (!reduce.op) return;
+    const std::pair<bool, std::string_view> others[] = {
+        {static_cast<bool>(stream.timing.cycle), "a diurnal cycle or climatology"},
+        {!stream.timing.local_times.empty(), "'local_time'"},
+        {!stream.aggregate.empty(), "'aggregate'"},
+        {stream.levels && stream.levels->interpolates(), "interpolated 'levels'"}};
+    for (const auto& [has, other] : others)
+        if (has) keys.fail("reduce", "'reduce' cannot be used with {}", other);
+    if (keys.has("over") && reduce.over.empty()) keys.fail("over", "'over' names no dimension");
+    if (repeats(reduce.over)) keys.fail("over", "'over' has a dimension twice");
+}
+
 /// Converts the settings of a stream's files to the form that tw_create takes, and checks them.
 void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
     static const toml::table nothing;
@@ -262,6 +286,8 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
         keys.fail("local_time",
                   "'local_time' needs windows, and a mean, rms or mean_square without "
                   "'weight' and 'inner'");
+    if (stream.reduce.op && (counts_valid(op) || is_difference(op)))
+        keys.fail("op", "op = \"{}\" cannot be used with 'reduce'", op_name(op));
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
 }
@@ -271,7 +297,8 @@ void check_op(Keys& keys, const StreamTable& stream) {
         keys.fail("op", "op = \"once\" needs every = \"once\", and the reverse");
     else if (stream.op == Op::instant && stream.every == Every::run)
         keys.fail("op", "op \"instant\" does not fit every = \"run\"");
-    if (!stream.weight.empty() && !takes_weights(stream.op) && stream.op != Op::std)
+    if (!stream.weight.empty() && !takes_weights(stream.op) && stream.op != Op::std &&
+        !stream.reduce.op)
         keys.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
     if (!stream.weight.empty() && stream.min_valid > 0)
         keys.fail("min_valid", "'min_valid' and 'weight' exclude each other");
@@ -373,7 +400,8 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
         if (is_statistic(op) != is_statistic(stream.op) ||
             (op == Op::once) != (stream.op == Op::once))
             own.fail("op", "instants, statistics and fields without time need separate streams");
-        if (found.weight && !found.weight->empty() && !takes_weights(op) && op != Op::std)
+        if (found.weight && !found.weight->empty() && !takes_weights(op) && op != Op::std &&
+            !stream.reduce.op)
             own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
         check_inner(own, stream, found.inner, op);
         check_op_of(own, stream, op, found.inner, found.weight, edge);
@@ -480,6 +508,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.flag("interval", stream.interval);
     keys.text("region", stream.region);
     parse_levels(keys, stream.levels);
+    parse_reduce(keys, stream);
     keys.refuse({"vertical", "map"});
     parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);

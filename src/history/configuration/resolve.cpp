@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/text/nearest.hpp"
+#include "base/text/text.hpp"
 #include "history/configuration/parse.hpp"
 
 namespace thalweg::history {
@@ -295,7 +296,8 @@ private:
         statistic.ddof = statistic.op == Op::std ? stream.ddof : 0;
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
-        statistic.results = field.type;
+        if (stream.reduce.op) reduce(stream, declared, field);
+        if (field.reduced.empty()) statistic.results = field.type;
         if (field.keys.fill && !has_number(field.type, *field.keys.fill))
             fail(field.keys.line, "field '{}': 'fill': its type in the file has no {}", name,
                  *field.keys.fill);
@@ -326,7 +328,8 @@ private:
                      declared.name);
         }
         const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
-        if (name.empty() || !is_average(field) || field.statistic.op == Op::fraction) return;
+        const bool takes = is_average(field) && field.statistic.op != Op::fraction;
+        if (name.empty() || (!takes && !stream.reduce.op)) return;
         const int position = computations_.find(name);
         if (position < 0) {
             fail(field.keys.weight ? line : stream.line_of("weight"),
@@ -368,6 +371,45 @@ private:
                  "\"double\"",
                  field.name, op_name(op));
         }
+    }
+
+    /// Finds the dimensions over which a field is reduced, and when.
+    void reduce(const StreamTable& stream, const DeclaredField& declared, StreamField& field) {
+        const std::vector<std::string>& over =
+            stream.reduce.over.empty() ? declared.horizontal : stream.reduce.over;
+        std::ranges::copy_if(over, std::back_inserter(field.reduced), [&](const auto& dim) {
+            return std::ranges::find(declared.dims, dim) != declared.dims.end();
+        });
+        if (field.reduced.empty() && !field.term) {
+            if (over.empty())
+                fail(stream.line_of("reduce"),
+                     "reduce: the horizontal dimensions of field '{}' are not known: give 'over'",
+                     field.name);
+            else
+                fail(stream.line_of("over"), "over: field '{}' has the dimensions '{}'", field.name,
+                     detail::joined_names(declared.dims));
+        }
+        if (field.reduced.empty()) return;
+        Statistic& statistic = field.statistic;
+        const ReduceOp op = *stream.reduce.op;
+        const bool extreme = op == ReduceOp::min || op == ReduceOp::max;
+        if (extreme && field.weight >= 0)
+            fail(field.keys.line, "field '{}': 'weight' has no effect with extremes", field.name);
+        const bool whole = field.weight < 0 && statistic.missing == Missing::none;
+        const bool commutes = statistic.op == Op::mean  ? !extreme
+                              : statistic.op == Op::min ? op == ReduceOp::min
+                              : statistic.op == Op::max ? op == ReduceOp::max
+                              : statistic.op == Op::sum ? whole && !extreme
+                                                        : false;
+        field.reduces_samples = !commutes || field.inner;
+        if (!is_real(field.type))
+            field.type = stream.type == FileType::double_ ? TW_DOUBLE : TW_FLOAT;
+        statistic.results = TW_DOUBLE;
+        if (!field.reduces_samples) return;
+        statistic.weight_field = false;
+        statistic.type = TW_DOUBLE;
+        statistic.missing = Missing::varying;
+        statistic.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
     }
 
     void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {

@@ -22,6 +22,11 @@ struct StreamField {
     int bin = -1;             ///< bin of the stream's cycle; -1: there is none
     /// Keys for attributes: those of the stream and those for all streams.
     FieldKeys keys;
+    /// Dimensions over which it is reduced; empty: it is not reduced.
+    std::vector<std::string> reduced;
+    /// Each sample is reduced, as the operation on the reduced ones gives another result than
+    /// reducing the operation's result.
+    bool reduces_samples = false;
     /// A coordinate of another variable of the same file names it in formula_terms. If each
     /// variable has a file, it belongs to that of the last variable before it that is no term.
     bool term = false;

@@ -75,6 +75,16 @@ struct Levels {
     bool interpolates() const { return !values.empty(); }
 };
 
+enum class ReduceOp : std::uint8_t { mean, sum, min, max };
+
+/// A reduction of each field of a stream over some of its dimensions.
+struct Reduce {
+    std::optional<ReduceOp> op;     ///< none: the fields are not reduced
+    std::vector<std::string> over;  ///< dimensions; empty: the horizontal ones
+    std::string by;                 ///< coordinate with region numbers; empty: none
+    std::string area;               ///< coordinate with the elements' weights; empty: none
+};
+
 /// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
 /// applies.
 struct FieldKeys {
@@ -131,12 +141,12 @@ struct StreamTable {
     std::vector<Time> hours;  ///< times since midnight
     std::optional<Inner> inner;
     std::string weight;  ///< name of the weight field; empty: none
-    bool counts = false;
+    bool counts = false, interval = false;
     double min_valid = 0;
     int ddof = 0;
-    bool interval = false;
     std::string region;  ///< name of a region; empty: none
     std::optional<Levels> levels;
+    Reduce reduce;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
     bool packs = true;     ///< its files can be compressed, as far as is known
     std::vector<Attribute> attributes;

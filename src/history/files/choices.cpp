@@ -170,11 +170,13 @@ Status Choices::declare(Ranks& ranks) {
     return status;
 }
 
-std::vector<WrittenCoordinate> Choices::coordinates_of(const StreamTable& stream,
-                                                       const std::vector<Variable*>& variables,
-                                                       const Coordinate* stations) {
+std::vector<WrittenCoordinate> Choices::coordinates_of(
+    const StreamTable& stream, const std::vector<Variable*>& variables,
+    const std::vector<const Coordinate*>& others) {
     std::vector<WrittenCoordinate> all;
-    for (const Coordinate* c : needed_coordinates(declared_.coordinates(), variables)) {
+    std::set<std::string> names;
+    for (const Coordinate* other : others) names.insert(other->name);
+    for (const Coordinate* c : needed_coordinates(declared_.coordinates(), variables, names)) {
         Pick pick;
         for (const Variable* variable : variables)
             if (pick.dims.empty()) pick = restricted(variable->pick(), c->dims);
@@ -201,9 +203,9 @@ std::vector<WrittenCoordinate> Choices::coordinates_of(const StreamTable& stream
         }
         all.push_back({c, picked_dims(c->dims, pick), &t, data});
     }
-    if (stations != nullptr)
-        all.push_back({stations, stations->dims, &take(0, stations->part, {}),
-                       std::make_shared<std::vector<char>>(stations->data)});
+    for (const Coordinate* other : others)
+        all.push_back({other, other->dims, &take(0, other->part, {}),
+                       std::make_shared<std::vector<char>>(other->data)});
     return all;
 }
 

@@ -28,10 +28,10 @@ public:
                 Choice& choice) const;
     Taken& take(int serial, const Part& part, const Choice& choice);
     /// Returns the coordinates of a file of these variables.
-    /// @param stations  names of the stream's stations; may be null
+    /// @param others  coordinates that the model has not declared, such as names of stations
     std::vector<WrittenCoordinate> coordinates_of(const StreamTable& stream,
                                                   const std::vector<Variable*>& variables,
-                                                  const Coordinate* stations);
+                                                  const std::vector<const Coordinate*>& others);
     std::deque<Taken>& all() { return taken_; }
     /// Declares the decompositions of the elements that are written. @note Collective
     Status declare(Ranks& ranks);

@@ -139,8 +139,8 @@ Status FileDefinition::define_data(const std::string& name, tw_type type,
 
 Status FileDefinition::define_variable(const Variable& variable) {
     std::vector<std::string> dims = variable.dims();
-    Status status = define_dims(variable.chosen().part, dims);
-    Integers shape = lengths(variable.chosen().part, dims);
+    Status status = define_dims(variable.written().chosen.part, dims);
+    Integers shape = lengths(variable.written().chosen.part, dims);
     if (!timeless()) {
         dims.insert(dims.begin(), context_.table->time);
         shape.insert(shape.begin(), 0);
@@ -151,7 +151,7 @@ Status FileDefinition::define_variable(const Variable& variable) {
         keep_first(status, define_data(variable.name(), type, dims, shape, nullptr));
     else
         keep_first(status, check(tw_def_var(file_, name, type, joined_names(dims).c_str(),
-                                            variable.taken().target)));
+                                            variable.written().target)));
     keep_first(status, put_attributes(name, variable_attributes(context_, stream_, variable)));
     if (can_fill(variable, timeless()))
         for (const char* attribute : {"_FillValue", "missing_value"})

@@ -69,11 +69,34 @@ std::string plural_unit(const Duration& duration) {
     return text.substr(text.find(' ') + 1);
 }
 
+/// Returns the cell method of a variable's reduction; "" if it has none.
+std::string reduce_method(const StreamTable& stream, const Variable& variable) {
+    const std::vector<std::string>& dims = variable.about().reduced;
+    if (dims.empty()) return {};
+    constexpr std::array<std::string_view, 4> methods{"mean", "sum", "minimum", "maximum"};
+    std::string text = stream.reduce.over.empty() ? "area: " : "";
+    for (const std::string& dim : dims)
+        if (!stream.reduce.over.empty()) text += dim + ": ";
+    return text.append(methods[static_cast<std::size_t>(*stream.reduce.op)]);
+}
+
+/// Adjusts the units and the name of a sum of values times weights.
+void set_units_of_sum(const std::string& weight_units, std::vector<Attribute>& attributes) {
+    const std::string units = text_of(attributes, "units");
+    if (!units.empty() && units != "1" && !weight_units.empty())
+        set_attribute(attributes, {"units", units + " " + weight_units});
+    else if (!weight_units.empty())
+        set_attribute(attributes, {"units", weight_units});
+    std::erase_if(attributes, [](const Attribute& a) { return a.name == "standard_name"; });
+}
+
 std::string all_cell_methods(const FileContext& context, const StreamTable& stream,
                              const Variable& variable) {
     const StreamField& about = variable.about();
     if (about.keys.cell_methods) return *about.keys.cell_methods;
-    const std::string own = text_of(variable.field().attributes, "cell_methods");
+    std::string own = text_of(variable.field().attributes, "cell_methods");
+    if (const std::string reduced = reduce_method(stream, variable); reduced != own)
+        own += (own.empty() || reduced.empty() ? "" : " ") + reduced;
     const Field* const weight = variable.weight_field();
     std::string interval;
     if (stream.interval && context.run.step > 0 && !variable.instant())
@@ -106,11 +129,13 @@ std::string uuid(std::int64_t first, std::int64_t second, const std::string& pat
 }  // namespace
 
 std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
-                                                  const std::vector<Variable*>& variables) {
-    std::set<std::string> names;
+                                                  const std::vector<Variable*>& variables,
+                                                  const std::set<std::string>& others) {
+    std::set<std::string> names = others;
     for (const Variable* variable : variables)
-        add_named(declared, variable->chosen().part.dims, variable->attributes(), names);
+        add_named(declared, variable->dims(), variable->attributes(), names);
     for (const Variable* variable : variables) names.erase(variable->name());
+    for (const std::string& other : others) names.erase(other);
     std::vector<const Coordinate*> needed;
     for (const std::string& name : names) needed.push_back(&declared.at(name));
     return needed;
@@ -158,6 +183,9 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
             return a.name == "standard_name" || a.name == "units_metadata";
         });
     }
+    if (!about.reduced.empty() && stream.reduce.op == ReduceOp::sum)
+        for (const std::string& weight : variable.weight_units())
+            set_units_of_sum(weight, attributes);
     set("cell_methods", all_cell_methods(context, stream, variable));
     if (about.keys.units) set("units", *about.keys.units);
     if (about.keys.long_name) set("long_name", *about.keys.long_name);

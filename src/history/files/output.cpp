@@ -102,7 +102,8 @@ Status Output::check_names() const {
         keep_first(status, add(c->name, dims, taken->chosen.part));
     for (const Variable* variable : variables_)
         if (variable->is_first())
-            keep_first(status, add(variable->name(), variable->dims(), variable->chosen().part));
+            keep_first(status,
+                       add(variable->name(), variable->dims(), variable->written().chosen.part));
     return status;
 }
 
@@ -200,7 +201,8 @@ Status Output::aggregate() {
 
 Status Output::put(const Variable& variable, const void* values) {
     if (file_ == nullptr) return {};
-    const tw_array array = tw_dense(variable.about().type, values, variable.chosen().elements);
+    const tw_array array =
+        tw_dense(variable.about().type, values, variable.written().chosen.elements);
     return check(tw_put_array(file_, variable.name().c_str(), array, TW_DEFERRED));
 }
 

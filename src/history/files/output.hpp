@@ -116,8 +116,10 @@ Status define_file(tw_file file, const FileContext& context, const StreamTable& 
                    Aggregation* aggregation = nullptr);
 
 /// Returns the coordinates that a file of these variables needs.
+/// @param others  names of coordinates that the file has anyway
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
-                                                  const std::vector<Variable*>& variables);
+                                                  const std::vector<Variable*>& variables,
+                                                  const std::set<std::string>& others);
 
 /// Returns the words of the attributes formula_terms of the coordinates that a field needs.
 std::vector<std::string> formula_terms(const std::map<std::string, Coordinate>& declared,

@@ -20,6 +20,9 @@ public:
     const WindowRules& rules() const { return rules_; }
     std::vector<std::unique_ptr<Variable>>& variables() { return variables_; }
     std::vector<std::unique_ptr<Output>>& outputs() { return outputs_; }
+    /// Tests if ranks meet in each step whose samples the stream takes, to reduce these.
+    bool reduces_samples() const { return reduces_samples_; }
+    void set_reduces_samples() { reduces_samples_ = true; }
     /// Makes the series of files. Call it when all variables have been added.
     /// @param coordinates  function that returns the coordinates of a file with the given variables
     void make_outputs(
@@ -49,7 +52,7 @@ private:
     /// Use of the step by the stream, and by each variable with inner windows.
     std::vector<Step> steps_;
     std::optional<Time> late_begin_;
-    bool warned_ = false;
+    bool warned_ = false, reduces_samples_ = false;
 };
 
 using Streams = std::vector<std::unique_ptr<OutputStream>>;

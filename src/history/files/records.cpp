@@ -58,9 +58,23 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
         fields.push_back(variable.held() ? ~samples.log : 0);
         keep_first(mine, samples.failure);
     }
+    const std::vector<Reduced*> reduced = reduced_by_all(variables);
+    for (const Reduced* one : reduced) one->give_bins(fields);
     if (Status status = ranks_.agree(mine, now, fields); !status.ok()) return status;
     if (Status status = find_differences(variables, fields); !status.ok()) return status;
-    return check_unsent(variables, fields, now);
+    if (Status status = check_unsent(variables, fields, now); !status.ok()) return status;
+    auto bins = std::span<const std::int64_t>(fields).subspan(2 * variables.size());
+    for (Reduced* one : reduced) one->take_bins(bins);
+    return combine(ranks_, reduced);
+}
+
+/// Lists the reductions whose groups have elements on several ranks.
+std::vector<Reduced*> Records::reduced_by_all(const std::vector<DueVariable>& variables) {
+    std::vector<Reduced*> found;
+    for (const auto& [one, variable] : variables)
+        if (variable.reduction() != nullptr && variable.reduction()->joins_ranks())
+            found.push_back(variable.samples().reduced(one.number()));
+    return found;
 }
 
 /// Finds variables whose samples differ between ranks.

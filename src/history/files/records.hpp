@@ -46,6 +46,7 @@ public:
 
 private:
     Status check_samples(const std::vector<Due>& due, Time now);
+    static std::vector<Reduced*> reduced_by_all(const std::vector<DueVariable>& variables);
     Status find_differences(const std::vector<DueVariable>& variables,
                             std::span<const std::int64_t> fields);
     Status check_unsent(const std::vector<DueVariable>& variables,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "history/statistics/kernels.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -48,8 +49,9 @@ void Samples::begin_step(const Step& step, bool waits) {
     for (const StepPart& part : step.before) {
         // An earlier attempt may have lacked memory for other variables.
         if (!part.ends || before(part.window.number) != nullptr) continue;
-        Before ended{.number = part.window.number, .samples = {}, .status = {}, .values = {}};
-        if (divided_ || state_.log != 0)
+        Before ended{
+            .number = part.window.number, .samples = {}, .status = {}, .values = {}, .reduced = {}};
+        if (!variable_.reduction && (divided_ || state_.log != 0))
             ended.values.resize(variable_.taken.chosen.elements *
                                 detail::size_of(variable_.about.type));
         before_.push_back(std::move(ended));
@@ -66,9 +68,11 @@ void Samples::end_part(const StepPart& part) {
     Before& ended = *before(part.window.number);
     if (ended.ended) return;
     ended.samples = record({});
-    if (state_.log != 0) {
+    // Reductions need all ranks, also those that hold no elements.
+    if (state_.log != 0 || variable_.reduction) {
         finish();
         ended.status = std::move(results_->status);
+        ended.reduced = std::move(results_->reduced);
         if (!ended.values.empty())
             std::memcpy(ended.values.data(), results_->values, ended.values.size());
     }
@@ -100,55 +104,6 @@ void Samples::take_parts(bool sent) {
     divided_ = false;
     sample_ = std::vector<char>();
     sample_failure_ = {};
-}
-
-void StepWeights::take(std::span<const SentBox> boxes, bool last) {
-    const DeclaredField& weight = weights_.field->declared;
-    const double missing = number_of(weight.type, weight.missing_value);
-    const bool misses = weight.missing != Missing::none;
-    sent_.resize(weights_.chosen->elements);
-    const auto keep = [&](std::int64_t first, std::int64_t count, const char* data,
-                          std::int64_t stride) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const double value = number_of(weight.type, data + i * stride);
-            sent_[first + i] = misses && value == missing ? 0 : value;
-        }
-    };
-    for (const SentBox& box : boxes) for_rows(*weights_.chosen, box, keep);
-    if (!last) return;
-    ready_ = true;
-    if (weights_.places.empty()) {
-        values_.swap(sent_);
-        return;
-    }
-    values_.resize(weights_.places.size());
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = sent_[weights_.places[i]];
-}
-
-void StepWeights::end_step() {
-    ready_ = false;
-    values_.clear();
-}
-
-void StepWeights::find_local(Time previous, Time now) {
-    if (!has_local_times()) return;
-    const Time from = previous - floor_div(previous, one_day) * one_day, length = now - previous;
-    const std::vector<Time>& times = weights_.local_times;
-    values_.assign(times.size() / weights_.local_count, 0);
-    for (std::size_t first = 0; first < times.size(); first += values_.size())
-        for (std::size_t i = 0; i < values_.size(); ++i) {
-            const Time after = times[first + i] - from;
-            const Time ahead = after > 0 ? after : after + one_day;
-            if (ahead > 0 && ahead <= length) values_[i] = 1;
-        }
-}
-
-Status StepWeights::check(const std::string& weighted) const {
-    if (weights_.field == nullptr || ready_) return {};
-    return detail::failure(
-        TW_ESTATE,
-        "field '{}' was sent before its weight '{}': in each step, send the weight first",
-        OfVariable{weighted}, weights_.field->declared.name);
 }
 
 Time Samples::begin_of(const StepPart& part) const {
@@ -251,8 +206,42 @@ void Samples::finish() {
     if (results_) return;
     Results found;
     // A rank that holds no elements need not send the field.
-    if (sums_) found.status = sums_->finish(variable_.about.type, variable_.fill, found.values);
+    if (variable_.reduction)
+        found.reduced = reduce(found.status);
+    else if (sums_)
+        found.status = sums_->finish(variable_.about.type, variable_.fill, found.values);
     results_ = std::move(found);
+}
+
+/// Reduces the results of the open window. Where elements have had other numbers of samples or
+/// weights, their sums and weights are reduced.
+std::shared_ptr<Reduced> Samples::reduce(Status& status) {
+    const Statistic& statistic = variable_.about.statistic;
+    const std::int64_t n = variable_.taken.chosen.elements;
+    Reducible from;
+    std::vector<double> counts;
+    if (statistic.op == Op::mean &&
+        (statistic.weight_field || statistic.missing == Missing::varying)) {
+        const StateNumbers numbers = sums_->numbers();
+        from.divisor = numbers.weight;
+        from.least = statistic.min_valid * numbers.weight;
+        for (const StateArray& array : sums_->arrays()) {
+            if (array.name == "sum") from.values = static_cast<const double*>(array.data);
+            if (array.name != "weight") continue;
+            if (array.type == TW_INT) {
+                const auto* const whole = static_cast<const std::int32_t*>(array.data);
+                counts.assign(whole, whole + n);
+            }
+            from.weights =
+                array.type == TW_INT ? counts.data() : static_cast<const double*>(array.data);
+        }
+    } else {
+        const void* values = nullptr;
+        const Value missing = value_of(TW_DOUBLE, kernels::missing_mark);
+        status = sums_->finish(TW_DOUBLE, missing, values);
+        from.values = static_cast<const double*>(values);
+    }
+    return std::make_shared<Reduced>(*variable_.reduction, from);
 }
 
 RecordSamples Samples::record(Number number) const {
@@ -261,8 +250,19 @@ RecordSamples Samples::record(Number number) const {
     return found != before_.end() ? found->samples : RecordSamples{};
 }
 
+Reduced* Samples::reduced(Number number) {
+    if (!number) finish();
+    return (number ? before(*number)->reduced : results_->reduced).get();
+}
+
 Status Samples::result(Number number, const void*& values) {
     if (!number) finish();
+    if (Reduced* const found = reduced(number); found != nullptr) {
+        Status status = number ? before(*number)->status : results_->status;
+        keep_failure(status, found->convert(variable_.about.type, variable_.fill, reduced_));
+        values = reduced_.data();
+        return status;
+    }
     values = number ? before(*number)->values.data() : results_->values;
     return number ? before(*number)->status : results_->status;
 }

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "history/calendar/window.hpp"
-#include "history/selection/field.hpp"
+#include "history/reductions/reduction.hpp"
+#include "history/selection/step_weights.hpp"
 #include "history/statistics/accumulator.hpp"
 
 namespace thalweg::history {
@@ -36,46 +37,11 @@ struct SampledField {
     WindowRules rules;
     const Taken& taken;  ///< elements
     Value fill{};        ///< value of elements without a result
+    /// Reduction of the results at each record; null: there is none.
+    std::shared_ptr<const Reduction> reduction;
 
     bool once() const { return about.statistic.op == Op::once; }
     bool instant() const { return about.statistic.op == Op::instant || once(); }
-};
-
-/// A weight field's values of a step, for the elements of a variable.
-struct Weights {
-    Field* field = nullptr;          ///< field of the weights; null: there is none
-    const Chosen* chosen = nullptr;  ///< elements of the weight field
-    /// Position in the weight field of each of the variable's elements; empty: the same position.
-    std::vector<std::int64_t> places;
-    /// Times of the day at or after which the first sample of each element counts, in a list for
-    /// each local time; empty: all samples count.
-    std::vector<Time> local_times;
-    std::size_t local_count = 1;  ///< number of these lists
-};
-
-/// The values of a weight field in the present step.
-class StepWeights {
-public:
-    explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
-    const Field* field() const { return weights_.field; }
-    /// Checks that the weights have been sent in this step, if there is a field of them.
-    /// @param weighted  name of the field that they weigh
-    /// @return TW_OK, TW_ESTATE
-    Status check(const std::string& weighted) const;
-    /// Keeps boxes until the step ends. @param last  these are the last boxes
-    void take(std::span<const SentBox> boxes, bool last);
-    void end_step();
-    /// Sets the weights of a sample to 1 for elements with a local time after the previous sample,
-    /// otherwise to 0. Does nothing without local times.
-    void find_local(Time previous, Time now);
-    bool has_local_times() const { return !weights_.local_times.empty(); }
-    /// Returns the weight of each of the variable's elements; empty if there is no weight field.
-    const std::vector<double>& values() const { return values_; }
-
-private:
-    Weights weights_;
-    std::vector<double> sent_, values_;
-    bool ready_ = false;
 };
 
 /// The samples of a record that is due.
@@ -117,7 +83,11 @@ public:
     void end_inner(Time begin, Time end);
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
-    /// Computes the values of the record, dense in the order of the chosen part.
+    /// Returns the reduced results of a record, whose groups the ranks have to combine; null if
+    /// there are none.
+    Reduced* reduced(Number before);
+    /// Computes the values of the record, dense in the order of the chosen part; or of all groups
+    /// of a reduction, which have been combined.
     /// @param before  as for record()
     /// @param values  receives the values, which stay until end_record()
     /// @return TW_OK, TW_ERANGE
@@ -147,12 +117,14 @@ private:
         RecordSamples samples;
         Status status;
         std::vector<char> values;
+        std::shared_ptr<Reduced> reduced;
         bool ended = false;
     };
     /// Results of the open window, which has had its last sample.
     struct Results {
         Status status;
         const void* values = nullptr;
+        std::shared_ptr<Reduced> reduced;
     };
 
     static void keep_failure(Status& kept, Status why) {
@@ -168,6 +140,7 @@ private:
     void take_parts(bool sent);
     Before* before(std::int64_t number);
     void finish();
+    std::shared_ptr<Reduced> reduce(Status& status);
     void reset();
 
     const SampledField& variable_;
@@ -186,6 +159,7 @@ private:
     Time whole_ = 0;  ///< time for which the sample stands
     std::vector<Before> before_;
     std::optional<Results> results_;
+    std::vector<char> reduced_;  ///< values of the groups
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
 };

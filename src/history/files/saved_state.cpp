@@ -80,6 +80,14 @@ std::string inner_text(const std::optional<Inner>& inner) {
     return inner ? std::string(op_name(inner->op)) + "/" + duration_text(inner->every) : "";
 }
 
+std::string reduce_text(const StreamTable& stream) {
+    const Reduce& reduce = stream.reduce;
+    return reduce.op
+               ? fmt::format("{} over {} by {} area {} weight {}", static_cast<int>(*reduce.op),
+                             joined_names(reduce.over), reduce.by, reduce.area, stream.weight)
+               : "";
+}
+
 /// Calls visit(stream, its state) for each stream that continues one of a state, until a failure.
 template <class Visit>
 Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
@@ -183,7 +191,8 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"hours", hours},
         {"local_time", local},
         {"region", stream.region},
-        {"fields", fields}};
+        {"fields", fields},
+        {"reduce", reduce_text(stream)}};
     for (const auto& variable : of.variables()) {
         if (!variable->is_first()) continue;
         const StreamField& f = variable->about();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/files/variable.hpp"
 
+#include <algorithm>
+
 namespace thalweg::history {
 
 void Variable::set_pick(const Pick& pick, const std::vector<std::string>& names) {
@@ -14,12 +16,32 @@ void Variable::set_pick(const Pick& pick, const std::vector<std::string>& names)
                   [](const Attribute& a) { return a.name == "mesh" || a.name == "location"; });
 }
 
-Status match_weights(const Chosen& chosen, Weights& weights) {
-    if (same_part(chosen.part, weights.chosen->part) ||
-        find_places(chosen.part, weights.chosen->part, weights.places))
-        return {};
-    return detail::failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
-                           weights.field->declared.name);
+void Variable::set_reduced(const std::map<std::string, Coordinate>& declared,
+                           std::vector<std::string> units) {
+    weight_units_ = std::move(units);
+    const std::vector<std::string> dims = this->dims();
+    std::string kept;
+    for (const std::string& name : split_dims(text_of(attributes_, "coordinates").c_str())) {
+        const auto found = declared.find(name);
+        if (found != declared.end() &&
+            std::ranges::any_of(found->second.dims,
+                                [&](const auto& dim) { return place_of(dim, dims) < 0; }))
+            continue;
+        kept += (kept.empty() ? "" : " ") + name;
+    }
+    std::erase_if(attributes_, [](const Attribute& a) {
+        return a.name == "coordinates" || a.name == "mesh" || a.name == "location" ||
+               a.name == "cell_measures" || a.name == "grid_mapping" ||
+               a.name == "ancillary_variables";
+    });
+    if (!kept.empty()) set_attribute(attributes_, {"coordinates", kept});
+}
+
+std::vector<std::string> Variable::dims() const {
+    const std::vector<std::string>& own = field().declared.dims;
+    return sampled_.reduction
+               ? reduced_dims(own, sampled_.about.reduced, sampled_.reduction->region_dim())
+               : picked_dims(own, pick_);
 }
 
 }  // namespace thalweg::history

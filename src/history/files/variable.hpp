@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,8 +35,18 @@ public:
     const Pick& pick() const { return pick_; }
     /// Returns the attributes of the field that apply to the elements.
     const std::vector<Attribute>& attributes() const { return attributes_; }
+    /// Returns the elements in the file: those of the samples, or the groups of a reduction.
+    const Taken& written() const {
+        return sampled_.reduction ? sampled_.reduction->results() : sampled_.taken;
+    }
     /// Returns the names of the dimensions in the file, without time.
-    std::vector<std::string> dims() const { return picked_dims(field().declared.dims, pick_); }
+    std::vector<std::string> dims() const;
+    /// Removes attributes that name dimensions which a reduction has removed.
+    /// @param units  units of the weights of the reduction
+    void set_reduced(const std::map<std::string, Coordinate>& declared,
+                     std::vector<std::string> units);
+    /// Returns the units of the weights of a reduction.
+    const std::vector<std::string>& weight_units() const { return weight_units_; }
     const WindowRules& rules() const { return sampled_.rules; }
     bool once() const { return sampled_.once(); }
     /// Tests if its samples count in other steps or windows than those of the stream.
@@ -45,6 +56,7 @@ public:
     bool instant() const { return sampled_.instant(); }
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen().elements > 0; }
+    const Reduction* reduction() const { return sampled_.reduction.get(); }
     Samples& samples() { return samples_; }
     const Samples& samples() const { return samples_; }
     /// Ignores the time before this one, at which the stream began.
@@ -64,12 +76,9 @@ private:
     SampledField sampled_;
     Pick pick_;
     std::vector<Attribute> attributes_;
+    std::vector<std::string> weight_units_;
     detail::Packing packing_;
     Samples samples_;
 };
-
-/// Finds for each of the variable's elements the element of the weight field.
-/// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
-Status match_weights(const Chosen& chosen, Weights& weights);
 
 }  // namespace thalweg::history

@@ -21,6 +21,7 @@ namespace thalweg::history {
 
 class Computed;
 class History;
+class StepReduction;
 class StepValues;
 class Variable;
 
@@ -98,6 +99,8 @@ struct tw_field_impl {
     std::vector<tw_field_impl*> feeds;                     ///< fields that are computed from it
     /// Values in the present step, if fields are computed from it.
     std::shared_ptr<thalweg::history::StepValues> step;
+    /// Reductions of its samples, and those whose weight this field is.
+    std::vector<thalweg::history::StepReduction*> reductions, weighed_reductions;
     int boxes_sent = 0;            ///< number of boxes sent in this step
     std::vector<bool> sent_boxes;  ///< for each box: it was sent in this step
     /// Set in steps in which what is missing of the field shows where land is.

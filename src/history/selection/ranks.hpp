@@ -34,6 +34,9 @@ public:
                          std::int64_t* most = nullptr) = 0;
     /// Combines words by the minimum. @return the same on every rank @note Collective
     virtual Status least(std::span<std::int64_t> words) = 0;
+    /// Combines words by the maximum, and others by the sum, in one reduction.
+    /// @return the same on every rank @note Collective
+    virtual Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) = 0;
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
     virtual Status read(const std::string& path, std::string& text) = 0;
 

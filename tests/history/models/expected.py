@@ -5,6 +5,7 @@ Masked elements have the fill value in the file. All sums are exact, in any orde
 Sample 0 of a field is that of step 1. Windows are given by their edges: [0, 4, 8] are two windows
 of four samples."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,13 @@ def masked(values, where):
 
 def mean(samples, weights=None):
     return np.ma.average(samples.astype("f8"), axis=0, weights=weights)
+
+
+def exact_mean(values):
+    """Returns the means along the last axis, whose sums are exact."""
+    rows = values.reshape(-1, values.shape[-1])
+    means = [math.fsum(row.compressed()) / row.count() for row in rows]
+    return np.array(means).reshape(values.shape[:-1])
 
 
 def root_mean_square(samples, weights):
@@ -79,11 +87,22 @@ def ocean():
     zos = masked(zos.astype("f4"), (lon == 1) & (lat < 5))
 
     days, pentads, months = every(4, 240), every(20, 240), np.array([0, 124, 236])
+    zonal = {"thetao": thetao, "zos": zos}
+    zonal = {n: exact_mean(over(pentads, mean, f, type="f8")) for n, f in zonal.items()}
+    north = zos[:, 5:].astype("f8").sum(axis=(1, 2))
     day = windows(days, 21600, thetao=over(days, mean, thetao), zos=over(days, mean, zos))
     lats, lons = slice(2, 7), [11, 0, 1, 2]
     return {
         **cut("day_*.nc", day, {"200001": (0, 31), "200002": (31, 59), "200003": (59, 60)}),
         "highest.nc": windows(months, 21600, zos=over(months, largest, zos)),
+        "zonal.nc": windows(
+            pentads,
+            21600,
+            **{name: values.astype("f4") for name, values in zonal.items()},
+            lat=np.arange(-40.0, 50, 10),
+            lev=np.array([5, 15, 25], "f4"),
+        ),
+        "north.nc": windows(months, 21600, zos=over(months, largest, north)),
         "gulf.nc": windows(
             pentads,
             21600,

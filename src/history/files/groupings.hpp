@@ -1,0 +1,49 @@
+// The groups of the variables that are reduced, as streams ask for them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "history/files/choices.hpp"
+#include "history/reductions/grouping.hpp"
+
+namespace thalweg::history {
+
+/// Makes the groups of the variables of streams. Variables with the same elements share them.
+class Groupings {
+public:
+    Groupings(Ranks& ranks, const Table& table, Declarations& declared, Choices& choices)
+        : ranks_(ranks), table_(table), declared_(declared), choices_(choices) {}
+
+    /// Finds coordinates that streams name and the model does not declare, and others that cannot
+    /// be weights or numbers of regions. Local.
+    void check(std::vector<Problem>& problems) const;
+    /// Agrees on the numbers of regions, and on the fields whose groups have elements on several
+    /// ranks. @note Collective
+    Status find(const std::vector<ResolvedStream>& resolved);
+    /// Returns the groups of a variable. Local.
+    Status make(const StreamTable& stream, const StreamField& about, const Field& field,
+                const Taken& taken, std::shared_ptr<const Grouping>& made);
+    /// Returns the coordinate with the numbers of a stream's regions; null if it has none.
+    const Coordinate* numbers(const StreamTable& stream) const;
+    void clear() { made_.clear(); }
+
+private:
+    Status values_of(const StreamTable& stream, const std::string& name, const Chosen& chosen,
+                     std::vector<double>& values) const;
+    bool joins(const StreamTable& stream, const StreamField& about) const;
+
+    Ranks& ranks_;
+    const Table& table_;
+    Declarations& declared_;
+    Choices& choices_;
+    std::map<std::string, Coordinate> regions_;  ///< numbers of regions, by name of the coordinate
+    std::map<std::pair<std::string, std::string>, bool> joins_;  ///< by stream and variable
+    std::map<std::pair<const StreamTable*, const Taken*>, std::shared_ptr<const Grouping>> made_;
+};
+
+}  // namespace thalweg::history

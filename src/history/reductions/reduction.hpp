@@ -1,0 +1,93 @@
+// A reduction of the elements of a variable to one value for each group.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "history/configuration/table.hpp"
+#include "history/reductions/exact_sum.hpp"
+#include "history/reductions/grouping.hpp"
+#include "history/selection/ranks.hpp"
+#include "history/statistics/statistic.hpp"
+
+namespace thalweg::history {
+
+/// The values of elements before a reduction.
+struct Reducible {
+    /// Values; or their weighted sums if there are weights. kernels::missing_mark: no value.
+    const double* values = nullptr;
+    const double* weights = nullptr;  ///< weights of the values, 0: no value; may be null
+    double least = 0;                 ///< least weight of a value that counts
+    double divisor = 1;               ///< number by which a sum is divided
+};
+
+/// The elements of a group that a rank holds, combined.
+struct GroupSum {
+    std::int64_t count = 0;  ///< number of values
+    ExactSum sum, weight;
+    double extreme = -std::numeric_limits<double>::infinity();  ///< for min, with the other sign
+};
+
+class Reduction {
+public:
+    /// @param weighted  the values or the grouping have weights, the same on every rank, also on
+    /// one
+    ///                  that holds no elements
+    Reduction(ReduceOp op, std::shared_ptr<const Grouping> grouping, bool weighted)
+        : op_(op), grouping_(std::move(grouping)), weighted_(op == ReduceOp::mean && weighted) {}
+
+    const Taken& results() const { return *grouping_->results; }
+    bool joins_ranks() const { return grouping_->joins_ranks; }
+    bool extreme() const { return op_ == ReduceOp::min || op_ == ReduceOp::max; }
+    bool weighted() const { return weighted_; }
+    std::int64_t groups() const { return grouping_->groups(); }
+    const std::string& region_dim() const { return grouping_->region_dim; }
+    /// Combines the elements of a group that this rank holds.
+    GroupSum reduce(const Reducible& from, std::int64_t group) const;
+    /// Returns the value of a group; nothing if it has none.
+    /// @param divisor  see Reducible
+    std::optional<double> value(std::int64_t count, double sum, double weight, double extreme,
+                                double divisor) const;
+
+private:
+    ReduceOp op_;
+    std::shared_ptr<const Grouping> grouping_;
+    bool weighted_;  ///< a mean has weights
+};
+
+/// The values of all groups of a variable. Those with elements on several ranks are known when they
+/// have been combined.
+class Reduced {
+public:
+    /// Reduces the elements that this rank holds.
+    Reduced(const Reduction& reduction, const Reducible& from);
+
+    /// Appends words that the ranks combine by bitwise or. Then takes the combined ones.
+    void give_bins(std::vector<std::int64_t>& any) const;
+    void take_bins(std::span<const std::int64_t>& any);
+    /// Converts the values. @param fill  value of a group that has none @return TW_OK, TW_ERANGE
+    Status convert(tw_type type, const Value& fill, std::vector<char>& values) const;
+
+    friend Status combine(Ranks& ranks, std::span<Reduced* const> all);
+
+private:
+    void give_words(std::vector<std::int64_t>& most, std::vector<std::int64_t>& sums) const;
+    void take_words(std::span<const std::int64_t>& most, std::span<const std::int64_t>& sums);
+
+    const Reduction& reduction_;
+    std::vector<GroupSum> groups_;    ///< empty: nothing is to be combined
+    double divisor_ = 0;              ///< 0: this rank holds no elements
+    std::vector<std::int64_t> bins_;  ///< of all ranks: of the sum and weight of each group
+    std::vector<std::optional<double>> values_;
+};
+
+/// Combines reductions over all ranks, after their bins.
+/// @note Collective, by one reduction
+Status combine(Ranks& ranks, std::span<Reduced* const> all);
+
+}  // namespace thalweg::history

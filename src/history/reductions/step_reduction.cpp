@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/reductions/step_reduction.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "history/statistics/kernels.hpp"
+#include "index/types.hpp"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
+
+}  // namespace
+
+StepReduction::StepReduction(Field& source, const Taken& taken,
+                             std::shared_ptr<const Reduction> reduction, Weights weights,
+                             std::vector<std::string> dims)
+    : source_(source),
+      chosen_(taken.chosen),
+      reduction_(std::move(reduction)),
+      weights_(std::move(weights)) {
+    const Part& part = reduction_->results().chosen.part;
+    field_.history = source.history;
+    field_.attributes = source.attributes;
+    field_.part = part;
+    field_.serial = reduction_->results().serial;
+    field_.sent_boxes.resize(std::max(part.boxes, 1));
+    DeclaredField& declared = field_.declared;
+    declared.name = source.declared.name;
+    declared.type = TW_DOUBLE;
+    declared.missing = Missing::varying;
+    declared.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
+    declared.dims = std::move(dims);
+    declared.condition = source.declared.condition;
+    for (const std::string& dim : declared.dims)
+        declared.shape.push_back(part.shape[place_of(dim, part.dims)]);
+}
+
+Status StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, bool last) {
+    const DeclaredField& declared = source_.declared;
+    sent_.resize(chosen_.elements);
+    with_type(declared.type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        const T mark = value_as<T>(declared.missing_value);
+        const bool any_nan = mark != mark;
+        const auto copy = [&](std::int64_t first, std::int64_t count, const char* data,
+                              std::int64_t stride) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                T value;
+                std::memcpy(&value, data + i * stride, sizeof value);
+                const bool missing =
+                    declared.missing != Missing::none &&
+                    (any_nan ? value != value : std::memcmp(&value, &mark, sizeof value) == 0);
+                sent_[first + i] = missing ? kernels::missing_mark : static_cast<double>(value);
+            }
+        };
+        for (const SentBox& box : boxes) for_rows(chosen_, box, copy);
+    });
+    if (!last) return {};
+    own_weight_.reset();
+    if (own_weight != nullptr) own_weight_ = *own_weight;
+    is_sent_ = true;
+    return reduce();
+}
+
+Status StepReduction::reduce() {
+    Reducible from{sent_.data()};
+    std::vector<double> weights = weights_.values();
+    bool negative = false;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        negative = negative || weights[i] < 0;
+        const bool missing = kernels::is_missing(sent_[i]) || !(weights[i] > 0);
+        weights[i] = missing ? 0 : weights[i];
+        sent_[i] = missing ? 0 : sent_[i] * weights[i];
+    }
+    if (!weights.empty()) from.weights = weights.data();
+    reduced_ = std::make_unique<Reduced>(*reduction_, from);
+    sent_ = std::vector<double>();
+    if (!negative) return {};
+    return failure(TW_EARG, "field '{}': the weight field has values below 0",
+                   detail::OfVariable{source_.declared.name});
+}
+
+void StepReduction::give_words(std::vector<std::int64_t>& any) const {
+    // No weight differs from the weight 0.
+    const auto weight = std::bit_cast<std::int64_t>(own_weight_.value_or(-1));
+    any.push_back((is_sent_               ? has_sent
+                   : chosen_.elements > 0 ? has_not_sent
+                                          : 0) |
+                  (own_weight_ ? has_weight : 0));
+    any.push_back(is_sent_ ? weight : 0);
+    any.push_back(is_sent_ ? ~weight : 0);
+    reduced_->give_bins(any);
+}
+
+Status StepReduction::take_words(std::span<const std::int64_t>& any) {
+    const std::int64_t flags = any[0], weight = any[1], not_weight = any[2];
+    any = any.subspan(3);
+    reduced_->take_bins(any);
+    const std::string& name = source_.declared.name;
+    const bool partly = (flags & has_sent) != 0 && (flags & has_not_sent) != 0;
+    is_sent_ = (flags & has_sent) != 0 && !partly;
+    if (partly)
+        return failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by all",
+                       detail::OfVariable{name});
+    if ((weight & not_weight) != 0) {
+        is_sent_ = false;
+        return failure(TW_EMISMATCH, "field '{}': the ranks have sent it with different weights",
+                       detail::OfVariable{name});
+    }
+    own_weight_.reset();
+    if ((flags & has_weight) != 0) own_weight_ = std::bit_cast<double>(weight);
+    return {};
+}
+
+const char* StepReduction::sample() {
+    if (!is_sent_) return nullptr;
+    (void)reduced_->convert(TW_DOUBLE, field_.declared.missing_value, sample_);
+    return sample_.data();
+}
+
+void StepReduction::prepare() {
+    if (reduced_) return;
+    sent_.assign(chosen_.elements, kernels::missing_mark);
+    (void)reduce();
+}
+
+void StepReduction::end_step() {
+    weights_.end_step();
+    reduced_.reset();
+    is_sent_ = false;
+    own_weight_.reset();
+}
+
+}  // namespace thalweg::history
