@@ -63,6 +63,15 @@ double result_of(const Statistic& made, std::initializer_list<double> samples) {
     return one.result();
 }
 
+// The sample at the beginning of the first window has no weight, and is not enough.
+TEST(Accumulator, Differences) {
+    for (const Op op : {Op::difference, Op::rate}) {
+        EXPECT_EQ(One(statistic(op)).add(2, 0).add(6, 1).result(), 4);
+        EXPECT_EQ(One(statistic(op)).add(2, 0).result(), fill);
+        EXPECT_EQ(One(statistic(op)).add(2, 1).result(), fill);
+    }
+}
+
 // The mean thickness of ice is weighted by the area with ice.
 TEST(Accumulator, WeightField) {
     Statistic made = statistic(Op::mean);

@@ -16,8 +16,8 @@ bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const
         statistic_.op == Op::std && statistic_.ddof > 0 ? 1.0 + statistic_.ddof : 0;
     if (is_difference(statistic_.op)) {
         for (std::int64_t i = 0; i < count; ++i)
-            valid[i] =
-                !kernels::is_missing(sum_[first + i]) && !kernels::is_missing(squares_[first + i]);
+            valid[i] = samples > 0 && !kernels::is_missing(sum_[first + i]) &&
+                       !kernels::is_missing(squares_[first + i]);
         return false;
     }
     const bool all = samples > 0 && weight > 0 && (used_.weights || weight >= least_weight);
