@@ -241,7 +241,8 @@ Status Declarations::add_computed(const std::vector<DeclaredField>& all) {
         const Field& like = *inputs[how.like];
         Field& made = fields_.emplace_back();
         made.declared = all[i];
-        made.part = choose(like.part, {}).part;
+        // Boxes keep their numbers, which choose() changes if some are empty.
+        made.part = like.part.listed > 0 ? choose(like.part, {}).part : like.part;
         // The array has no holes, so positions can differ from those in the model's.
         made.serial = like.part.listed > 0 ? -1 - like.serial : like.serial;
         Status status;

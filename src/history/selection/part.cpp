@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -87,9 +88,12 @@ bool replace_dim(Part& part, const std::string& dim, const std::string& name, st
     const int d = place_of(dim, part.dims);
     if (part.lists(d)) return false;
     for (int b = 0; b < part.boxes && part.listed == 0; ++b) {
-        std::int64_t& count = part.count[b * part.nd() + d];
-        if (part.start[b * part.nd() + d] != 0 || count != part.shape[d]) return false;
-        count = length;
+        const std::span<std::int64_t> counts(&part.count[b * part.nd()], part.nd());
+        std::int64_t& start = part.start[b * part.nd() + d];
+        const bool empty = elements_of({counts.begin(), counts.end()}) == 0;
+        if (!empty && (start != 0 || counts[d] != part.shape[d])) return false;
+        start = 0;
+        counts[d] = empty ? 0 : length;
     }
     part.dims[d] = name;
     part.shape[d] = length;

@@ -217,7 +217,7 @@ def main():
         if has_all and np.isfinite(np.where(missing, 0, x)).all():
             expressions.append(made)
     text = configuration(expressions)
-    runs = [(1, "boxes"), (3, "boxes"), (7, "boxes"), (3, "list"), (7, "list")]
+    runs = [(1, "boxes"), (3, "boxes"), (7, "boxes"), (3, "empty"), (3, "list"), (7, "list")]
     with tempfile.TemporaryDirectory() as root:
         folders = []
         for ranks, form in runs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model with a history: computed.py CONFIGURATION boxes|list FIRST LAST [RESTART [NEXT]]
+"""Runs a model with a history: computed.py CONFIGURATION boxes|empty|list FIRST LAST [RESTART [NEXT]]
 
 The history continues the one of RESTART (unless that is "none"), and is saved in NEXT.
 """
@@ -28,6 +28,9 @@ with tw.Session(MPI.COMM_WORLD) as io:
             return io.decompose_list(sizes, listed="y x", indices=cells)
         start = [begin if dim == "y" else 0 for dim in sizes]
         count = [end - begin if dim == "y" else n for dim, n in sizes.items()]
+        if form == "empty":
+            none = [0 if dim == "x" else n for dim, n in zip(sizes, count, strict=True)]
+            return io.decompose(sizes, boxes=[(start, none), (start, count)])
         return io.decompose(sizes, start=start, count=count)
 
     def part(dims, values):
@@ -61,7 +64,10 @@ with tw.Session(MPI.COMM_WORLD) as io:
                     values = part(dims, values)
                 if form == "boxes" and name == "p":
                     values = np.ascontiguousarray(np.moveaxis(values, 0, 2))
-                if h[name].wanted:
+                if h[name].wanted and form == "empty" and "y" in dims:
+                    h[name].send_block(1, values)
+                    h[name].send_block(0, values[..., :0])
+                elif h[name].wanted:
                     h[name].send(values)
             h.end_step()
         if following != "none":
