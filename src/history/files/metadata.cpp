@@ -104,9 +104,12 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
     std::string comment = weight == nullptr ? "" : "weighted by " + weight->declared.name;
     if (const std::string& condition = variable.field().declared.condition; !condition.empty())
         comment += fmt::format("{}where {}", comment.empty() ? "" : ", ", condition);
-    for (const Time local : stream.timing.local_times)
-        comment += fmt::format("{}{} h", comment.empty() ? "local solar time " : ", ",
-                               static_cast<double>(local) / one_hour);
+    for (const Time& local : stream.timing.local_times) {
+        const bool first = &local == &stream.timing.local_times.front();
+        comment +=
+            fmt::format("{}{}{} h", comment.empty() ? "" : ", ", first ? "local solar time " : "",
+                        static_cast<double>(local) / one_hour);
+    }
     const Op op = about.statistic.op;
     const bool day = stream.timing.cycle.kind() == Cycle::Kind::day;
     const std::string method =
