@@ -201,6 +201,9 @@ TEST(Table, WrongKeysOfAStream) {
         {"path = \"x.nc\"\n[[stream]]\nname = \"b\"\nevery = \"step\"\nfields = [\"a\"]\npath = "
          "\"./x.nc\"",
          "10: stream 'b': 'path': its files would have the same names as those of stream 'daily'"},
+        {"records = 1\naggregate = \"{op}.nc\"\n[[stream]]\nname = \"b\"\nevery = \"step\"\nfields "
+         "= [\"a\"]\nrecords = 1\naggregate = \"mean.nc\"",
+         "12: stream 'b': 'aggregate' is also that of stream 'daily'"},
         {"[[stream]]\nname = \"b\"\nevery = \"step\"\nfields = [\"@x\"]",
          "8: stream 'b': there is"},
         {"[groups]\nx = [\"@y\"]\ny = [\"@x\"]", "6: group 'x' contains itself"},

@@ -149,8 +149,7 @@ void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rul
               date_text(calendar, rules.begin()), date_text(calendar, *rules.to));
 }
 
-std::string path_of(const StreamTable& stream) {
-    std::string path = stream.path;
+std::string path_of(const StreamTable& stream, std::string path) {
     const std::string every = stream.every == Every::window ? every_text(stream) : "";
     const std::array<std::pair<std::string_view, std::string_view>, 4> values{
         {{"{stream}", stream.name},
@@ -219,7 +218,8 @@ void check_streams(const Table& table, Problems& problems) {
                                     fmt::format("stream '{}': line {} has a stream of this name",
                                                 stream.name, other.line)});
             // With a file per variable, streams can share a path if they have different variables.
-            else if (!stream.file_per_variable && path_of(stream) == path_of(other))
+            else if (!stream.file_per_variable &&
+                     path_of(stream, stream.path) == path_of(other, other.path))
                 problems.push_back({stream.line_of("path"),
                                     fmt::format("stream '{}': 'path': its files would have the "
                                                 "same names as those of stream '{}'",

@@ -41,8 +41,8 @@ void check_file_settings(const toml::table& given, const detail::Settings& effec
 /// Finds problems between streams and the things that they name.
 void check_references(const Table& table, Problems& problems);
 
-/// Returns a stream's path with everything but dates and variables filled in.
-std::string path_of(const StreamTable& stream);
+/// Returns one of a stream's paths with everything but dates and variables filled in.
+std::string path_of(const StreamTable& stream, std::string path);
 
 bool is_statistic(Op op);
 

@@ -379,7 +379,7 @@ void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamT
         keys.fail("aggregate", "'aggregate' and 'path' must both begin with '/', or neither");
     stream.aggregate = path.lexically_normal().string();
     for (const StreamTable& other : others)
-        if (other.aggregate == stream.aggregate && !path_has(stream.aggregate, "stream"))
+        if (path_of(other, other.aggregate) == path_of(stream, stream.aggregate))
             keys.fail("aggregate", "'aggregate' is also that of stream '{}'", other.name);
 }
 

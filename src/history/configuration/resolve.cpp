@@ -474,7 +474,8 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
         if (!stream.file_per_variable) continue;
         for (const StreamField& field : resolved.fields) {
             if (field.term) continue;
-            const auto [place, fresh] = files.try_emplace({path_of(stream), field.name}, &stream);
+            const auto [place, fresh] =
+                files.try_emplace({path_of(stream, stream.path), field.name}, &stream);
             if (!fresh)
                 problems.push_back({stream.line_of("path"),
                                     fmt::format("stream '{}': 'path': the file of '{}' would have "
