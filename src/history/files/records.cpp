@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/files/records.hpp"
 
-#include <algorithm>
-
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 
@@ -50,7 +48,8 @@ void drop_records(const std::vector<Due>& due) {
 Status Records::check_samples(const std::vector<Due>& due, Time now) {
     const std::vector<DueVariable> variables = variables_due(due);
     Status mine;
-    // Two fields for each variable: the hash of its samples, and the complement.
+    // Two fields for each variable: the hash of its samples, and the complement; and then a field
+    // for each: a rank wanted a sample. A rank whose time was refused did not.
     std::vector<std::int64_t> fields;
     for (const auto& [one, variable] : variables) {
         const RecordSamples samples = variable.samples().record(one.number());
@@ -58,12 +57,14 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
         fields.push_back(variable.held() ? ~samples.log : 0);
         keep_first(mine, samples.failure);
     }
+    for (const auto& [one, variable] : variables)
+        fields.push_back(variable.samples().record(one.number()).wanted);
     const std::vector<Reduced*> reduced = reduced_by_all(variables);
     for (const Reduced* one : reduced) one->give_bins(fields);
     if (Status status = ranks_.agree(mine, now, fields); !status.ok()) return status;
     if (Status status = find_differences(variables, fields); !status.ok()) return status;
     if (Status status = check_unsent(variables, fields, now); !status.ok()) return status;
-    auto bins = std::span<const std::int64_t>(fields).subspan(2 * variables.size());
+    auto bins = std::span<const std::int64_t>(fields).subspan(3 * variables.size());
     for (Reduced* one : reduced) one->take_bins(bins);
     return combine(ranks_, reduced);
 }
@@ -109,12 +110,15 @@ Status Records::check_unsent(const std::vector<DueVariable>& variables,
     std::vector<std::string> unsent;
     bool fails = context_.table->unsent_error;
     sent_in_record_.clear();
+    wanted_bins_.clear();
     for (std::size_t v = 0; v < variables.size(); ++v) {
         const auto& [one, variable] = variables[v];
+        const bool wanted = fields[2 * variables.size() + v] != 0;
+        if (wanted) wanted_bins_.insert({&one, variable.about().bin});
         if (fields[2 * v] != 0 || fields[2 * v + 1] == 0) {
             variable.samples().set_ever();
             sent_in_record_.insert({&variable, one.number()});
-        } else if (variable.samples().record(one.number()).wanted) {
+        } else if (wanted) {
             // If none was wanted, a filter has left no sample.
             unsent.push_back("'" + variable.field().declared.name + "'");
             // Without its stations, which follow from the field's land, a stream has no file.
@@ -143,16 +147,10 @@ void Records::warn_unsent(const Due& due, const Variable& variable) {
 
 /// Writes the records of a window.
 Status Records::write_window(const Due& due) {
-    OutputStream& stream = *due.stream;
-    // The steps, which are the same on all ranks, show what is wanted.
-    const auto wanted = [&](int bin) {
-        return std::ranges::any_of(stream.variables(), [&](const auto& variable) {
-            return variable->about().bin == bin && variable->samples().record(due.number()).wanted;
-        });
-    };
+    const Cycle& cycle = due.stream->table().timing.cycle;
+    const auto wanted = [&](int bin) { return wanted_bins_.contains({&due, bin}); };
     Status status;
-    for (const WindowPart& part :
-         stream.table().timing.cycle.parts(context_.run.calendar, due.window, wanted))
+    for (const WindowPart& part : cycle.parts(context_.run.calendar, due.window, wanted))
         keep_first(status, write_record(due, part));
     return status;
 }

@@ -61,6 +61,7 @@ private:
     Streams& streams_;
     std::set<std::string> warned_;  ///< streams and fields of which a warning told: not sent
     std::set<std::pair<const Variable*, Samples::Number>> sent_in_record_;  ///< with Due::number()
+    std::set<std::pair<const Due*, int>> wanted_bins_;  ///< bins with samples that a rank wanted
 };
 
 }  // namespace thalweg::history
