@@ -337,6 +337,15 @@ def check_points(folder, described):
     assert "    130 kB of memory on all ranks together at most\n" in out, out
 
 
+def check_cycle(folder, described):
+    cycle = folder / "cycle.toml"
+    cycle.write_text(
+        '[[stream]]\nname = "c"\nevery = "12 hours"\nop = "diurnal"\nfields = ["tas"]\n'
+    )
+    out, _ = run(cycle, "--run", described)
+    assert out.startswith("stream 'c': 17520 records"), out  # 12 of 24 bins in each window
+
+
 def check_problems(folder, config, described):
     wrong = folder / "wrong.toml"
     wrong.write_text(
@@ -473,6 +482,7 @@ def main():
         described.write_text(RUN)
         check(config, described)
         check_points(folder, described)
+        check_cycle(folder, described)
         check_problems(folder, config, described)
         check_keys()
         check_tables(folder)

@@ -77,7 +77,8 @@ public:
             found.last_file = fill_path(stream_.path, values);
             if (found.records == 0) found.first_file = found.last_file;
         }
-        found.records += stream_.timing.cycle.bins(run_.calendar);
+        const auto all = [](int) { return true; };
+        found.records += std::ssize(stream_.timing.cycle.parts(run_.calendar, record, all));
     }
 
 private:
@@ -102,8 +103,8 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
             found.memory += stream.timing.cycle.bins(run.times.calendar) *
                             Accumulator::bytes(field.statistic, elements);
     }
-    found.at_most = found.at_most || stream.timing.cycle.kind() == Cycle::Kind::year;
     WindowRules rules = window_rules(table, stream, run.times, std::nullopt);
+    found.at_most = found.at_most || (stream.timing.cycle && rules.filters());
     set_splits(stream, resolved.fields, rules);
     Files files(stream, rules, run.times);
     std::optional<Time> previous;
