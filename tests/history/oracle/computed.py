@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model with a history: computed.py CONFIGURATION boxes|empty|list FIRST LAST [RESTART [NEXT]]
+"""Runs a model with a history: computed.py CONFIGURATION FORM FIRST LAST [RESTART [NEXT]]
 
-The history continues the one of RESTART (unless that is "none"), and is saved in NEXT.
+The form of the decompositions is boxes, empty (boxes, one of them empty) or list. The history
+continues the one of RESTART (unless that is "none"), and is saved in NEXT.
 """
 
 import sys
