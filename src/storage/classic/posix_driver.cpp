@@ -69,10 +69,10 @@ public:
     Status set_records(std::int64_t records, bool durable) override {
         if (!header_writer_) return {};
         if (Status s = file_.need_file(); !s.ok()) return s;
-        records = std::max(records, file_.options.existing.kept);
-        Status status = reach_end_of(records);
+        const std::int64_t all = std::max(records, file_.options.existing.kept);
+        Status status = reach_end_of(all);
         if (status.ok())
-            status = write_record_count(file_.fd, file_.path, file_.options.format, records);
+            status = write_record_count(file_.fd, file_.path, file_.options.format, all);
         if (status.ok() && durable) status = sync();
         return status;
     }
