@@ -14,7 +14,7 @@ int become_python(const std::string& command, const std::vector<std::string>& ar
 /// Writes the page of a run by the package, which says on standard error why it cannot.
 bool write_page(const std::string& summary, const std::string& page);
 
-/// Returns what a program in Python, which needs no package, prints for an argument.
+/// Runs a Python program, which must need no packages, with an argument and returns its output.
 std::string output_of_python(const char* text, const std::string& argument);
 
 }  // namespace thalweg::app

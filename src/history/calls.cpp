@@ -22,7 +22,7 @@ static Status read_text(tw_session session, const std::string& path, std::string
     return status;
 }
 
-/// Combines few words in shared memory, and many by MPI, which sends them in parts.
+/// Combines words: a few in shared memory, many by MPI, which sends them in parts.
 static void all_reduce(Team& team, std::span<std::int64_t> words, Reduce op) {
     constexpr std::size_t few = 1024;
     if (words.size() <= few)
@@ -31,7 +31,7 @@ static void all_reduce(Team& team, std::span<std::int64_t> words, Reduce op) {
         team.world().all_reduce(words, op);
 }
 
-/// Combines words by the maximum, and others by the sum. If there are both, rows have some of each.
+/// Combines words by the maximum, and others by the sum; if there are both, in rows of both kinds.
 static void combine_words(Team& team, std::span<std::int64_t> most, std::span<std::int64_t> sums) {
     if (most.empty() || sums.empty()) {
         if (!most.empty()) all_reduce(team, most, Reduce::max);

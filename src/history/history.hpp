@@ -73,9 +73,9 @@ private:
     struct Reducing {
         Field* field;
         const Taken* taken;
-        std::shared_ptr<const Reduction> reduction;  ///< of the results; null: there is none
+        std::shared_ptr<const Reduction> reduction;  ///< reduces results; null: there is none
         Weights weights;
-        std::vector<std::string> units;  ///< of the weights
+        std::vector<std::string> units;  ///< units of the weights
     };
 
     Status begin_step(double seconds);

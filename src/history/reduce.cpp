@@ -43,7 +43,7 @@ Status History::send_reduced(StepReduction& reduction) {
                 true, TW_DOUBLE, reduction.own_weight());
 }
 
-/// Reduces the step's samples of which groups have elements on several ranks.
+/// Reduces the samples of the step whose groups have elements on several ranks.
 /// @note Collective if there are any
 Status History::reduce_samples() {
     std::vector<StepReduction*> used;

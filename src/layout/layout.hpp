@@ -140,7 +140,7 @@ std::unique_ptr<Layout> make_slabs_layout(int writers);
 /// Makes a layout in which each writer owns one contiguous range of the whole space, across
 /// variables. In the file, ranges begin and end at multiples of `alignment` bytes. With one writer,
 /// everything is gathered to one rank (CAM fig. 1; CMAQ rnetCDF; MOM5 SIO).
-/// @param part  if it is not 0, the writers take turns after about so many bytes, whatever the
+/// @param part  if it is not 0, the writers take turns after about this many bytes, whatever the
 ///              alignment: all have work if only some variables of a record are written at a time
 std::unique_ptr<Layout> make_record_layout(int writers, std::int64_t alignment,
                                            std::int64_t part = 0);

@@ -63,7 +63,7 @@ double result_of(const Statistic& made, std::initializer_list<double> samples) {
     return one.result();
 }
 
-// The sample at the beginning of the first window has no weight, and is not enough.
+// The sample at the beginning of the first window has the weight 0. A difference needs two samples.
 TEST(Accumulator, Differences) {
     for (const Op op : {Op::difference, Op::rate}) {
         EXPECT_EQ(One(statistic(op)).add(2, 0).add(6, 1).result(), 4);

@@ -265,7 +265,7 @@ MPAS = """<streams><immutable_stream name="input" type="input" input_interval="i
 <stream name="odd" type="output" filename_template="o.nc" output_interval="00-01-01_00:00:00"/>
 </streams>
 """
-# Parts of what they are converted to; lines and texts of their problems.
+# Parts of the configurations that are made of them; lines and texts of their problems.
 XML = {
     XIOS: (
         [

@@ -117,7 +117,7 @@ def check_aggregation(folder, days):
     if importlib.util.find_spec("cfdm"):
         import cfdm
 
-        with contextlib.chdir(folder):  # where cfdm 1.13.3 looks for the files
+        with contextlib.chdir(folder):  # cfdm 1.13.3 looks for the files here
             (found,) = (v for v in cfdm.read("all_now.nc") if v.nc_get_variable() == "T")
             assert np.array_equal(found.array, T[6 : 24 * days + 1 : 6])
             time = found.construct("time").array

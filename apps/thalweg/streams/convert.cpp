@@ -71,7 +71,7 @@ bool is_namelist(std::string_view text) {
 
 void convert_history(const std::string& path, std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems) {
-    if (trimmed(text.substr(0, 1000)).starts_with('<')) {  // Python has a parser
+    if (trimmed(text.substr(0, 1000)).starts_with('<')) {  // XML, which Python parses
         const auto found = nlohmann::json::parse(output_of_python(from_xml, path), nullptr, false);
         if (found.is_discarded()) return problems.push_back({0, "XML needs python3, which failed"});
         converted = found.at("converted").get<std::string>();

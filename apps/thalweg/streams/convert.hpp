@@ -12,7 +12,7 @@ namespace thalweg::app {
 
 /// Converts an FMS diag_table, a namelist ice_in of CICE, or XML of XIOS or MPAS; the text itself
 /// shows which of them it is.
-/// @param path      of the text, beside which are files that it includes
+/// @param path      path of the text, in whose folder are the files that it includes
 /// @param problems  receives what could not be converted, with line numbers
 void convert_history(const std::string& path, std::string_view text, std::string& converted,
                      std::vector<history::Problem>& problems);

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 problems, quoted = [], json.dumps
-# Words of XIOS: those of a history.
+# Units and operations of XIOS: those of a history.
 UNITS = dict(re.findall(r"(\w+):(\w+)", "y:year mo:month d:day h:hour mi:minute s:second ts:step"))
 OPS = "instant:instant average:mean maximum:max minimum:min accumulate:sum once:once"
 OPS = dict(re.findall(r"(\w+):(\w+)", OPS))
@@ -19,7 +19,7 @@ FILE = """id name name_suffix description enabled output_freq output_level src t
 format compression_level sync_freq min_digits par_access append mode time_units time_counter"""
 FIELD = """id name field_ref group_ref operation freq_op unit level prec enabled long_name src
 standard_name default_value detect_missing_value :place"""
-# Words of dates in MPAS.
+# Parts of dates in the file names of MPAS: those of a history.
 TOKENS = {"$Y": "YYYY", "$M": "MM", "$D": "DD", "$h": "hh", "$m": "mm", "$s": "ss"}
 
 
@@ -131,7 +131,7 @@ class Xios:
         known = FILE.split() + ["split_freq"] * bool(new_file)
         for key in sorted(all.keys() - known):
             refuse(f"{key} is not converted")
-        # NEMO puts words into names.
+        # NEMO puts words such as @freq@ into names, for which it substitutes values.
         path = (name + all.get("name_suffix", "")).replace("@freq@", frequency)
         path = path.replace("@startdate@", "{start:YYYYMMDD}")
         path = path.replace("@enddate@", "{last:YYYYMMDD}" if new_file else "@enddate@")
@@ -140,7 +140,7 @@ class Xios:
             path = path.replace(word, "").lstrip("_")
         if new_file and "{" not in path:
             path += "_{start:YYYYMMDD}-{last:YYYYMMDD}"
-        # Instants, statistics, fields without time, and other samples need streams of their own.
+        # Each kind (instants, statistics, fields without time) and sampling needs its own stream.
         for number, ((kind, sample), fields) in enumerate(kinds.items(), 1):
             suffix = f"_{number}" * (number > 1)
             once, op = kind == "once", fields[0]["op"]

@@ -130,7 +130,7 @@ void Puts::make_room(int varid, const Section& section) {
 }
 
 // Ends a put. Its decisions depend only on completed reductions, so they are the same on all ranks.
-// @param much  this rank puts most of its share of the variable, or much in itself
+// @param much  this rank puts over half of its share, or over a quarter of staging_limit()
 void Puts::after_put(bool collective, bool at_once, bool much) {
     if (!collective) return;
     const auto before = joint_.reductions.post({table_.records(), queue_.bytes()});

@@ -98,7 +98,7 @@ def _host_array(values: Any, host: HostMemory) -> np.ndarray:
             device = int(values.__dlpack_device__()[0])
             if device not in HOST_DEVICES:
                 return host.copy_of(values)
-            # PyTorch's __dlpack__ ignores a pending change of sign; its __array__ refuses it.
+            # PyTorch's __dlpack__ ignores a pending negation; its __array__ refuses it.
             if device != 1 or not hasattr(values, "__array__"):
                 return np.from_dlpack(values)
         return np.asarray(values)

@@ -16,20 +16,20 @@ HOST_DEVICES = {1, 3, 11, 13}
 
 
 class HostMemory:
-    """Memory for copies, each of which is used again when no array refers to it any more."""
+    """Buffers for copies; a buffer is used again when no array refers to it any more."""
 
     def __init__(self) -> None:
-        self._buffers: list[tuple[np.ndarray, weakref.ref]] = []  # with what its arrays refer to
+        self._buffers: list[tuple[np.ndarray, weakref.ref]] = []  # and the base of its arrays
 
     def array(self, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-        """Returns an array without values, contiguous."""
+        """Returns a contiguous array, whose values are not set."""
         size = math.prod(shape) * dtype.itemsize
         free = [k for k, (_, used) in enumerate(self._buffers) if used() is None]
         free.sort(key=lambda k: (self._buffers[k][0].size < size, self._buffers[k][0].size))
         buffer = self._buffers.pop(free[0])[0] if free else np.empty(0, "u1")
         if buffer.size < size:
             buffer = np.empty(size, "u1")
-        whole = np.asarray(memoryview(buffer))  # every section of it refers to it
+        whole = np.asarray(memoryview(buffer))  # all arrays in the buffer refer to it
         self._buffers.append((buffer, weakref.ref(whole)))
         return whole[:size].view(dtype).reshape(shape)
 

@@ -47,7 +47,7 @@ inline std::int64_t elements_of(const HeldBox& held, const Box& part) {
     return volume(std::span(shape.data(), part.nd));
 }
 
-/// Returns the extents of a part of a held box or, of a list, those of a run of mean length.
+/// Returns the extents of a part of a held box; for a list, those of a run of mean length.
 inline Index extents_of_run(const HeldBox& held, const Box& part) {
     Index count = part.count;
     if (!held.list) return count;

@@ -123,7 +123,7 @@ public:
     };
 
     /// Adds the values of a box that lie in a range of a place.
-    /// @param apart  no other box has an element of it
+    /// @param apart  no other box contains an element of this one
     void add(const Share& share, const PlaceInPiece& in, const PackedValues& box, bool apart) {
         const VariableSlot& p = share.space().places[in.place];
         const Index to = byte_strides(p);

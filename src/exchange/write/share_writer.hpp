@@ -29,7 +29,7 @@ public:
         std::vector<ElementRange> ranges;                 ///< elements to write, ascending
         std::span<const PackedValues* const> boxes = {};  ///< values, in the order of the puts
         bool covered = false;                             ///< the boxes cover all elements
-        bool apart = false;                               ///< no element is in several of the boxes
+        bool apart = false;                               ///< no element is in more than one box
     };
 
     /// @param progress  what was written of the file

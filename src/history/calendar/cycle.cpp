@@ -8,7 +8,7 @@ namespace thalweg::history {
 
 namespace {
 
-/// Returns the number of a date among the days of a leap year, if the calendar has one.
+/// Returns the day of the year, from 0, counted in a leap year if the calendar has leap years.
 int day_of_year(Calendar calendar, const Date& date) {
     const auto day = [&](int month, int of_month) {
         return time_of(calendar, {2000, month, of_month, 0}) / one_day;
@@ -28,7 +28,7 @@ int Cycle::bins(Calendar calendar) const {
 
 Boundaries Cycle::boundaries(Calendar calendar) const {
     Boundaries made;
-    (void)Boundaries::make(calendar, bin_, {}, 0, 0, made);  // cannot fail: it divides the cycle
+    (void)Boundaries::make(calendar, bin_, {}, 0, 0, made);  // cannot fail: bins divide the cycle
     return made;
 }
 

@@ -31,7 +31,7 @@ public:
     const Duration& bin() const { return bin_; }
     /// Returns the number of bins; 1 without a cycle.
     int bins(Calendar calendar) const;
-    /// Returns the boundaries of the bins. Without a cycle, do not call it.
+    /// Returns the boundaries of the bins. There must be a cycle.
     Boundaries boundaries(Calendar calendar) const;
     /// Returns the bin that begins at a time.
     int bin_at(Calendar calendar, Time begin) const;

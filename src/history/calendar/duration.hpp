@@ -52,7 +52,7 @@ enum class Edge : std::uint8_t {
     begin  ///< [b(k-1), b(k)): a sample belongs to the beginning of its step
 };
 
-/// A time after all times of models; its negative is before all.
+/// A time after all times of models; its negative is before all of them.
 inline constexpr Time forever = INT64_MAX / 4;
 
 /// Increasing times b(k), for every integer k.

@@ -44,7 +44,7 @@ struct WindowRules {
         Time at, open;
     };
     std::optional<Change> change;
-    /// The sample at the beginning of the stream counts in the first window, as differences do.
+    /// The sample at the beginning of the stream counts in the first window: differences need it.
     bool takes_begin = false;
     /// Samples of some variables count in each window with the part of their step that lies there.
     bool splits = false;
@@ -52,7 +52,7 @@ struct WindowRules {
 
     /// Returns the time at which the first window begins.
     Time begin() const;
-    /// Returns the time at which a window begins that ends after the beginning of the stream.
+    /// Returns the begin of a window, which must end after the beginning of the stream.
     Time begin_of(std::int64_t window) const;
     bool filters() const { return sample || !hours.empty(); }
     /// Returns the last time, no later than another, for which the filters choose a sample.

@@ -72,7 +72,7 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
     return add(std::move(field));
 }
 
-/// Describes what is interpolated, and how: computations with the same text are the same.
+/// Describes an interpolation: interpolations with the same text are the same.
 static std::string text_of(const Levels& levels, const std::string& field) {
     std::string text = fmt::format("{} on {} =", field, levels.coordinate);
     for (const double value : levels.values) text += fmt::format(" {}", value);

@@ -17,7 +17,7 @@ namespace thalweg::history {
 /// The way in which the history computes a field in each step.
 struct Computation {
     std::vector<int> inputs;  ///< indices of the fields from which it is computed
-    int like = 0;             ///< position among them of the one that has the same elements
+    int like = 0;             ///< position in `inputs` of the field with the same elements
     std::optional<Expression> expression;  ///< expression of the inputs
     /// Interpolation of the first input along the second one, the coordinate.
     std::optional<Levels> levels;
@@ -32,7 +32,7 @@ struct DeclaredField {
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_axes = false;                ///< of longitude and latitude
+    bool has_axes = false;                ///< it has axes of longitude and latitude
     bool has_centres = false;             ///< longitudes and latitudes of its elements are declared
     std::vector<std::string> horizontal;  ///< its horizontal dimensions, as far as is known
     /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
@@ -68,7 +68,7 @@ private:
     std::vector<Problem>& problems_;
     Miss miss_;
     std::map<std::string, int, std::less<>> positions_;
-    std::map<std::string, int, std::less<>> computed_;  ///< by what is computed
+    std::map<std::string, int, std::less<>> computed_;  ///< key: text of a computation
 };
 
 }  // namespace thalweg::history

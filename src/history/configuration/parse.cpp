@@ -198,7 +198,7 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
     rules.hours = stream.hours;
     if (inner) rules.inner = make(inner->every);
     if (stream.timing.cycle) rules.inner = stream.timing.cycle.boundaries(run.calendar);
-    // A list of times may have that of the beginning.
+    // A list of times may contain the beginning of the stream.
     rules.initial = stream.initial || std::ranges::find(stream.timing.times, rules.begin()) !=
                                           stream.timing.times.end();
     return rules;

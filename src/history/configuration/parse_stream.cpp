@@ -26,7 +26,7 @@ void parse_op(Keys& keys, std::optional<Op>& op, Cycle::Kind* cycle = nullptr) {
         *cycle = name == "diurnal" ? Cycle::Kind::day : Cycle::Kind::year;
 }
 
-/// Reads the bins of a day, which is a number, or of a year.
+/// Reads the number of bins of a day, or the length of the bins of a year.
 void parse_bins(Keys& keys, Cycle::Kind kind, Cycle& cycle) {
     if (kind == Cycle::Kind::year) {
         std::string bin = "month";
@@ -129,7 +129,7 @@ void parse_reduce(Keys& keys, StreamTable& stream) {
     for (const auto& [has, other] : others)
         if (has) keys.fail("reduce", "'reduce' cannot be used with {}", other);
     if (keys.has("over") && reduce.over.empty()) keys.fail("over", "'over' names no dimension");
-    if (repeats(reduce.over)) keys.fail("over", "'over' has a dimension twice");
+    if (repeats(reduce.over)) keys.fail("over", "'over' names a dimension twice");
 }
 
 /// Converts the settings of a stream's files to the form that tw_create takes, and checks them.
@@ -270,8 +270,8 @@ void check_inner(Keys& keys, const StreamTable& stream, const std::optional<Inne
 
 bool takes_weights(Op op) { return op == Op::mean || op == Op::rms || op == Op::mean_square; }
 
-/// Finds operations that a cycle, local times, or samples labelled by the begin of their step
-/// exclude.
+/// Reports an operation that cannot be used with a cycle, local times, reductions, or samples
+/// labelled by the begin of their step.
 void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::optional<Inner>& inner,
                  const std::optional<std::string>& weight, Edge edge) {
     const bool windows = stream.every == Every::window || stream.every == Every::run;
@@ -411,7 +411,7 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
 
 }  // namespace
 
-/// Reads the field of the model, or the expression of fields.
+/// Reads "of": the name of a field of the model, or an expression of fields.
 static void parse_of(Keys& keys, FieldKeys& found) {
     if (!keys.text("of", found.of) || is_name(found.of)) return;
     const toml::source_region& source = keys.find("of")->source();

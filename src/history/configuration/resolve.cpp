@@ -253,7 +253,7 @@ private:
             problems_.push_back({line, where_ + ": " + text, column});
     }
 
-    /// Finds the field of the model of which a variable is, or the computed one.
+    /// Finds the field whose values a variable has: one of the model or a computed one.
     /// @return -1 after a problem
     int find_field(std::int64_t line, const FieldKeys& keys, const std::string& name) {
         const std::string& of = keys.of.empty() ? name : keys.of;
@@ -306,7 +306,7 @@ private:
         return true;
     }
 
-    /// Finds expressions whose units are not known.
+    /// Reports expressions whose units are not known.
     void check_units(const StreamTable& stream, std::int64_t line, const StreamField& field) {
         const DeclaredField& declared = declared_[field.declared];
         if (!declared.computation || !declared.computation->expression || field.keys.units) return;
@@ -373,7 +373,7 @@ private:
         }
     }
 
-    /// Finds the dimensions over which a field is reduced, and when.
+    /// Finds the dimensions over which a field is reduced, and if each sample is reduced.
     void reduce(const StreamTable& stream, const DeclaredField& declared, StreamField& field) {
         const std::vector<std::string>& over =
             stream.reduce.over.empty() ? declared.horizontal : stream.reduce.over;

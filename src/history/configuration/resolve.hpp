@@ -24,8 +24,8 @@ struct StreamField {
     FieldKeys keys;
     /// Dimensions over which it is reduced; empty: it is not reduced.
     std::vector<std::string> reduced;
-    /// Each sample is reduced, as the operation on the reduced ones gives another result than
-    /// reducing the operation's result.
+    /// Each sample is reduced, because a reduction of the operation's result would give other
+    /// values.
     bool reduces_samples = false;
     /// A coordinate of another variable of the same file names it in formula_terms. If each
     /// variable has a file, it belongs to that of the last variable before it that is no term.

@@ -44,7 +44,7 @@ constexpr Operation compare(std::string_view text, Holds) {
     });
 }
 
-/// Operators that begin with another one come before it.
+/// Operators and functions. An operator that begins with another one, as <= does, comes before it.
 constexpr std::array<Operation, 18> operations{
     operation(
         "where", where_level, [](double x, double y) { return y != y ? y : x; },

@@ -25,19 +25,19 @@ struct ElementBlock {
     std::array<unsigned char, size> missing{};
 };
 
-/// An operator or a function. It replaces the value before the last, or, if it takes only one, the
-/// last value.
+/// An operator or a function. Its result replaces the last value of the stack, or the last two if
+/// it takes two.
 struct Operation {
     std::string_view text;
-    int level;      ///< operators of higher levels come first; function_of_one, function_of_several
+    int level;      ///< higher levels are applied first; or function_of_one, function_of_several
     bool can_miss;  ///< the result may be missing although no value is
     void (*apply)(ElementBlock& a, const ElementBlock& b);
 };
 
-/// An expression, element by element, of operators by precedence (lowest first: where; comparisons,
-/// which are 1 or 0; + and -; * and /; signs), the functions abs, exp, log, sqrt, and min and max
-/// of several values, numbers, and names. A name with characters of operators stands in
-/// apostrophes.
+/// An expression, computed element by element. It consists of numbers, names, the operators (lowest
+/// precedence first: where; comparisons, which give 1 or 0; + and -; * and /; signs), and the
+/// functions abs, exp, log, sqrt, min, max; the last two take several values. A name that contains
+/// characters of operators stands in apostrophes.
 class Expression {
 public:
     /// A name, and its first position in the text.
@@ -62,8 +62,8 @@ public:
     bool can_miss() const;
     /// Tests if the values are 0 and 1.
     bool is_condition() const;
-    /// Returns the text after "where" in "t where siconc > 0.15", which has values of its first
-    /// name; "" in other expressions.
+    /// Returns the text after "where" if the expression is a name under a condition, such as
+    /// "t where siconc > 0.15"; otherwise "".
     const std::string& condition() const { return condition_; }
 
     /// Loads the values of a name: (index of the name, first element, count, block).

@@ -36,7 +36,7 @@ public:
     Status define(tw_file file, const std::string& name, tw_type type,
                   const std::vector<std::string>& dims, const std::vector<std::int64_t>& shape,
                   bool along);
-    /// Writes the places of the data.
+    /// Writes the variables that say which file has which part of the data.
     Status put(tw_file file) const;
 
 private:

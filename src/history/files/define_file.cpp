@@ -127,7 +127,7 @@ Status FileDefinition::define_coordinate(const std::string& name, tw_type type,
     return status;
 }
 
-/// Defines a variable of the model's or of time, or describes where the files have it.
+/// Defines a variable with data, or, in an aggregation file, describes which files have them.
 Status FileDefinition::define_data(const std::string& name, tw_type type,
                                    const std::vector<std::string>& dims, const Integers& shape,
                                    tw_decomposition target) {
@@ -196,7 +196,7 @@ Status FileDefinition::define(const std::vector<WrittenCoordinate>& coordinates,
     Status status = timeless() ? Status{} : define_time();
     for (const auto& [c, dims, taken, data] : coordinates) {
         keep_first(status, define_dims(taken->chosen.part, dims));
-        // Every rank has all of a coordinate without a decomposition, so that it is small.
+        // Every rank has all of a coordinate without a decomposition, so it is small.
         if (aggregation_ != nullptr && !taken->chosen.part.replicated)
             keep_first(status, define_data(c->name, c->type, dims,
                                            lengths(taken->chosen.part, dims), nullptr));

@@ -184,7 +184,7 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
             group.push_back(region < 0 ? -1 : dot(at, steps) + region * step);
         });
     } else {
-        // These elements are those of no other decomposition.
+        // No other decomposition has these elements, so it needs a number of its own.
         const int serial = std::numeric_limits<int>::min() + static_cast<int>(made_.size());
         result.results = &choices_.take(serial, without(part, about.reduced), {});
         if (!find_places(part, result.results->chosen.part, group))

@@ -19,8 +19,8 @@ public:
     Groupings(Ranks& ranks, const Table& table, Declarations& declared, Choices& choices)
         : ranks_(ranks), table_(table), declared_(declared), choices_(choices) {}
 
-    /// Finds coordinates that streams name and the model does not declare, and others that cannot
-    /// be weights or numbers of regions. Local.
+    /// Reports coordinates that streams name and the model does not declare, and coordinates that
+    /// cannot be weights or numbers of regions. Local.
     void check(std::vector<Problem>& problems) const;
     /// Agrees on the numbers of regions, and on the fields whose groups have elements on several
     /// ranks. @note Collective
@@ -41,8 +41,8 @@ private:
     const Table& table_;
     Declarations& declared_;
     Choices& choices_;
-    std::map<std::string, Coordinate> regions_;  ///< numbers of regions, by name of the coordinate
-    std::map<std::pair<std::string, std::string>, bool> joins_;  ///< by stream and variable
+    std::map<std::string, Coordinate> regions_;  ///< numbers of regions; key: coordinate
+    std::map<std::pair<std::string, std::string>, bool> joins_;  ///< key: stream and variable
     std::map<std::pair<const StreamTable*, const Taken*>, std::shared_ptr<const Grouping>> made_;
 };
 

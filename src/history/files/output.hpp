@@ -109,14 +109,14 @@ private:
 };
 
 /// Defines the variables and attributes of a file.
-/// @param aggregation  null, or the description of the files whose aggregation this one is
+/// @param aggregation  the files that this file aggregates; null: it has data of its own
 Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
                    const WindowRules& rules, const std::vector<Variable*>& variables,
                    const std::vector<WrittenCoordinate>& coordinates, const std::string& path,
                    Aggregation* aggregation = nullptr);
 
 /// Returns the coordinates that a file of these variables needs.
-/// @param others  names of coordinates that the file has anyway
+/// @param others  names of coordinates that the file has in any case
 std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
                                                   const std::vector<Variable*>& variables,
                                                   const std::set<std::string>& others);

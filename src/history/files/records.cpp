@@ -48,8 +48,8 @@ void drop_records(const std::vector<Due>& due) {
 Status Records::check_samples(const std::vector<Due>& due, Time now) {
     const std::vector<DueVariable> variables = variables_due(due);
     Status mine;
-    // Two fields for each variable: the hash of its samples, and the complement; and then a field
-    // for each: a rank wanted a sample. A rank whose time was refused did not.
+    // Two words for each variable: the hash of its samples, and the complement; then another word
+    // for each: this rank wanted a sample. A rank whose time was refused wanted none.
     std::vector<std::int64_t> fields;
     for (const auto& [one, variable] : variables) {
         const RecordSamples samples = variable.samples().record(one.number());

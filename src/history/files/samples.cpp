@@ -114,7 +114,7 @@ double Samples::weight_of(const StepPart& part, Time end) {
     if (is_difference(variable_.about.statistic.op))
         return static_cast<double>(end - std::exchange(state_.weight.previous, end)) / one_second;
     if (variable_.instant() || variable_.about.statistic.counts) return own_weight_.value_or(1);
-    // Between the samples of a bin are those of others.
+    // Samples of other bins lie between the samples of a bin.
     const Time duration = variable_.about.bin >= 0 ? end - std::max(step_.from, begin_of(part))
                                                    : state_.weight.since(begin_of(part), end);
     const double weight = state_.weight.next(begin_of(part), end);

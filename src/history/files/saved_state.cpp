@@ -113,16 +113,16 @@ bool has_windows(const std::string& every) {
     return every != "step" && every != "once" && every != "run";
 }
 
-/// Returns the time at which the window begins that is open after a step; that of the step if there
-/// is none.
+/// Returns the begin of the window that is open after a step; the time of the step if no window is
+/// open.
 Time open_begin(OutputStream& stream, Time last) {
     std::optional<Window> inner;
     const auto open = open_window(stream.rules(), last, inner);
     return open ? open->begin : last;
 }
 
-/// Describes the first key whose value differs; "" if there is none. Other windows are no
-/// difference.
+/// Describes the first key whose value differs; "" if there is none. Other windows do
+/// not count as a difference.
 std::string difference(const std::vector<std::pair<std::string, std::string>>& now,
                        const json& before) {
     for (const auto& [key, value] : now) {

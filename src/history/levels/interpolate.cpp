@@ -33,7 +33,7 @@ bool encloses(const Columns& coordinate, std::int64_t i, std::int64_t k, double 
            ((a <= wanted && wanted <= b) || (a >= wanted && wanted >= b));
 }
 
-/// Returns the share of the upper of two levels at a wanted value between them.
+/// Returns the share of the second of two levels in the result for a wanted value between them.
 double share_of(bool is_log, double a, double b, double wanted) {
     if (wanted == a) return 0;
     if (wanted == b) return 1;
@@ -52,7 +52,7 @@ void interpolate(const Levels& levels, const Columns& field, const Columns& coor
         const bool rising = direction[i] > 0;
         std::int64_t k = 0;
         for (std::int64_t n = 0; n < all; ++n) {
-            // Wanted values in the column's direction, so that the search goes on from the last.
+            // Take the wanted values in the column's order: each search begins at the last level.
             const std::int64_t j = rising == wanted_rises ? n : all - 1 - n;
             const double value = wanted[j];
             if (direction[i] == 0) {

@@ -23,9 +23,9 @@ struct Columns {
     }
 };
 
-/// Interpolates columns between the two levels that enclose each wanted value: the first two, if
-/// the coordinate is not monotonic. Results outside of all levels are missing, and those with a
-/// missing value on a side that counts.
+/// Interpolates columns between the two levels that enclose each wanted value; if the coordinate is
+/// not monotonic, between the first such two. A result is missing if no two levels enclose its
+/// value, or if the field is missing at one of them whose share is not 0.
 /// @param missing  value of missing results
 void interpolate(const Levels& levels, const Columns& field, const Columns& coordinate,
                  double missing, const Columns& results);

@@ -19,7 +19,7 @@ constexpr std::int64_t all_bins = (std::int64_t{1} << 53) - 1,
 constexpr std::int64_t nan_bit = std::int64_t{1} << 53, plus_bit = nan_bit << 1,
                        minus_bit = nan_bit << 2;
 
-/// Numbers that are added together: so few that their parts are exact in double.
+/// Largest count of numbers that are added together: the sums of their parts are exact in double.
 constexpr std::size_t together = 4096, lanes = 4;
 
 constexpr double power_of_2(int exponent) {
@@ -124,7 +124,7 @@ double ExactSum::value(std::int64_t bins, std::span<const std::int64_t> words) {
                 (words[3] >> width);
     int exponent = lowest + width * (top_of(bins) - 1);
     if (high > Wide{1} << 64 || high < -(Wide{1} << 64)) {
-        high |= low != 0 ? 1 : 0;  // only its being there matters for the rounding
+        high |= low != 0 ? 1 : 0;  // for the rounding it only matters if low is 0
     } else {
         high = high * (Wide{1} << width) + low;
         exponent -= width;

@@ -18,7 +18,7 @@ struct Grouping {
     std::string region_dim;       ///< dimension of regions; empty: there is none
     Integers begin;               ///< first element of each group in `order`, and their number
     Integers order;               ///< elements, group after group; empty: they are in this order
-    std::vector<double> weights;  ///< of the elements in this order; empty: all are 1
+    std::vector<double> weights;  ///< weights of the elements in this order; empty: all are 1
     std::int64_t groups() const { return std::ssize(begin) - 1; }
 };
 
@@ -31,7 +31,7 @@ std::vector<std::string> reduced_dims(const std::vector<std::string>& dims,
 bool holds_whole(const Part& part, const std::vector<std::string>& dims);
 /// Returns a dense part without some dimensions, along which each rank holds all elements.
 Part without(const Part& part, const std::vector<std::string>& dims);
-/// Sorts elements into groups. @param group  of each element; -1: of none
+/// Sorts elements into groups. @param group  number of the group of each element; -1: it has none
 void sort_groups(const Integers& group, std::int64_t groups, Grouping& made);
 
 }  // namespace thalweg::history

@@ -30,14 +30,13 @@ struct Reducible {
 struct GroupSum {
     std::int64_t count = 0;  ///< number of values
     ExactSum sum, weight;
-    double extreme = -std::numeric_limits<double>::infinity();  ///< for min, with the other sign
+    double extreme = -std::numeric_limits<double>::infinity();  ///< maximum, or negated minimum
 };
 
 class Reduction {
 public:
-    /// @param weighted  the values or the grouping have weights, the same on every rank, also on
-    /// one
-    ///                  that holds no elements
+    /// @param weighted  the values or the grouping have weights; the same on every rank, also on a
+    ///                  rank that holds no elements
     Reduction(ReduceOp op, std::shared_ptr<const Grouping> grouping, bool weighted)
         : op_(op), grouping_(std::move(grouping)), weighted_(op == ReduceOp::mean && weighted) {}
 
@@ -57,11 +56,11 @@ public:
 private:
     ReduceOp op_;
     std::shared_ptr<const Grouping> grouping_;
-    bool weighted_;  ///< a mean has weights
+    bool weighted_;  ///< the reduction is a mean with weights
 };
 
-/// The values of all groups of a variable. Those with elements on several ranks are known when they
-/// have been combined.
+/// The values of all groups of a variable. The values of groups with elements on several
+/// ranks are known after combine().
 class Reduced {
 public:
     /// Reduces the elements that this rank holds.
@@ -82,7 +81,7 @@ private:
     const Reduction& reduction_;
     std::vector<GroupSum> groups_;    ///< empty: nothing is to be combined
     double divisor_ = 0;              ///< 0: this rank holds no elements
-    std::vector<std::int64_t> bins_;  ///< of all ranks: of the sum and weight of each group
+    std::vector<std::int64_t> bins_;  ///< bins of all ranks, for the sum and weight of each group
     std::vector<std::optional<double>> values_;
 };
 

@@ -90,7 +90,7 @@ Status StepReduction::reduce() {
 }
 
 void StepReduction::give_words(std::vector<std::int64_t>& any) const {
-    // No weight differs from the weight 0.
+    // A step without a weight is not the same as one with the weight 0.
     const auto weight = std::bit_cast<std::int64_t>(own_weight_.value_or(-1));
     any.push_back((is_sent_               ? has_sent
                    : chosen_.elements > 0 ? has_not_sent

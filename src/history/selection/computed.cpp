@@ -50,7 +50,7 @@ bool Computed::note(const double* weight) {
     return --waiting_ == 0;
 }
 
-/// Loads values of an input for elements of the result, as Expression::Load.
+/// Loads values of an input for elements of the result, for Expression::Load.
 void Computed::load(int input, std::int64_t first, std::int64_t count, double* values,
                     unsigned char* missing) const {
     const Field& field = *inputs_[input];

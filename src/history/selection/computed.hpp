@@ -15,8 +15,8 @@ namespace thalweg::history {
 class StepValues {
 public:
     explicit StepValues(const Part& part) : all_(choose(part, {})) {}
-    /// Takes boxes. @param whole  they are all, and are used in this call: a dense array stays
-    /// there
+    /// Takes boxes.
+    /// @param whole  these are all boxes, used only in this call: a dense array is not copied
     void take(std::span<const SentBox> boxes, std::int64_t size, bool whole);
     const char* data() const { return data_; }
     const Part& part() const { return all_.part; }

@@ -40,7 +40,7 @@ void for_rows(
 
 /// Copies the chosen elements of a box.
 void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, char* to);
-/// Returns the lengths of a box in memory, without halos. Listed dimensions are one.
+/// Returns the lengths of a box in memory, without halos. Listed dimensions count as one.
 Integers extent_of(const Part& part, int box);
 /// Returns the boxes of an array of a part without halos and holes.
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size);

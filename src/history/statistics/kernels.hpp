@@ -74,7 +74,7 @@ inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
 
 inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
 
-/// Keeps a sample in place of the one before.
+/// Replaces the sample that is kept.
 template <class T, class Test>
 void keep(const Terms<T>& terms, Test present, double* last) {
     for (std::int64_t i = 0; i < terms.count; ++i)

@@ -27,10 +27,10 @@ enum class Op : std::uint8_t {
     count,       ///< number of valid samples
     fraction,    ///< share of valid samples, by their weight
     difference,  ///< last sample minus the last one before the window
-    rate         ///< difference a second
+    rate         ///< difference per second
 };
 
-/// Tests if an operation tells how many samples are valid, and not something of their values.
+/// Tests if the result of an operation depends on which samples are valid, not on their values.
 inline bool counts_valid(Op op) { return op == Op::count || op == Op::fraction; }
 
 /// Treatment of missing values of a field.

@@ -215,7 +215,7 @@ void Sums::add_present(const T* data, const Run& run, Test present) {
         }
     } else if constexpr (std::is_floating_point_v<T>) {
         if (is_difference(statistic_.op))
-            // A sample of no weight is that at the beginning of the first window.
+            // Only the sample at the beginning of the first window has the weight 0.
             kernels::keep(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
                           (sample_weight_ > 0 ? sum_ : squares_).data() + run.first);
         else if (used_.squares)

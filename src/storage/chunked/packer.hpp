@@ -1,4 +1,4 @@
-// Divides bands into chunks, and filters those.
+// Divides bands into chunks, and filters the chunks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -90,7 +90,7 @@ Status PartialChunkCache::store(const Band& band, std::int64_t place, const char
     return {};
 }
 
-/// Finds the place of a band, or gives it one.
+/// Returns the place of a band; a new band gets one.
 PartialChunkCache::Place& PartialChunkCache::find(const Band& band) {
     const auto [found, is_new] = places_.try_emplace(band);
     if (!is_new) return found->second;
@@ -103,7 +103,7 @@ PartialChunkCache::Place& PartialChunkCache::find(const Band& band) {
     return found->second;
 }
 
-/// Loads what was not written of a band.
+/// Loads the rest of a band, which was not written.
 Status PartialChunkCache::load_rest(const Band& band, Place& place) {
     const std::int64_t bytes = bytes_of(band), have = place.have;
     if (have == bytes) return {};
