@@ -183,6 +183,8 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
                                             : regions[static_cast<std::int64_t>(numbers[i])];
             group.push_back(region < 0 ? -1 : dot(at, steps) + region * step);
         });
+        // Every rank has all elements of a replicated field, and only one of them counts these.
+        if (part.replicated && ranks_.rank() > 0) std::ranges::fill(group, -1);
     } else {
         // No other decomposition has these elements, so it needs a number of its own.
         const int serial = std::numeric_limits<int>::min() + static_cast<int>(made_.size());

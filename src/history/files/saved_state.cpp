@@ -206,7 +206,9 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
                 "of {} op {} inner {} weight {} missing {} weights {} min_valid {} ddof {} type {} "
                 "missing_value {} fill {} shape {}{}",
                 variable->field().declared.name, op_name(f.statistic.op), inner_text(f.inner),
-                variable->weight_field() ? variable->weight_field()->declared.name : "",
+                f.keys.weight              ? *f.keys.weight
+                : variable->weight_field() ? variable->weight_field()->declared.name
+                                           : "",
                 static_cast<int>(f.statistic.missing), f.statistic.counts ? "count" : "duration",
                 f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
                 hex(std::span(f.statistic.missing_value).first(size)),

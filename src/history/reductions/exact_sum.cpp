@@ -29,7 +29,8 @@ constexpr double power_of_2(int exponent) {
 /// Returns the bin of a number's leading bit. The lowest bins count as one.
 int bin_of(double value) {
     const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
-    return std::max(2, (exponent + 51) / width);
+    // Numbers are below half the unit of the next bin, so raise() by 3 or more drops only zeros.
+    return std::max(2, (exponent + 52) / width);
 }
 
 int top_of(std::int64_t bins) {

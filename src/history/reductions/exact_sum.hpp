@@ -10,7 +10,7 @@ namespace thalweg::history {
 
 /// A sum of doubles as integers. The exponents of doubles are divided into bins of 40 bits. A sum
 /// keeps the bin of the largest absolute value and the two bins below it: each number is rounded to
-/// a multiple of the smallest unit kept, at least 80 bits below the largest number, and the rest is
+/// a multiple of the smallest unit kept, at least 79 bits below the largest number, and the rest is
 /// exact.
 class ExactSum {
 public:

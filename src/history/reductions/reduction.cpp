@@ -94,8 +94,9 @@ std::optional<double> Reduction::value(std::int64_t count, double sum, double we
     switch (op_) {
         case ReduceOp::mean: return sum / (weighted_ ? weight : static_cast<double>(count));
         case ReduceOp::sum: return sum / divisor;
-        case ReduceOp::min: return -extreme;
-        case ReduceOp::max: return extreme;
+        // Zeros and NaN get no sign, whichever rank has them.
+        case ReduceOp::min: return std::isnan(extreme) ? std::abs(extreme) : 0.0 - extreme;
+        case ReduceOp::max: return std::isnan(extreme) ? std::abs(extreme) : extreme + 0.0;
     }
     return {};
 }
