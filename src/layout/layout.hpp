@@ -40,6 +40,7 @@ struct FileSection {
     std::vector<VariableSlot> places;    ///< sorted by offset
     std::vector<std::size_t> places_of;  ///< for place_of()
     std::int64_t bytes = 0;
+    std::int64_t grain = 0;  ///< largest_grain(), in a space of make_space()
     bool padded = true;  ///< the format pads variables; false if a record consists of one variable
 
     /// Returns the index of the first place that ends after a given byte.

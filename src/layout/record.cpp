@@ -73,7 +73,7 @@ private:
     int parts(const FileSection& space) const {
         if (part_ > 0) {
             // Cuts move by a grain at most, so no part is empty.
-            const std::int64_t part = std::max(part_, 4 * space.largest_grain());
+            const std::int64_t part = std::max(part_, 4 * space.grain);
             return static_cast<int>(writers() * (space.bytes / part / writers() + 1));
         }
         const std::int64_t quarters = 4 * (space.bytes / alignment_ + 1);

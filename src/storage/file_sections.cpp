@@ -34,6 +34,7 @@ FileSection make_space(const Definitions& d, const FileMap& map, bool record, st
         p.offset -= base;
         space.bytes = std::max(space.bytes, p.offset + p.padded);
     }
+    space.grain = space.largest_grain();
     return space;
 }
 
