@@ -491,3 +491,28 @@ def test_names_may_be_spelt_otherwise(io, folder, format):
             assert name in f and f[name].attrs[name] == "text"
             assert np.array_equal(f[name][:], np.arange(NY))
     assert np.array_equal(as_netcdf4(folder / "a.nc", one), np.arange(NY))
+
+
+def test_sync_within_a_record(io, folder):
+    """A variable without fill values may follow after tw_sync; until then others can read it."""
+    path = folder / "open.nc"
+    cells, mine = part(io)
+    T = field(2, NZ, NY, NX, dtype="f4")
+    with io.create(path, publish="live", format="cdf5") as f:
+        for name in ("first", "last"):
+            f.define(name, "f4", "time lev lat lon", cells, fill="none")
+        for step in range(2):
+            f.put_record("first", T[step, :, mine], step)
+            f.sync()
+            WORLD.Barrier()
+            if WORLD.rank == 0:
+                with netCDF4.Dataset(path) as synced:
+                    synced.set_auto_mask(False)
+                    assert synced["first"].shape[0] == step + 1
+                    assert np.array_equal(synced["first"][:], T[: step + 1])
+                assert path.stat().st_size >= 2 * T[: step + 1].nbytes
+            WORLD.Barrier()
+            if step == 1:
+                f.put_record("last", T[step, :, mine], step)
+    assert np.array_equal(as_netcdf4(path, "last")[1], T[1])
+    assert np.all(as_netcdf4(path, "last")[0] > 9e36)
