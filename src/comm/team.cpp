@@ -155,7 +155,9 @@ void Team::reduce_row(std::span<std::int64_t> values, Reduce op, bool several, i
 }
 
 void Team::all_reduce(std::span<std::int64_t> values, Reduce op) {
+    constexpr std::size_t few = 1024;
     if (size() == 1) return;
+    if (values.size() > few) return world_->all_reduce(values, op);
     const Waiting all("all ranks to agree");
     reduce_rows(values, op, topology_.nodes > 1);
 }

@@ -30,8 +30,8 @@ public:
     int rank() const { return world_->rank(); }
     int size() const { return world_->size(); }
 
-    /// Combines words over all ranks of the team: by one wait in shared memory per node, and one
-    /// reduction over the nodes.
+    /// Combines words over all ranks of the team: a few by one wait in shared memory per node, and
+    /// one reduction over the nodes; many by MPI, which sends them in parts.
     /// @note Collective
     void all_reduce(std::span<std::int64_t> values, Reduce op);
     /// A function that uses the combined words, and may change them. It must not throw.

@@ -22,20 +22,11 @@ static Status read_text(tw_session session, const std::string& path, std::string
     return status;
 }
 
-/// Combines words: a few in shared memory, many by MPI, which sends them in parts.
-static void all_reduce(Team& team, std::span<std::int64_t> words, Reduce op) {
-    constexpr std::size_t few = 1024;
-    if (words.size() <= few)
-        team.all_reduce(words, op);
-    else
-        team.world().all_reduce(words, op);
-}
-
 /// Combines words by the maximum, and others by the sum; if there are both, in rows of both kinds.
 static void combine_words(Team& team, std::span<std::int64_t> most, std::span<std::int64_t> sums) {
     if (most.empty() || sums.empty()) {
-        if (!most.empty()) all_reduce(team, most, Reduce::max);
-        if (!sums.empty()) all_reduce(team, sums, Reduce::sum);
+        if (!most.empty()) team.all_reduce(most, Reduce::max);
+        if (!sums.empty()) team.all_reduce(sums, Reduce::sum);
         return;
     }
     constexpr std::size_t n_most = std::tuple_size_v<decltype(RowOfWords::most)>;
@@ -45,7 +36,7 @@ static void combine_words(Team& team, std::span<std::int64_t> most, std::span<st
     std::vector<RowOfWords> all(rows);
     for (std::size_t i = 0; i < most.size(); ++i) all[i / n_most].most[i % n_most] = most[i];
     for (std::size_t i = 0; i < sums.size(); ++i) all[i / n_sums].sums[i % n_sums] = sums[i];
-    all_reduce(team, {all.front().any.data(), rows * RowOfWords::size}, Reduce::row);
+    team.all_reduce({all.front().any.data(), rows * RowOfWords::size}, Reduce::row);
     for (std::size_t i = 0; i < most.size(); ++i) most[i] = all[i / n_most].most[i % n_most];
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = all[i / n_sums].sums[i % n_sums];
 }
