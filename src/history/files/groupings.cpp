@@ -144,7 +144,7 @@ Status Groupings::values_of(const StreamTable& stream, const std::string& name,
 
 Status Groupings::make(const StreamTable& stream, const StreamField& about, const Field& field,
                        const Taken& taken, std::shared_ptr<const Grouping>& made) {
-    made = made_[{&stream, &taken}];
+    made = made_[{&stream, &taken, about.reduced}];
     if (made) return {};
     Grouping result;
     const Part& part = taken.chosen.part;
@@ -200,7 +200,8 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
         for (std::int64_t i = 0; i < result.begin.back(); ++i)
             result.weights.push_back(weights[result.order.empty() ? i : result.order[i]]);
     }
-    made = made_[{&stream, &taken}] = std::make_shared<const Grouping>(std::move(result));
+    made = made_[{&stream, &taken, about.reduced}] =
+        std::make_shared<const Grouping>(std::move(result));
     return {};
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,8 @@ private:
     Choices& choices_;
     std::map<std::string, Coordinate> regions_;  ///< numbers of regions; key: coordinate
     std::map<std::pair<std::string, std::string>, bool> joins_;  ///< key: stream and variable
-    std::map<std::pair<const StreamTable*, const Taken*>, std::shared_ptr<const Grouping>> made_;
+    using Key = std::tuple<const StreamTable*, const Taken*, std::vector<std::string>>;
+    std::map<Key, std::shared_ptr<const Grouping>> made_;  ///< key: also the reduced dimensions
 };
 
 }  // namespace thalweg::history

@@ -259,8 +259,8 @@ Status Samples::result(Number number, const void*& values) {
     if (!number) finish();
     if (Reduced* const found = reduced(number); found != nullptr) {
         Status status = number ? before(*number)->status : results_->status;
-        keep_failure(status, found->convert(variable_.about.type, variable_.fill, reduced_));
-        values = reduced_.data();
+        keep_failure(status, found->convert(variable_.about.type, variable_.fill));
+        values = found->converted();
         return status;
     }
     values = number ? before(*number)->values.data() : results_->values;

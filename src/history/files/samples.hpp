@@ -159,7 +159,6 @@ private:
     Time whole_ = 0;  ///< time for which the sample stands
     std::vector<Before> before_;
     std::optional<Results> results_;
-    std::vector<char> reduced_;  ///< values of the groups
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
 };

@@ -164,9 +164,9 @@ void Reduced::take_words(std::span<const std::int64_t>& most, std::span<const st
     groups_.clear();
 }
 
-Status Reduced::convert(tw_type type, const Value& fill, std::vector<char>& values) const {
+Status Reduced::convert(tw_type type, const Value& fill) {
     const auto size = static_cast<std::size_t>(detail::size_of(type));
-    values.resize(values_.size() * size);
+    converted_.resize(values_.size() * size);
     bool fits = true;
     for (std::size_t g = 0; g < values_.size(); ++g) {
         Value typed = values_[g] ? value_of(type, *values_[g]) : fill;
@@ -175,7 +175,7 @@ Status Reduced::convert(tw_type type, const Value& fill, std::vector<char>& valu
             typed = fill;
             fits = false;
         }
-        std::memcpy(values.data() + g * size, typed.data(), size);
+        std::memcpy(converted_.data() + g * size, typed.data(), size);
     }
     if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
     return {};

@@ -70,7 +70,8 @@ public:
     void give_bins(std::vector<std::int64_t>& any) const;
     void take_bins(std::span<const std::int64_t>& any);
     /// Converts the values. @param fill  value of a group that has none @return TW_OK, TW_ERANGE
-    Status convert(tw_type type, const Value& fill, std::vector<char>& values) const;
+    Status convert(tw_type type, const Value& fill);
+    const char* converted() const { return converted_.data(); }
 
     friend Status combine(Ranks& ranks, std::span<Reduced* const> all);
 
@@ -83,6 +84,7 @@ private:
     double divisor_ = 0;              ///< 0: this rank holds no elements
     std::vector<std::int64_t> bins_;  ///< bins of all ranks, for the sum and weight of each group
     std::vector<std::optional<double>> values_;
+    std::vector<char> converted_;
 };
 
 /// Combines reductions over all ranks, after their bins.

@@ -123,8 +123,8 @@ Status StepReduction::take_words(std::span<const std::int64_t>& any) {
 
 const char* StepReduction::sample() {
     if (!is_sent_) return nullptr;
-    (void)reduced_->convert(TW_DOUBLE, field_.declared.missing_value, sample_);
-    return sample_.data();
+    (void)reduced_->convert(TW_DOUBLE, field_.declared.missing_value);
+    return reduced_->converted();
 }
 
 void StepReduction::prepare() {

@@ -53,7 +53,6 @@ private:
     StepWeights weights_;
     std::vector<double> sent_;  ///< elements of the sample
     std::unique_ptr<Reduced> reduced_;
-    std::vector<char> sample_;
     std::optional<double> own_weight_;
     bool is_sent_ = false;
 };
