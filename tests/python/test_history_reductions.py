@@ -324,3 +324,40 @@ path = "{folder}/s.nc"
         values = f["T"][:]
     assert values.mask[0].all() and not values.mask[1].any()
     assert np.allclose(values[1], T[1].astype("f8").mean(axis=(1, 2)))
+
+
+def test_edges(folder):
+    """A field that every rank has counts once. Numbers that cancel and zeros give the same bits on
+    any ranks. A window of samples with weight 0 has no value."""
+    each = np.array([1e30, 48, -0.0, -1e30, 0.0, -0.0, 3, 5])
+    every = np.arange(1.0, 5)
+    for who, comm in (("all", WORLD), ("one", MPI.COMM_SELF)):
+        if who == "one" and WORLD.rank > 0:
+            continue
+        io = tw.Session(comm)
+        start, count = rows(each.size, comm.rank, comm.size)
+        mine = each[start : start + count]
+        streams = "".join(
+            f'[[stream]]\nname = "{op}"\nfields = ["*"]\nevery = "1 hour"\nop = "mean"\n'
+            f'reduce = "{op}"\nover = ["x", "y"]\ntype = "double"\npath = "{folder}/{who}_{op}.nc"\n'
+            for op in ("sum", "mean", "min", "max")
+        )
+        with io.history(streams, calendar="noleap", start="2000-01-01") as h:
+            h.coordinate("y", np.arange(4.0))
+            h.field("each", "f8", "x", io.decompose(x=each.size, start=(start,), count=(count,)))
+            h.field("tail", "f8", "x", io.decompose(x=each.size, start=(start,), count=(count,)))
+            h.field("every", "f8", "y", None, missing="varying", missing_value=-1.0)
+            for step in range(2):
+                h.time = 3600 * (step + 1)
+                h["each"] = mine
+                h["tail"] = np.where(np.arange(start, start + count) < 2, -0.0, mine * 0)
+                h["every"].send(every, weight=1 - step)
+                h.end_step()
+        io.finalize()
+    WORLD.barrier()
+    for op, good in (("sum", 10), ("mean", 2.5), ("min", 1), ("max", 4)):
+        files = [folder / f"{who}_{op}.nc" for who in ("all", "one")]
+        assert files[0].read_bytes() == files[1].read_bytes()
+        with netCDF4.Dataset(files[0]) as f:
+            assert f["every"][0] == good and f["every"][:].mask.tolist() == [False, True]
+            assert not np.signbit(f["tail"][0])
