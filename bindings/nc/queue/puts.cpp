@@ -99,13 +99,16 @@ void Puts::put(Entry entry) {
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
         entry.stride.clear();
     const std::size_t size = size_of(v.type);
-    const std::size_t element = state.session.ranks() == 1 || !collective ? size : 0;
+    // Values in the program's memory are copied if the put is not written, and not joined before.
+    const bool borrows = collective && at_once && !entry.empty && !queue_.has_taken(entry.values);
+    const bool joins = !borrows && (state.session.ranks() == 1 || !collective);
+    const std::size_t element = joins ? size : 0;
     const Index bytes = entry.elements() * static_cast<Index>(size);
     const Error error = error_of([&] { queue_.push(std::move(entry), element); });
     const bool much = bytes > std::min(share_of(v) / 2, staging_limit() / 4);
     const Error joined = error_of([&] { after_put(collective, at_once, much); });
     if (error.code != 0) throw error;
-    if (collective && at_once && !queue_.entries().empty()) queue_.own_last(bytes, size);
+    if (borrows && !queue_.entries().empty()) queue_.own_last(bytes, size);
     if (joined.code != 0) throw joined;
 }
 

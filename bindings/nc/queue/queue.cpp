@@ -69,11 +69,6 @@ char* Queue::take(Index bytes, std::size_t alignment) {
     return taken;
 }
 
-void Queue::own_last(Index bytes, std::size_t alignment) {
-    const Entry& last = entries_.back();
-    if (!last.empty && last.values != taken_) own(entries_.size() - 1, bytes, alignment);
-}
-
 void Queue::own(std::size_t i, Index bytes, std::size_t alignment) {
     char* const copy = take(bytes, alignment);
     std::memcpy(copy, entries_[i].values, static_cast<std::size_t>(bytes));

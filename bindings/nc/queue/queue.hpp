@@ -88,9 +88,13 @@ public:
     // @param element  size of an element in bytes if the entry may be joined with the previous one;
     //                 otherwise 0
     void push(Entry entry, std::size_t element = 0);
-    // Copies the values of the last entry if they are in the program's memory. Throws as take()
+    // Tests if values are in the memory that was taken last.
+    bool has_taken(const char* values) const { return values == taken_; }
+    // Copies the values of the last entry, which are in the program's memory. Throws as take()
     // does.
-    void own_last(Index bytes, std::size_t alignment);
+    void own_last(Index bytes, std::size_t alignment) {
+        own(entries_.size() - 1, bytes, alignment);
+    }
     // Copies the values of entry number i. Throws as take() does.
     void own(std::size_t i, Index bytes, std::size_t alignment);
     void begin_round() { round_++; }
