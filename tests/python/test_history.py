@@ -163,6 +163,7 @@ def test_errors(io, folder):
         ("all_{stream}", "all_{start}", "cannot have {start}"),
         ("all_{stream}", "all_{variable}", "cannot have {variable}"),
         ("x/all_", "/all_", "must both begin with '/'"),
+        ("x/all_", "../all_", "no relative path leads from its folder"),
     ):
         assert text in str(fails("TW_ESETTING", begin(right.replace(old, new), "noleap")))
     assert "lunar" in str(fails("TW_EARG", begin("[[stream]]\n", "lunar")))

@@ -378,6 +378,9 @@ void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamT
     if (path.is_absolute() != std::filesystem::path(stream.path).is_absolute())
         keys.fail("aggregate", "'aggregate' and 'path' must both begin with '/', or neither");
     stream.aggregate = path.lexically_normal().string();
+    const std::filesystem::path folder = std::filesystem::path(stream.aggregate).parent_path();
+    if (std::filesystem::path(stream.path).lexically_relative(folder).empty())
+        keys.fail("aggregate", "'aggregate': no relative path leads from its folder to 'path'");
     for (const StreamTable& other : others)
         if (path_of(other, other.aggregate) == path_of(stream, stream.aggregate))
             keys.fail("aggregate", "'aggregate' is also that of stream '{}'", other.name);

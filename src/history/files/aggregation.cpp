@@ -81,7 +81,8 @@ Status Aggregation::define(tw_file file, const std::string& name, tw_type type,
                            const std::vector<std::int64_t>& shape, bool along) {
     const std::size_t files = along ? files_.size() : 1;
     const std::string uris = fmt::format("fragment_uris_{}_{}", dims.size(), files);
-    const std::string map = "fragment_map_" + detail::joined(dims, "_");
+    const std::string map =
+        fmt::format("fragment_map_{}_{}", dims.size(), detail::joined(dims, "_"));
     const std::string identifier = "fragment_identifier_" + name;
     Status status;
     if (!values_.contains(uris)) status = add_paths(file, uris, dims.size(), files);
