@@ -220,7 +220,7 @@ std::shared_ptr<Reduced> Samples::reduce(Status& status) {
     const std::int64_t n = variable_.taken.chosen.elements;
     Reducible from;
     std::vector<double> counts;
-    if (statistic.op == Op::mean && sums_->numbers().samples > 0 &&
+    if (statistic.op == Op::mean &&
         (statistic.weight_field || statistic.missing == Missing::varying)) {
         const StateNumbers numbers = sums_->numbers();
         from.divisor = numbers.weight;
