@@ -28,13 +28,13 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (47_215, 45_000),
-    "lines: src/history": (13_807, 9_000),
-    "lines: bindings": (29_070, 26_000),
-    "lines: bindings for netCDF and PnetCDF": (13_478, 12_500),
+    "lines: src without history": (47_214, 45_000),
+    "lines: src/history": (13_805, 9_000),
+    "lines: bindings": (29_072, 26_000),
+    "lines: bindings for netCDF and PnetCDF": (13_480, 12_500),
     "lines: apps and lab": (24_334, 22_000),
     "lines: apps": (8_797, 8_800),
-    "lines: tests": (71_392, 70_000),
+    "lines: tests": (71_436, 70_000),
     "methods of the largest class, with its bases": (39, 25),
     "members of the largest class, with its bases": (31, 15),
     "guards against small allocation failures": (66, 60),
