@@ -208,8 +208,8 @@ Status History::end_lost_step() {
     bool due = !knows_length();
     for (const auto& stream : streams_)
         due |= knows_length() && stream->plan_step(from, step_.assumed).ok() &&
-               (stream->step().is_due() ||
-                (stream->step().used() && (waits(*stream) || stream->reduces_samples())));
+               (stream->step().is_due() || stream->meets() ||
+                (stream->step().used() && waits(*stream)));
     if (!due) return lost;
     Time reached = 0;
     Status status = ranks_.agree(lost, never, {}, &reached);

@@ -219,7 +219,7 @@ Status History::ready() {
     if (mine.ok()) mine = agree_on_open_files(ranks_, table_.max_open, context_.max_open);
     if (!mine.ok()) return mine;
     if (Status status = picks_.find(); !status.ok()) return status;
-    if (Status status = groupings_.find(resolved_); !status.ok()) return status;
+    if (Status status = groupings_.find(resolved_, context_.hashes); !status.ok()) return status;
     mine = detail::catch_errors([&] { return make_streams(); });
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);

@@ -17,7 +17,8 @@ Status History::make_reduction(OutputStream& stream, const StreamField& about, R
         reducing.units.push_back(
             text_of(declared_.coordinates().at(table.reduce.area).attributes, "units"));
     if (weight != nullptr) reducing.units.push_back(text_of(weight->attributes, "units"));
-    const bool weighted = weight != nullptr || !table.reduce.area.empty() ||
+    const bool weighted = weight != nullptr || about.statistic.weight_field ||
+                          !table.reduce.area.empty() ||
                           (!about.reduces_samples && about.statistic.missing == Missing::varying);
     auto reduction = std::make_shared<const Reduction>(*table.reduce.op, grouping, weighted);
     if (!about.reduces_samples) {
@@ -57,9 +58,8 @@ Status History::reduce_samples() {
         reduced.push_back(&one.reduced());
     }
     // A rank whose time was refused knows only which streams take the step.
-    const bool meets = std::ranges::any_of(streams_, [](const auto& stream) {
-        return stream->reduces_samples() && stream->step().used();
-    });
+    const bool meets =
+        std::ranges::any_of(streams_, [](const auto& stream) { return stream->meets(); });
     Status status;
     if (meets) status = ranks_.agree({}, step_.now, words);
     if (status.ok()) {

@@ -12,6 +12,7 @@ import pytest
 import thalweg as tw
 from helpers import WORLD, fails, rows
 from mpi4py import MPI
+from test_history import aggregated
 
 NT, NZ, NY, NX = 12, 3, 9, 8
 RNG = np.random.default_rng(3)
@@ -49,6 +50,27 @@ STREAMS = {
     "now": ('weight = "H"', "instant", "mean", (2, 3), "area H"),
     "basins": ('by = "basin"', "mean", "mean", (2, 3), "area"),
     "part": ('region = "part"', "mean", "mean", (2, 3), "area"),
+    "growth": ("", "difference", "mean", (2, 3), "area"),
+    "speed": ('over = ["lon"]', "rate", "sum", (3,), ""),
+    "number": ('over = ["lon"]', "count", "mean", (3,), ""),
+    "share": ('by = "basin"', "fraction", "max", (2, 3), ""),
+    "hours": ("bins = 8", "diurnal", "mean", (2, 3), "area"),
+    "seasons": ('bins = "season"\nfiles = "variable"', "climatology", "mean", (2, 3), ""),
+    "noon": ("local_time = [12]", "mean", "mean", (2, 3), "area"),
+    "pieces": ('records = 1\naggregate = "{folder}/pieces.nc"', "mean", "mean", (2, 3), "area"),
+    "parts": (
+        'by = "basin"\nrecords = 1\naggregate = "{folder}/parts.nc"',
+        "mean",
+        "max",
+        (2, 3),
+        "",
+    ),
+}
+# Streams with several files.
+SEVERAL = {
+    "seasons": "{variable}_seasons",
+    "pieces": "pieces_{start:YYYYMMDDhh}",
+    "parts": "parts_{start:YYYYMMDDhh}",
 }
 
 
@@ -74,13 +96,14 @@ op = "instant"
 path = "{folder}/samples.nc"
 """
     for name, (keys, op, reduce, _, weights) in STREAMS.items():
-        own = keys.replace('area = ""', "") + ('\narea = "area"' if "area" in weights else "")
+        own = keys.replace('area = ""', "").replace("{folder}", str(folder))
+        own += '\narea = "area"' if "area" in weights else ""
         text += f"""[[stream]]
 name = "{name}"
 fields = ["*", "-H"]
 type = "double"
-every = "6 hours"
-path = "{folder}/{name}.nc"
+every = "{"run" if op in ("diurnal", "climatology") else "6 hours"}"
+path = "{folder}/{SEVERAL.get(name, name)}.nc"
 op = "{op}"
 reduce = "{reduce}"
 {own}
@@ -175,15 +198,34 @@ def right(name, field):
     w = np.ones(SHAPE) * (AREA if "area" in weights else 1) * (H if "H" in weights else 1)
     if name == "part":
         values, w = values[..., 1:5, 2:7], w[..., 1:5, 2:7]
-    if name == "basins":
+    if "by =" in STREAMS[name][0]:
         others = [np.broadcast_to(b != BASIN, SHAPE) for b in (1, 2, 700)]
         regions = [np.ma.masked_where(other, values) for other in others]
         return np.ma.stack([windows(op, reduce, r, w, axes) for r in regions], axis=2)
+    if name == "noon":
+        w = w * [[[np.arange(1, NT + 1)[h] == 12 - 3 * np.arange(NX)]] for h in range(NT)]
     return windows(op, reduce, values, w, axes)
 
 
 def windows(op, reduce, values, w, axes):
     found = []
+    if op in ("difference", "rate"):
+        each = space(reduce, values, w, axes)
+        return (each[5::6] - np.ma.stack([np.ma.masked_all_like(each[0]), each[5]])) / (
+            6 * 3600 if op == "rate" else 1
+        )
+    if op in ("count", "fraction"):
+        there = ~np.ma.getmaskarray(space(reduce, values, w, axes))
+        halves = there.reshape(2, 6, *there.shape[1:])
+        return np.ma.array(halves.sum(axis=1) if op == "count" else halves.mean(axis=1))
+    if op in ("diurnal", "climatology"):
+        length = 3 if op == "diurnal" else NT
+        return np.ma.stack(
+            [
+                np.ma.average(values[t : t + length], axis=(0, *axes), weights=w[t : t + length])
+                for t in range(0, NT, length)
+            ]
+        )
     for first in (0, 6):
         v, u = values[first : first + 6], w[first : first + 6]
         if op == "mean" and reduce == "mean":
@@ -217,18 +259,18 @@ def test_reductions(folder, kind, restart):
 
 
 def check(folder):
-    for name in [*STREAMS, "computed"]:
-        assert (folder / f"all/{name}.nc").read_bytes() == (folder / f"one/{name}.nc").read_bytes()
+    for path in (folder / "one").glob("*.nc"):
+        if path.name not in ("restart.nc", "cdo.nc"):
+            assert path.read_bytes() == (folder / "all" / path.name).read_bytes(), path.name
     for name in STREAMS:
-        with netCDF4.Dataset(folder / f"all/{name}.nc") as f:
-            for field in FIELDS:
-                good = right(name, field)
-                found = f[field][:]
-                assert found.shape == good.shape, (name, field)
-                masks = np.ma.getmaskarray(found), np.ma.getmaskarray(good)
-                assert np.array_equal(*masks), (name, field)
-                scale = np.abs(np.ma.masked_equal(FIELDS[field][0].astype("f8"), -999)).max()
-                assert np.ma.allclose(found, good, rtol=1e-12, atol=1e-15 * scale), (name, field)
+        for field in FIELDS:
+            good = right(name, field)
+            found = records(folder / "all", name, field)
+            assert found.shape == good.shape, (name, field)
+            masks = np.ma.getmaskarray(found), np.ma.getmaskarray(good)
+            assert np.array_equal(*masks), (name, field)
+            scale = np.abs(np.ma.masked_equal(FIELDS[field][0].astype("f8"), -999)).max()
+            assert np.ma.allclose(found, good, rtol=1e-12, atol=1e-15 * scale), (name, field)
     with netCDF4.Dataset(folder / "all/zonal.nc") as f:
         good = 2 * f["M"][:]
     with netCDF4.Dataset(folder / "all/computed.nc") as f:
@@ -250,6 +292,14 @@ def check(folder):
         assert f["T"].units == "K m2" and "lat" not in f.variables
 
 
+def records(folder, name, field):
+    """Returns the records of a variable, also of a stream with several files."""
+    if "aggregate" in STREAMS[name][0]:
+        return np.ma.masked_equal(aggregated(folder / f"{name}.nc", field), 1e20)
+    with netCDF4.Dataset(folder / f"{field + '_' if name == 'seasons' else ''}{name}.nc") as f:
+        return f[field][:]
+
+
 def check_cdo(folder):
     for name, operators in CDO.items():
         other = folder / "cdo.nc"
@@ -269,10 +319,7 @@ def check_cdo(folder):
         ('area = "aera"', "6: stream 's': area: the model declares no coordinate 'aera'"),
         ('over = ["x"]', "6: stream 's': over: field 'T' has the dimensions"),
         ('by = "area"', "6: stream 's': by: coordinate 'area' has no integers"),
-        ('op = "rate"', "6: stream 's': op = \"rate\" cannot be used with 'reduce'"),
-        ('op = "diurnal"', "cannot be used with a diurnal cycle or climatology"),
-        ("local_time = [6]", "5: stream 's': 'reduce' cannot be used with 'local_time'"),
-        ('aggregate = "a.nc"', "5: stream 's': 'reduce' cannot be used with 'aggregate'"),
+        ('op = "rms"\nlocal_time = [6]', "7: stream 's': 'local_time' with 'reduce' needs a mean"),
         ("weight = 1", "6: stream 's': 'weight': expected"),
     ],
 )
@@ -362,3 +409,41 @@ def test_edges(folder):
         with netCDF4.Dataset(files[0]) as f:
             assert f["every"][0] == good and f["every"][:].mask.tolist() == [False, True]
             assert not np.signbit(f["tail"][0])
+
+
+def test_other_areas(io, folder):
+    """A restart with other areas, or other numbers of regions, is refused."""
+    cells, mine = decomposed(io, "rows", WORLD.rank, WORLD.size)
+    config = f"""[[stream]]
+name = "s"
+fields = ["T"]
+every = "1 day"
+reduce = "mean"
+over = ["lat", "lon"]
+area = "area"
+by = "basin"
+path = "{folder}/s.nc"
+"""
+
+    def begin(area, basin):
+        h = io.history(config, calendar="noleap", start="2000-01-01")
+        h.field("T", "f4", "lev lat lon", cells)
+        h.coordinate("area", area, "lat lon")
+        h.coordinate("basin", basin, "lat lon")
+        return h
+
+    with begin(AREA, BASIN) as h, io.restart() as saved:
+        h.time = 3600
+        h["T"] = np.ascontiguousarray(mine(T[0]))
+        h.end_step()
+        h.save(saved)
+        saved.write(folder / "restart.nc")
+    others = [(AREA, BASIN), (AREA, np.roll(BASIN, 1)), (2 * AREA, BASIN)]
+    for number, (area, basin) in enumerate(others):
+        with begin(area, basin) as h, io.restart() as saved, saved.open(folder / "restart.nc") as f:
+            h.ready()
+            if number == 0:
+                h.load(f)
+            else:
+                text = str(fails("TW_EDIFFERENT", lambda h=h, f=f: h.load(f)))
+                assert "stream 's': 'reduce' was 'mean" in text.replace("was '0", "was 'mean")

@@ -120,14 +120,6 @@ void parse_reduce(Keys& keys, StreamTable& stream) {
             keys.fail(key, "'{}' has no effect without 'reduce'", key);
     for (const std::string_view key : {"area", "weight"})
         if (extreme && keys.has(key)) keys.fail(key, "'{}' has no effect with extremes", key);
-    if (!reduce.op) return;
-    const std::pair<bool, std::string_view> others[] = {
-        {static_cast<bool>(stream.timing.cycle), "a diurnal cycle or climatology"},
-        {!stream.timing.local_times.empty(), "'local_time'"},
-        {!stream.aggregate.empty(), "'aggregate'"},
-        {stream.levels && stream.levels->interpolates(), "interpolated 'levels'"}};
-    for (const auto& [has, other] : others)
-        if (has) keys.fail("reduce", "'reduce' cannot be used with {}", other);
     if (keys.has("over") && reduce.over.empty()) keys.fail("over", "'over' names no dimension");
     if (repeats(reduce.over)) keys.fail("over", "'over' names a dimension twice");
 }
@@ -286,8 +278,9 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
         keys.fail("local_time",
                   "'local_time' needs windows, and a mean, rms or mean_square without "
                   "'weight' and 'inner'");
-    if (stream.reduce.op && (counts_valid(op) || is_difference(op)))
-        keys.fail("op", "op = \"{}\" cannot be used with 'reduce'", op_name(op));
+    if (!stream.timing.local_times.empty() && stream.reduce.op &&
+        (op != Op::mean || stream.reduce.op != ReduceOp::mean))
+        keys.fail("local_time", "'local_time' with 'reduce' needs a mean of both");
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
 }

@@ -331,6 +331,9 @@ private:
         const bool takes = is_average(field) && field.statistic.op != Op::fraction;
         if (name.empty() || (!takes && !stream.reduce.op)) return;
         const int position = computations_.find(name);
+        if (!name.empty() && counts_valid(field.statistic.op) && !stream.reduce.op)
+            fail(line, "field '{}': op = \"{}\" takes no weight: give it weight = \"\"", field.name,
+                 op_name(field.statistic.op));
         if (position < 0) {
             fail(field.keys.weight ? line : stream.line_of("weight"),
                  "the model declares no field '{}', the weight of '{}'{}", name, field.name,

@@ -2,10 +2,12 @@
 #include "history/files/groupings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "base/hash.hpp"
 #include "base/text/nearest.hpp"
 
 namespace thalweg::history {
@@ -50,7 +52,38 @@ bool Groupings::joins(const StreamTable& stream, const StreamField& about) const
     return !holds_whole(choose(field.part, choice).part, about.reduced);
 }
 
-Status Groupings::find(const std::vector<ResolvedStream>& resolved) {
+/// Finds hashes of the coordinates that reductions use, which do not depend on the decomposition.
+/// @note Collective
+Status Groupings::find_hashes(std::map<std::string, std::int64_t>& hashes) {
+    for (const StreamTable& stream : table_.streams)
+        for (const std::string& name : {stream.reduce.by, stream.reduce.area})
+            if (!name.empty()) hashes[name] = 0;
+    Integers sums;
+    for (const auto& [name, ignored] : hashes) {
+        const Coordinate& c = declared_.coordinates().at(name);
+        std::uint64_t sum = 0;
+        Integers shape;
+        for (const std::string& dim : c.dims)
+            shape.push_back(c.part.shape[place_of(dim, c.part.dims)]);
+        const Integers steps = steps_along(c.part.dims, c.dims, shape);
+        if (!c.part.replicated || ranks_.rank() == 0)
+            for_elements(c.part, [&](std::int64_t i, const Integers& at) {
+                const std::array place{dot(at, steps)};
+                sum +=
+                    detail::hash_of({c.data.data() + i * c.size, static_cast<std::size_t>(c.size)},
+                                    detail::hash_of_words(place, 0));
+            });
+        sums.push_back(static_cast<std::int64_t>(sum));
+    }
+    Status status = sums.empty() ? Status{} : ranks_.combine({}, sums);
+    auto sum = sums.begin();
+    for (auto& [name, hash] : hashes) hash = *sum++;
+    return status;
+}
+
+Status Groupings::find(const std::vector<ResolvedStream>& resolved,
+                       std::map<std::string, std::int64_t>& hashes) {
+    if (Status status = find_hashes(hashes); !status.ok()) return status;
     Integers words;
     Status mine;
     for (const ResolvedStream& one : resolved) {

@@ -25,7 +25,8 @@ public:
     void check(std::vector<Problem>& problems) const;
     /// Agrees on the numbers of regions, and on the fields whose groups have elements on several
     /// ranks. @note Collective
-    Status find(const std::vector<ResolvedStream>& resolved);
+    Status find(const std::vector<ResolvedStream>& resolved,
+                std::map<std::string, std::int64_t>& hashes);
     /// Returns the groups of a variable. Local.
     Status make(const StreamTable& stream, const StreamField& about, const Field& field,
                 const Taken& taken, std::shared_ptr<const Grouping>& made);
@@ -36,6 +37,7 @@ public:
 private:
     Status values_of(const StreamTable& stream, const std::string& name, const Chosen& chosen,
                      std::vector<double>& values) const;
+    Status find_hashes(std::map<std::string, std::int64_t>& hashes);
     bool joins(const StreamTable& stream, const StreamField& about) const;
 
     Ranks& ranks_;

@@ -186,7 +186,8 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
             return a.name == "standard_name" || a.name == "units_metadata";
         });
     }
-    if (!about.reduced.empty() && stream.reduce.op == ReduceOp::sum)
+    if (!about.reduced.empty() && stream.reduce.op == ReduceOp::sum &&
+        !counts_valid(about.statistic.op))
         for (const std::string& weight : variable.weight_units())
             set_units_of_sum(weight, attributes);
     set("cell_methods", all_cell_methods(context, stream, variable));

@@ -29,6 +29,8 @@ struct FileContext {
     /// Seconds since 1970 and two random numbers, the same on every rank, from which the files'
     /// UUIDs are made.
     std::array<std::int64_t, 3> stamp{};
+    /// Hashes of coordinates with the numbers of regions, or with areas; the same on every rank.
+    std::map<std::string, std::int64_t> hashes;
 };
 
 /// A coordinate, or those of its elements that a stream takes.

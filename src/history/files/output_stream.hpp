@@ -20,8 +20,7 @@ public:
     const WindowRules& rules() const { return rules_; }
     std::vector<std::unique_ptr<Variable>>& variables() { return variables_; }
     std::vector<std::unique_ptr<Output>>& outputs() { return outputs_; }
-    /// Tests if ranks meet in each step whose samples the stream takes, to reduce these.
-    bool reduces_samples() const { return reduces_samples_; }
+    /// Notes that ranks meet in each step whose samples the stream takes, to reduce these.
     void set_reduces_samples() { reduces_samples_ = true; }
     /// Makes the series of files. Call it when all variables have been added.
     /// @param coordinates  function that returns the coordinates of a file with the given variables
@@ -42,6 +41,8 @@ public:
     /// Begins the step that was planned.
     void begin_step();
     const Step& step() const { return steps_.front(); }
+    /// Tests if ranks meet in the step that was planned, to reduce its samples.
+    bool meets() const { return reduces_samples_ && std::ranges::any_of(steps_, &Step::used); }
 
 private:
     FileContext& context_;

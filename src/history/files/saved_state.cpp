@@ -80,12 +80,16 @@ std::string inner_text(const std::optional<Inner>& inner) {
     return inner ? std::string(op_name(inner->op)) + "/" + duration_text(inner->every) : "";
 }
 
-std::string reduce_text(const StreamTable& stream) {
+std::string reduce_text(const FileContext& context, const StreamTable& stream) {
     const Reduce& reduce = stream.reduce;
-    return reduce.op
-               ? fmt::format("{} over {} by {} area {} weight {}", static_cast<int>(*reduce.op),
-                             joined_names(reduce.over), reduce.by, reduce.area, stream.weight)
-               : "";
+    if (!reduce.op) return "";
+    const auto values_of = [&](const std::string& name) {
+        const auto found = context.hashes.find(name);
+        return found == context.hashes.end() ? name : fmt::format("{} {:x}", name, found->second);
+    };
+    return fmt::format("{} over {} by {} area {} weight {}", static_cast<int>(*reduce.op),
+                       joined_names(reduce.over), values_of(reduce.by), values_of(reduce.area),
+                       stream.weight);
 }
 
 /// Calls visit(stream, its state) for each stream that continues one of a state, until a failure.
@@ -192,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"local_time", local},
         {"region", stream.region},
         {"fields", fields},
-        {"reduce", reduce_text(stream)}};
+        {"reduce", reduce_text(context_, stream)}};
     for (const auto& variable : of.variables()) {
         if (!variable->is_first()) continue;
         const StreamField& f = variable->about();
