@@ -165,13 +165,17 @@ Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, b
     Status status;
     for (Field* result : wanted) {
         if (!last || !result->computed->note(weight)) continue;
+        std::vector<SentBox> computed;
         Status own;
         if (!result->computed->differs())
-            own = send(*result, result->computed->compute(), true, result->declared.type, weight);
+            own = result->computed->compute(computed);
         else
             own = failure(TW_EARG, "'{}': its fields were sent with different weights",
                           result->declared.name);
-        if (result->computed->differs()) fail_samples(*result, own);
+        if (own.ok())
+            own = send(*result, computed, true, result->declared.type, weight);
+        else
+            fail_samples(*result, own);
         keep_first(status, std::move(own));
     }
     return status;

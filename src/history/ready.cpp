@@ -34,6 +34,9 @@ static Status resolve_all(Declarations& declared, const Table& table, const Grou
         for (int d = 0; d < field.part.nd() && !f.has_centres; ++d)
             if (field.part.lists(d)) f.horizontal.push_back(field.part.dims[d]);
         f.terms = formula_terms(declared.coordinates(), f.dims, field.attributes);
+        f.standard_name = text_of(field.attributes, "standard_name");
+        f.units = text_of(field.attributes, "units");
+        f.positive = text_of(field.attributes, "positive");
         fields.push_back(f);
     }
     std::vector<std::string> warnings;

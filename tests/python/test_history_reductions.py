@@ -447,3 +447,37 @@ path = "{folder}/s.nc"
             else:
                 text = str(fails("TW_EDIFFERENT", lambda h=h, f=f: h.load(f)))
                 assert "stream 's': 'reduce' was 'mean" in text.replace("was '0", "was 'mean")
+
+
+def test_lost_digits(io, folder):
+    """An integer that no double represents is refused in an expression, and so is a weight of
+    counts."""
+    cells = io.decompose(x=WORLD.size, start=(WORLD.rank,), count=(1,))
+    start = '[[stream]]\nname = "s"\nevery = "1 hour"\n'
+    field = "[stream.field.f]\nof = 'n + 1'\nunits = '1'\n"
+    paths = f'path = "{folder}/s.nc"\ntype = "double"\n'
+    h = io.history(start + paths + field, calendar="noleap", start="2000-01-01")
+    h.field("n", "i8", "x", cells)
+    values = [2**53, 2**53 + 1 if WORLD.rank == 0 else 0, -(2**60)]
+    for hour, value in enumerate(values, 1):
+        h.time = 3600 * hour
+        if value == 2**53 + 1:
+            text = str(
+                fails("TW_ERANGE", lambda: h["n"].send(np.array([2**53 + 1])), everywhere=False)
+            )
+            assert "lacks 9007199254740993 of field 'n'" in text
+        else:
+            h["n"] = np.array([value])
+        if hour == 2:
+            fails("TW_ERANGE", h.end_step, everywhere=False)
+        else:
+            h.end_step()
+    h.close()
+    h = io.history(
+        start + "fields = ['n']\nweight = 'w'\n[stream.field.f]\nof = 'n'\nop = 'count'\n",
+        calendar="noleap",
+        start="2000-01-01",
+    )
+    h.field("n", "f8", "x", cells)
+    h.field("w", "f8", "x", cells)
+    assert "field 'f': op = \"count\" takes no weight" in str(fails("TW_ESETTING", h.ready))

@@ -2,6 +2,7 @@
 #include "history/configuration/computations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -68,6 +69,10 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
         }
     DeclaredField field = computed_like(like, expression.text(), missing);
     field.condition = expression.condition();
+    if (field.condition.empty())
+        field.standard_name = field.units = "";
+    else
+        field.standard_name = fields_[how.inputs.front()].standard_name;
     field.computation = std::make_shared<const Computation>(std::move(how));
     return add(std::move(field));
 }
@@ -76,36 +81,112 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
 static std::string text_of(const Levels& levels, const std::string& field) {
     std::string text = fmt::format("{} on {} =", field, levels.coordinate);
     for (const double value : levels.values) text += fmt::format(" {}", value);
-    return text +
-           fmt::format(" ({}, {}, {})", levels.name, levels.log ? "log" : "linear", levels.dim);
+    constexpr std::array<std::string_view, 3> methods{"linear", "log", "conservative"};
+    text += fmt::format(" ({}, {}, {}", levels.name, methods[static_cast<int>(levels.method)],
+                        levels.dim);
+    if (levels.below != Below::missing)
+        text +=
+            fmt::format(", extrapolated {} {} {} {}", static_cast<int>(levels.below),
+                        levels.surface_pressure, levels.surface_geopotential, levels.temperature);
+    return text + ")";
 }
 
-int Computations::interpolate(const StreamTable& stream, int field) {
-    const Levels& levels = *stream.levels;
-    const int found = find(levels.coordinate);
+/// Finds out how a field is extrapolated below its lowest level.
+/// @return an error; empty if there is none
+static std::string find_below(const std::string& name, const std::string& standard_name,
+                              const DeclaredField& coordinate, Levels& levels) {
+    const bool is_temperature = standard_name == "air_temperature";
+    const bool is_height = standard_name == "geopotential_height";
+    if (is_temperature || is_height || standard_name == "geopotential")
+        levels.below = is_temperature ? Below::temperature
+                       : is_height    ? Below::height
+                                      : Below::geopotential;
+    const bool needs = levels.below != Below::constant;
+    if (needs && (levels.surface_pressure.empty() || levels.surface_geopotential.empty() ||
+                  (!is_temperature && levels.temperature.empty())))
+        return fmt::format(
+            "below: to extrapolate the {} '{}', 'surface_pressure', "
+            "'surface_geopotential'{} are needed",
+            standard_name, name, is_temperature ? "" : " and 'temperature'");
+    constexpr std::array<std::string_view, 7> pressures{"Pa",       "hPa",       "kPa", "bar",
+                                                        "millibar", "millibars", "mbar"};
+    const bool is_pressure = std::ranges::find(pressures, coordinate.units) != pressures.end();
+    if (needs && !is_pressure)
+        return fmt::format("below: to extrapolate the {} '{}', 'coordinate' has to be a pressure",
+                           standard_name, name);
+    levels.up = coordinate.positive == "up";
+    if (!is_pressure && !levels.up && coordinate.positive != "down")
+        return fmt::format("below: '{}' has to have the attribute positive, \"up\" or \"down\"",
+                           coordinate.name);
+    return {};
+}
+
+/// Finds the fields from which a field is interpolated.
+/// @return an error; empty if there is none, or if it was reported
+std::string Computations::find_inputs(const DeclaredField& from, Computation& how) {
+    const Levels& levels = *how.levels;
+    std::vector<std::string> names{levels.coordinate};
+    if (levels.below > Below::constant)
+        names.insert(names.end(), {levels.surface_pressure, levels.surface_geopotential});
+    if (levels.below > Below::temperature) names.push_back(levels.temperature);
+    const auto place = std::ranges::find(from.dims, levels.dim) - from.dims.begin();
+    for (const std::string& name : names) {
+        how.inputs.push_back(find(name));
+        if (how.inputs.back() < 0) {
+            miss_(how.line, 0, name);
+            return {};
+        }
+        const DeclaredField& input = fields_[how.inputs.back()];
+        const bool is_surface =
+            name == levels.surface_pressure || name == levels.surface_geopotential;
+        const bool is_interface = levels.conserves() && name == levels.coordinate;
+        int own = 0;  // levels, or interfaces
+        for (std::size_t d = 0; d < input.dims.size(); ++d) {
+            if (is_interface ? input.shape[d] == from.shape[place] + 1 &&
+                                   std::ranges::count(from.dims, input.dims[d]) == 0
+                             : input.dims[d] == levels.dim)
+                ++own;
+            else if (std::ranges::count(from.dims, input.dims[d]) == 0 ||
+                     input.dims[d] == levels.dim)
+                own = 2;
+        }
+        if (own == (is_surface ? 0 : 1)) continue;
+        return fmt::format("'{}' needs {}, and no other than '{}' has", name,
+                           is_surface     ? fmt::format("no dimension '{}'", levels.dim)
+                           : is_interface ? fmt::format("a dimension of length {} instead of '{}'",
+                                                        from.shape[place] + 1, levels.dim)
+                                          : fmt::format("the dimension '{}'", levels.dim),
+                           from.name);
+    }
+    return {};
+}
+
+int Computations::interpolate(const StreamTable& stream, int field,
+                              const std::string& standard_name) {
     Computation how;
-    how.inputs = {field, found};
-    how.levels = levels;
+    how.inputs = {field};
+    Levels& levels = how.levels.emplace(*stream.levels);
     how.line = stream.line_of("levels");
-    if (found < 0) miss_(how.line, 0, levels.coordinate);
-    if (found < 0) return -1;
-    const DeclaredField &from = fields_[field], &coordinate = fields_[found];
+    const DeclaredField& from = fields_[field];
     const auto refuse = [&](const std::string& text) {
-        problems_.push_back({how.line, fmt::format("stream '{}': levels: {}", stream.name, text)});
+        if (!text.empty())
+            problems_.push_back(
+                {how.line, fmt::format("stream '{}': levels: {}", stream.name, text)});
         return -1;
     };
-    const auto along = std::ranges::find(from.dims, levels.dim);
-    bool fits = std::ranges::find(coordinate.dims, levels.dim) != coordinate.dims.end();
-    for (const std::string& dim : coordinate.dims)
-        fits = fits && std::ranges::find(from.dims, dim) != from.dims.end();
-    if (!fits)
-        return refuse(fmt::format("'{}' needs the dimension '{}', and no other than '{}' has",
-                                  levels.coordinate, levels.dim, from.name));
-    const std::size_t place = along - from.dims.begin();
-    if (from.shape[place] < 2) return refuse(fmt::format("'{}' has a single level", from.name));
+    if (const int found = find(levels.coordinate); found >= 0 && levels.below != Below::missing)
+        if (const std::string why = find_below(from.name, standard_name, fields_[found], levels);
+            !why.empty())
+            return refuse(why);
+    const std::string why = find_inputs(from, how);
+    if (!why.empty() || how.inputs.back() < 0) return refuse(why);
+    const auto place = std::ranges::find(from.dims, levels.dim) - from.dims.begin();
+    if (from.shape[place] < 2 && !levels.conserves())
+        return refuse(fmt::format("'{}' has a single level", from.name));
     for (const DeclaredField& other : fields_) {
         const auto& by = other.computation;
         const bool same = by && by->levels && by->levels->values == levels.values &&
+                          by->levels->conserves() == levels.conserves() &&
                           by->levels->coordinate == levels.coordinate;
         if (!same && (std::ranges::count(other.dims, levels.name) > 0 || other.name == levels.name))
             return refuse(
@@ -113,7 +194,7 @@ int Computations::interpolate(const StreamTable& stream, int field) {
     }
     DeclaredField made = computed_like(from, text_of(levels, from.name), Missing::varying);
     made.dims[place] = levels.name;
-    made.shape[place] = std::ssize(levels.values);
+    made.shape[place] = levels.size();
     made.terms.clear();
     made.computation = std::make_shared<const Computation>(std::move(how));
     return add(std::move(made));

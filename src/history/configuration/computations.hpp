@@ -19,7 +19,8 @@ struct Computation {
     std::vector<int> inputs;  ///< indices of the fields from which it is computed
     int like = 0;             ///< position in `inputs` of the field with the same elements
     std::optional<Expression> expression;  ///< expression of the inputs
-    /// Interpolation of the first input along the second one, the coordinate.
+    /// Interpolation of the first input along the second one, the coordinate; others are those of
+    /// interpolate().
     std::optional<Levels> levels;
     std::int64_t line = 0;  ///< line in the configuration
 };
@@ -38,7 +39,8 @@ struct DeclaredField {
     /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
     std::vector<std::string> terms;
     std::shared_ptr<const Computation> computation;  ///< null: the model sends it
-    std::string condition;  ///< condition by which its values were selected
+    std::string condition;                       ///< condition by which its values were selected
+    std::string standard_name, units, positive;  ///< attributes; empty: not known
 };
 
 /// A list of the model's fields, to which computed fields are added. Streams share those that are
@@ -58,10 +60,12 @@ public:
     int add(const FieldKeys& keys, const std::string& where);
 
     /// Finds or adds a field that is interpolated to the levels of a stream.
+    /// @param standard_name  of the field, which tells how it is extrapolated
     /// @return its index; -1 after a problem
-    int interpolate(const StreamTable& stream, int field);
+    int interpolate(const StreamTable& stream, int field, const std::string& standard_name);
 
 private:
+    std::string find_inputs(const DeclaredField& from, Computation& how);
     int add(DeclaredField field);
 
     std::vector<DeclaredField>& fields_;

@@ -73,15 +73,26 @@ void parse_interpolation(Keys& own, Levels& found) {
     if (!own.text("coordinate", found.coordinate) && own.has("values") && !own.has("coordinate"))
         own.fail("values", "'values' needs 'coordinate'");
     if (!own.text("name", found.name) && own.has("values")) found.name = found.coordinate + "lev";
-    own.word("method", found.log);
-    for (const std::string_view key : {"coordinate", "name", "method"})
+    own.word("method", found.method);
+    own.word("below", found.below);
+    own.text("surface_pressure", found.surface_pressure);
+    own.text("surface_geopotential", found.surface_geopotential);
+    own.text("temperature", found.temperature);
+    for (const std::string_view key : {"coordinate", "name", "method", "below"})
         if (own.has(key) && !own.has("values")) own.fail(key, "'{}' needs 'values'", key);
+    for (const std::string_view key : {"surface_pressure", "surface_geopotential", "temperature"})
+        if (own.has(key) && found.below == Below::missing)
+            own.fail(key, "'{}' needs below = \"extrapolate\"", key);
+    if (found.conserves() && found.below != Below::missing)
+        own.fail("below", "'below' has no effect with method = \"conservative\"");
     if (found.values.empty()) return;
     const std::vector<double>& v = found.values;
     if (std::ranges::adjacent_find(v, std::ranges::greater_equal()) != v.end() &&
         std::ranges::adjacent_find(v, std::ranges::less_equal()) != v.end())
         own.fail("values", "'values' neither increase nor decrease");
-    if (found.log && *std::ranges::min_element(v) <= 0)
+    if (found.conserves() && v.size() < 2)
+        own.fail("values", "'values' for method = \"conservative\" are two or more interfaces");
+    if (found.method == LevelMethod::log && *std::ranges::min_element(v) <= 0)
         own.fail("values", "'values' for method = \"log\" have to be above 0");
 }
 

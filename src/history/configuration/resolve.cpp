@@ -281,7 +281,9 @@ private:
         if (field.declared < 0) return false;
         check_units(stream, line, field);
         if (interpolates(stream, field.declared))
-            field.declared = computations_.interpolate(stream, field.declared);
+            field.declared = computations_.interpolate(
+                stream, field.declared,
+                field.keys.standard_name.value_or(declared_[field.declared].standard_name));
         if (field.declared < 0) return false;
         const DeclaredField declared = declared_[field.declared];
         field.inner = field.keys.inner ? field.keys.inner : stream.inner;
@@ -329,11 +331,11 @@ private:
         }
         const std::string& name = field.keys.weight ? *field.keys.weight : stream.weight;
         const bool takes = is_average(field) && field.statistic.op != Op::fraction;
-        if (name.empty() || (!takes && !stream.reduce.op)) return;
-        const int position = computations_.find(name);
         if (!name.empty() && counts_valid(field.statistic.op) && !stream.reduce.op)
             fail(line, "field '{}': op = \"{}\" takes no weight: give it weight = \"\"", field.name,
                  op_name(field.statistic.op));
+        if (name.empty() || (!takes && !stream.reduce.op)) return;
+        const int position = computations_.find(name);
         if (position < 0) {
             fail(field.keys.weight ? line : stream.line_of("weight"),
                  "the model declares no field '{}', the weight of '{}'{}", name, field.name,

@@ -60,6 +60,11 @@ struct Inner {
 
 enum class FileType : std::uint8_t { float_, double_, same };
 
+enum class LevelMethod : std::uint8_t { linear, log, conservative };
+/// Values below the lowest level: missing ones, those of the lowest level, or those that follow
+/// from the temperature there: a temperature, a geopotential, or its height.
+enum class Below : std::uint8_t { missing, constant, temperature, geopotential, height };
+
 /// A choice of elements along a dimension, or an interpolation along it.
 struct Levels {
     std::string dim;
@@ -67,12 +72,19 @@ struct Levels {
     std::optional<std::array<double, 2>> range;
     std::vector<double> nearest;
 
-    std::vector<double> values;  ///< wanted values of the coordinate; empty: elements are chosen
-    std::string coordinate;      ///< field with the coordinate's values
-    std::string name;            ///< dimension in the file
-    bool log = false;            ///< interpolates in the logarithm of the coordinate
+    /// Wanted values of the coordinate, or of the interfaces of layers; empty: elements are chosen.
+    std::vector<double> values;
+    std::string coordinate;  ///< field with the coordinate's values
+    std::string name;        ///< dimension in the file
+    LevelMethod method = LevelMethod::linear;
+    Below below = Below::missing;
+    bool up = false;  ///< the coordinate increases upward, as far as is known
+    /// Fields from which temperatures and geopotentials below the lowest level follow.
+    std::string surface_pressure, surface_geopotential, temperature;
 
     bool interpolates() const { return !values.empty(); }
+    bool conserves() const { return method == LevelMethod::conservative; }
+    std::int64_t size() const { return std::ssize(values) - (conserves() ? 1 : 0); }
 };
 
 enum class ReduceOp : std::uint8_t { mean, sum, min, max };

@@ -11,26 +11,36 @@ namespace {
 
 /// Finds the columns whose coordinate rises (1), falls (-1), or does neither (0).
 std::vector<signed char> directions(const Columns& coordinate) {
-    const std::int64_t n = coordinate.count;
+    const std::int64_t n = coordinate.count, pairs = coordinate.levels - 1;
+    const auto* const values = static_cast<const double*>(coordinate.values);
+    std::vector<std::int64_t> rises(n), falls(n);
+    const auto compare = [&](std::int64_t place, std::int64_t& rising, std::int64_t& falling) {
+        const double a = values[place], b = values[place + coordinate.level_step];
+        const bool there = !coordinate.missing.is(a) & !coordinate.missing.is(b);
+        rising += there & (a < b) ? 1 : 0;
+        falling += there & (a > b) ? 1 : 0;
+    };
+    // The inner loop is that over adjacent values.
+    for (std::int64_t k = 0; k < pairs && coordinate.column_step == 1; ++k)
+        for (std::int64_t i = 0; i < n; ++i)
+            compare(k * coordinate.level_step + i, rises[i], falls[i]);
+    for (std::int64_t i = 0; i < n && coordinate.column_step != 1; ++i) {
+        std::int64_t rising = 0, falling = 0;
+        for (std::int64_t k = 0; k < pairs; ++k)
+            compare(i * coordinate.column_step + k, rising, falling);
+        rises[i] = rising;
+        falls[i] = falling;
+    }
     std::vector<signed char> found(n);
-    std::vector<unsigned char> rising(n, 1), falling(n, 1);
-    for (std::int64_t k = 0; k + 1 < coordinate.levels; ++k)
-        for (std::int64_t i = 0; i < n; ++i) {
-            const double a = coordinate.value(i, k), b = coordinate.value(i, k + 1);
-            const bool there = !coordinate.misses(i, k) & !coordinate.misses(i, k + 1);
-            rising[i] &= static_cast<unsigned char>(there & (a < b));
-            falling[i] &= static_cast<unsigned char>(there & (a > b));
-        }
     for (std::int64_t i = 0; i < n; ++i)
-        found[i] = static_cast<signed char>(rising[i] - falling[i]);
+        found[i] = static_cast<signed char>((rises[i] == pairs) - (falls[i] == pairs));
     return found;
 }
 
-/// Tests if a wanted value lies between a level and the next.
-bool encloses(const Columns& coordinate, std::int64_t i, std::int64_t k, double wanted) {
-    const double a = coordinate.value(i, k), b = coordinate.value(i, k + 1);
-    return !coordinate.misses(i, k) && !coordinate.misses(i, k + 1) &&
-           ((a <= wanted && wanted <= b) || (a >= wanted && wanted >= b));
+/// Tests if a wanted value lies between two levels.
+bool encloses(const MissingMark& missing, double a, double b, double wanted) {
+    return ((a <= wanted && wanted <= b) || (a >= wanted && wanted >= b)) && !missing.is(a) &&
+           !missing.is(b);
 }
 
 /// Returns the share of the second of two levels in the result for a wanted value between them.
@@ -40,37 +50,138 @@ double share_of(bool is_log, double a, double b, double wanted) {
     return is_log ? std::log(wanted / a) / std::log(b / a) : (wanted - a) / (b - a);
 }
 
+/// Acceleration of gravity in m s-2, gas constant of dry air in J kg-1 K-1, and lapse rate of the
+/// standard atmosphere in K m-1.
+constexpr double gravity = 9.80665, dry_air = 287.0597, lapse_rate = 0.0065;
+
+/// The lowest level of a column, and the surface below it.
+struct Ground {
+    double pressure, value, temperature, surface_pressure, geopotential;
+};
+
+/// Extrapolates a temperature or a geopotential below the lowest level, as the IFS of ECMWF does
+/// ("Post-processing to pressure levels" in Part II of its documentation; Trenberth, Berry and
+/// Buja, 1993, NCAR/TN-396+STR), in the form of CDO's ml2plx. Down to the surface the temperature
+/// tends to that which follows from the lapse rate, moderated if it is cold or hot; below, the
+/// lapse rate is such that the temperature at sea level is moderate, too, and 0 if that is no
+/// warmer.
+double extrapolate(const Levels& levels, const Ground& at, double wanted) {
+    const bool is_temperature = levels.below == Below::temperature;
+    const double height = at.geopotential / gravity, warming = lapse_rate * height;
+    const double plain = at.temperature * (1 + lapse_rate * dry_air / gravity *
+                                                   (at.surface_pressure / at.pressure - 1));
+    double surface = plain < 255 ? (plain + 255) / 2 : plain, sea = surface + warming;
+    if (sea > 290.5) sea = surface > 290.5 ? surface = (surface + 290.5) / 2 : 290.5;
+    const double unit = levels.below == Below::height ? gravity : 1;
+    if (wanted <= at.surface_pressure) {
+        const double share =
+            share_of(levels.method == LevelMethod::log, at.pressure, at.surface_pressure, wanted);
+        return (1 - share) * at.value + share * (is_temperature ? surface : at.geopotential / unit);
+    }
+    if (is_temperature) {
+        surface = plain;
+        sea = plain + warming;
+        if (height > 2000 && sea > 298) sea += (298 - sea) * std::min((height - 2000) / 500, 1.0);
+    }
+    const double rise = sea - surface, depth = std::log(wanted / at.surface_pressure);
+    const bool flat = is_temperature ? rise < 1e-6 : std::abs(rise) < 1e-6;
+    const double y = flat ? 0 : dry_air * rise / at.geopotential * depth;
+    return is_temperature
+               ? surface * (1 + y * (1 + y * (0.5 + y / 6)))
+               : (at.geopotential - dry_air * surface * depth * (1 + y * (0.5 + y / 6))) / unit;
+}
+
+/// Returns the value of a column below its lowest level that is not missing; `missing` if the
+/// wanted value is not below it.
+double value_below(const Levels& levels, std::span<const Columns> inputs, std::int64_t i,
+                   double wanted, double missing) {
+    const Columns &field = inputs[0], &coordinate = inputs[1], &temperature = inputs.back();
+    std::int64_t low = -1;
+    double least = 0;
+    for (std::int64_t k = 0; k < field.levels; ++k) {
+        const double height = (levels.up ? 1 : -1) * coordinate.value(i, k);
+        if (field.misses(i, k) || coordinate.misses(i, k) || (low >= 0 && height >= least))
+            continue;
+        low = k;
+        least = height;
+    }
+    if (low < 0 || !((levels.up ? 1 : -1) * wanted <= least)) return missing;
+    if (levels.below == Below::constant) return field.value(i, low);
+    const Columns& warm = levels.below == Below::temperature ? field : temperature;
+    if (inputs[2].misses(i, 0) || inputs[3].misses(i, 0) || warm.misses(i, low)) return missing;
+    return extrapolate(levels,
+                       {coordinate.value(i, low), field.value(i, low), warm.value(i, low),
+                        inputs[2].value(i, 0), inputs[3].value(i, 0)},
+                       wanted);
+}
+
+/// Computes the means of layers.
+void conserve(const Levels& levels, const Columns& field, const Columns& interfaces, double missing,
+              double* results, std::int64_t column_step, std::int64_t level_step) {
+    std::vector<double> sums(field.count), widths(field.count);
+    for (std::int64_t j = 0; j < levels.size(); ++j) {
+        const auto [low, high] = std::minmax(levels.values[j], levels.values[j + 1]);
+        std::ranges::fill(sums, 0);
+        std::ranges::fill(widths, 0);
+        for (std::int64_t k = 0; k < field.levels; ++k)
+            for (std::int64_t i = 0; i < field.count; ++i) {
+                const double a = interfaces.value(i, k), b = interfaces.value(i, k + 1);
+                const double width = std::min(std::max(a, b), high) - std::max(std::min(a, b), low);
+                if (!(width > 0) || field.misses(i, k) || interfaces.missing.is(a) ||
+                    interfaces.missing.is(b))
+                    continue;
+                sums[i] += width * field.value(i, k);
+                widths[i] += width;
+            }
+        for (std::int64_t i = 0; i < field.count; ++i)
+            results[i * column_step + j * level_step] =
+                widths[i] > 0 ? sums[i] / widths[i] : missing;
+    }
+}
+
 }  // namespace
 
-void interpolate(const Levels& levels, const Columns& field, const Columns& coordinate,
-                 double missing, const Columns& results) {
+void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
+                 double* results, std::int64_t column_step, std::int64_t level_step) {
+    const Columns &field = inputs[0], &coordinate = inputs[1];
+    if (levels.conserves())
+        return conserve(levels, field, coordinate, missing, results, column_step, level_step);
+    const bool is_log = levels.method == LevelMethod::log;
     const std::vector<double>& wanted = levels.values;
     const std::int64_t all = std::ssize(wanted), pairs = field.levels - 1;
+    const std::int64_t step = coordinate.level_step;
     const bool wanted_rises = wanted.front() < wanted.back();
     const std::vector<signed char> direction = directions(coordinate);
     for (std::int64_t i = 0; i < field.count; ++i) {
         const bool rising = direction[i] > 0;
+        const double* const along =
+            static_cast<const double*>(coordinate.values) + i * coordinate.column_step;
         std::int64_t k = 0;
         for (std::int64_t n = 0; n < all; ++n) {
             // Take the wanted values in the column's order: each search begins at the last level.
             const std::int64_t j = rising == wanted_rises ? n : all - 1 - n;
             const double value = wanted[j];
+            const auto has = [&] {
+                return encloses(coordinate.missing, along[k * step], along[(k + 1) * step], value);
+            };
             if (direction[i] == 0) {
-                for (k = 0; k + 1 < pairs && !encloses(coordinate, i, k, value);) ++k;
+                for (k = 0; k + 1 < pairs && !has();) ++k;
             } else if (rising) {
-                while (k + 1 < pairs && coordinate.value(i, k + 1) < value) ++k;
+                while (k + 1 < pairs && along[(k + 1) * step] < value) ++k;
             } else {
-                while (k + 1 < pairs && coordinate.value(i, k + 1) > value) ++k;
+                while (k + 1 < pairs && along[(k + 1) * step] > value) ++k;
             }
-            double& result = results.value(i, j) = missing;
-            if (!encloses(coordinate, i, k, value)) continue;
-            const double a = coordinate.value(i, k), b = coordinate.value(i, k + 1);
-            const double share = share_of(levels.log, a, b, value);
-            const double x = field.value(i, k), y = field.value(i, k + 1);
-            if ((levels.log && std::min(a, b) <= 0) || (share < 1 && field.misses(i, k)) ||
-                (share > 0 && field.misses(i, k + 1)))
-                continue;
-            result = share == 0 ? x : share == 1 ? y : (1 - share) * x + share * y;
+            const double a = along[k * step], b = along[(k + 1) * step];
+            double& result = results[i * column_step + j * level_step];
+            result = missing;
+            if (has() && !(is_log && std::min(a, b) <= 0)) {
+                const double share = share_of(is_log, a, b, value);
+                const double x = field.value(i, k), y = field.value(i, k + 1);
+                if ((share == 0 || !field.missing.is(y)) && (share == 1 || !field.missing.is(x)))
+                    result = share == 0 ? x : share == 1 ? y : (1 - share) * x + share * y;
+            }
+            if (result == missing && levels.below != Below::missing)
+                result = value_below(levels, inputs, i, value, missing);
         }
     }
 }

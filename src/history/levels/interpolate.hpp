@@ -3,31 +3,50 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "history/configuration/table.hpp"
 
 namespace thalweg::history {
 
-/// Some columns in an array; marks that are not 0 say that a value is missing.
+/// A value that marks missing values; a NaN marks them by any NaN.
+struct MissingMark {
+    bool used = false;  ///< false: no value is missing
+    double value = 0;
+
+    bool is(double x) const { return used && (value != value ? x != x : x == value); }
+};
+
+/// Some columns in an array of float or double.
 struct Columns {
     std::int64_t count = 0, levels = 0;
     std::int64_t column_step = 0, level_step = 0;  ///< distances in the array
-    double* values = nullptr;
-    unsigned char* missing = nullptr;
+    const void* values = nullptr;
+    MissingMark missing;
+    bool is_float = false;
 
-    double& value(std::int64_t column, std::int64_t level) const {
-        return values[column * column_step + level * level_step];
+    std::int64_t place(std::int64_t column, std::int64_t level) const {
+        return column * column_step + level * level_step;
+    }
+    double value(std::int64_t column, std::int64_t level) const {
+        return is_float ? static_cast<const float*>(values)[place(column, level)]
+                        : static_cast<const double*>(values)[place(column, level)];
     }
     bool misses(std::int64_t column, std::int64_t level) const {
-        return missing[column * column_step + level * level_step] != 0;
+        return missing.is(value(column, level));
     }
 };
 
 /// Interpolates columns between the two levels that enclose each wanted value; if the coordinate is
 /// not monotonic, between the first such two. A result is missing if no two levels enclose its
-/// value, or if the field is missing at one of them whose share is not 0.
+/// value, or if the field is missing at one of them whose share is not 0. LevelMethod::conservative
+/// gives the mean of the parts of the column's layers that lie within each wanted layer.
+/// @param inputs   field and coordinate (for layers: their interfaces, one more than layers); then,
+///                 as Levels::below needs them, pressure and geopotential of the surface, with one
+///                 level, and temperature; all but the field are of double
 /// @param missing  value of missing results
-void interpolate(const Levels& levels, const Columns& field, const Columns& coordinate,
-                 double missing, const Columns& results);
+/// @param results, column_step, level_step  receives the results, with these distances
+void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
+                 double* results, std::int64_t column_step, std::int64_t level_step);
 
 }  // namespace thalweg::history

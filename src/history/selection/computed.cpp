@@ -2,11 +2,11 @@
 #include "history/selection/computed.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
-#include "history/levels/interpolate.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -27,8 +27,20 @@ Status Computed::match() {
     const Part& like = inputs_[how_.like]->step->part();
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const Part& held = inputs_[i]->step->part();
+        Part form = like;
+        if (how_.levels) {
+            // The levels of an input replace those of the first one: layers have interfaces.
+            std::string dim = how_.levels->dim;
+            levels_[i] = 1;
+            for (int d = 0; d < held.nd(); ++d)
+                if (held.dims[d] == dim || place_of(held.dims[d], like.dims) < 0) {
+                    dim = held.dims[d];
+                    levels_[i] = held.shape[d];
+                }
+            (void)replace_dim(form, how_.levels->dim, dim, levels_[i]);  // checked by add_levels()
+        }
         places_[i].clear();
-        if (same_part(like, held) || find_places(like, held, places_[i])) continue;
+        if (same_part(form, held) || find_places(form, held, places_[i])) continue;
         return detail::failure(TW_ESETTING,
                                "a rank does not hold the same elements of '{}' and '{}'",
                                inputs_[i]->declared.name, inputs_[how_.like]->declared.name);
@@ -50,102 +62,124 @@ bool Computed::note(const double* weight) {
     return --waiting_ == 0;
 }
 
-/// Loads values of an input for elements of the result, for Expression::Load.
-void Computed::load(int input, std::int64_t first, std::int64_t count, double* values,
-                    unsigned char* missing) const {
+/// Tests if a double can represent an integer.
+template <class T>
+static bool is_exact(T value) {
+    const auto size =
+        value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    return size == 0 || std::bit_width(size) - std::countr_zero(size) <= 53;
+}
+
+/// Converts values of an input for elements of the result.
+void Computed::load(int input, std::int64_t first, std::int64_t count, double* values) {
     const Field& field = *inputs_[input];
-    const DeclaredField& declared = field.declared;
     const Integers& places = places_[input];
-    with_type(declared.type, [&](auto named) {
+    with_type(field.declared.type, [&](auto named) {
         using T = typename decltype(named)::type;
         const T* const data = reinterpret_cast<const T*>(field.step->data());
+        [[maybe_unused]] const bool misses = field.declared.missing != Missing::none;
+        [[maybe_unused]] const T mark = value_as<T>(field.declared.missing_value);
         const auto read = [&](auto place) {
-            for (std::int64_t i = 0; i < count; ++i)
-                values[i] = static_cast<double>(data[place(i)]);
+            for (std::int64_t i = 0; i < count; ++i) {
+                const T value = data[place(i)];
+                values[i] = static_cast<double>(value);
+                if constexpr (sizeof(T) == 8 && !std::is_floating_point_v<T>)
+                    if (inexact_.ok() && !is_exact(value) && !(misses && value == mark))
+                        inexact_ = detail::failure(
+                            TW_ERANGE, "'{}' is computed in double, which lacks {} of field '{}'",
+                            result_.declared.name, value, detail::OfVariable{field.declared.name});
+            }
         };
         if (places.empty())
             read([&](std::int64_t i) { return first + i; });
         else
             read([&](std::int64_t i) { return places[first + i]; });
     });
-    std::fill_n(missing, count, 0);
-    if (declared.missing == Missing::none) return;
-    const double mark = number_of(declared.type, declared.missing_value);
-    const bool is_nan = std::isnan(mark);
-    for (std::int64_t i = 0; i < count; ++i)
-        missing[i] = is_nan ? values[i] != values[i] : values[i] == mark;
+}
+
+MissingMark Computed::missing_of(int input) const {
+    const DeclaredField& declared = inputs_[input]->declared;
+    return {declared.missing != Missing::none, number_of(declared.type, declared.missing_value)};
 }
 
 /// Interpolates a box, some columns at a time.
-/// @param first, result  positions of the box's first value and result; become those of the next
-/// box
-void Computed::interpolate_box(int box, std::int64_t& first, std::int64_t& result) {
+/// @param columns, result  numbers of columns and results before the box; then also of its own
+void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& result) {
     const Part& part = inputs_.front()->step->part();
     const Integers extent = extent_of(part, box);
     std::size_t along = place_of(how_.levels->dim, part.dims);
     if (part.listed > 0 && static_cast<int>(along) > part.first_listed) along -= part.listed - 1;
     const std::int64_t outer = elements_of({extent.begin(), extent.begin() + along});
     const std::int64_t inner = elements_of({extent.begin() + along + 1, extent.end()});
-    const std::int64_t levels = extent[along], wanted = std::ssize(how_.levels->values);
+    const std::int64_t wanted = how_.levels->size();
     // In memory either the levels of a column are adjacent, or those of a level are.
     const bool by_column = inner == 1;
     const std::int64_t row = by_column ? outer : inner, rows = by_column ? 1 : outer;
-    const std::int64_t together = std::clamp<std::int64_t>(2048 / levels, 16, 256);
-    std::array<std::vector<double>, 2> values;
-    std::array<std::vector<unsigned char>, 2> missing;
-    std::array<Columns, 2> columns;
-    for (int i = 0; i < 2; ++i) {
-        values[i].resize(together * levels);
-        missing[i].resize(together * levels);
-        columns[i] = {0,
-                      levels,
-                      by_column ? levels : 1,
-                      by_column ? 1 : together,
-                      values[i].data(),
-                      missing[i].data()};
+    // Some columns fit into a cache.
+    const std::int64_t together = std::clamp<std::int64_t>(16384 / levels_[0], 16, 512);
+    std::vector<std::vector<double>> values(inputs_.size());
+    std::vector<Columns> given;
+    // Only a few values of the field are needed, so they are not converted before.
+    const tw_type type = inputs_[0]->declared.type;
+    const bool direct = places_[0].empty() && is_real(type);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        given.push_back({0, levels_[i], by_column ? levels_[i] : 1, by_column ? 1 : together,
+                         nullptr, missing_of(static_cast<int>(i))});
+        if (i == 0 && direct) {
+            given[0].is_float = type == TW_FLOAT;
+            given[0].level_step = by_column ? 1 : row;
+            continue;
+        }
+        values[i].resize(together * levels_[i]);
+        given[i].values = values[i].data();
     }
     for (std::int64_t o = 0; o < rows; ++o)
         for (std::int64_t begin = 0; begin < row; begin += together) {
             const std::int64_t count = std::min(together, row - begin);
-            for (int i = 0; i < 2; ++i) {
-                columns[i].count = count;
-                if (by_column)
-                    load(i, first + begin * levels, count * levels, values[i].data(),
-                         missing[i].data());
-                for (std::int64_t k = 0; k < levels && !by_column; ++k)
-                    load(i, first + (o * levels + k) * row + begin, count, &values[i][k * together],
-                         &missing[i][k * together]);
+            for (std::size_t i = 0; i < inputs_.size(); ++i) {
+                const std::int64_t levels = levels_[i];
+                const std::int64_t first =
+                    (columns + (by_column ? begin : o * row)) * levels + (by_column ? 0 : begin);
+                given[i].count = count;
+                if (i == 0 && direct)
+                    given[0].values = inputs_[0]->step->data() + first * detail::size_of(type);
+                else if (by_column)
+                    load(static_cast<int>(i), first, count * levels, values[i].data());
+                else
+                    for (std::int64_t k = 0; k < levels; ++k)
+                        load(static_cast<int>(i), first + k * row, count, &values[i][k * together]);
             }
             const std::int64_t to = by_column ? begin * wanted : o * wanted * row + begin;
-            interpolate(*how_.levels, columns[0], columns[1], mark(),
-                        {count, wanted, by_column ? wanted : 1, by_column ? 1 : row,
-                         values_.data() + result + to, nullptr});
+            interpolate(*how_.levels, given, mark(), values_.data() + result + to,
+                        by_column ? wanted : 1, by_column ? 1 : row);
         }
-    first += rows * row * levels;
+    columns += rows * row;
     result += rows * row * wanted;
 }
 
 double Computed::mark() const { return number_of(TW_DOUBLE, result_.declared.missing_value); }
 
-std::vector<SentBox> Computed::compute() {
+Status Computed::compute(std::vector<SentBox>& boxes) {
     const Part& like = inputs_[how_.like]->step->part();
     std::int64_t elements = inputs_[how_.like]->step->elements();
-    if (how_.levels)
-        elements = elements / like.shape[place_of(how_.levels->dim, like.dims)] *
-                   std::ssize(how_.levels->values);
+    if (how_.levels) elements = elements / levels_[0] * how_.levels->size();
     values_.resize(elements);
-    std::int64_t first = 0, result = 0;
+    std::int64_t columns = 0, result = 0;
     if (how_.expression)
         how_.expression->evaluate(
             elements, mark(),
             [this](int input, std::int64_t at, std::int64_t count, ElementBlock& block) {
-                load(input, at, count, block.value.data(), block.missing.data());
+                load(input, at, count, block.value.data());
+                const MissingMark missing = missing_of(input);
+                for (std::int64_t i = 0; i < count; ++i)
+                    block.missing[i] = missing.is(block.value[i]) ? 1 : 0;
             },
             values_.data());
     else
         for (int b = 0; b < std::max(like.boxes, like.listed > 0 ? 1 : 0); ++b)
-            interpolate_box(b, first, result);
-    return dense_boxes(result_.part, reinterpret_cast<const char*>(values_.data()), 8);
+            interpolate_box(b, columns, result);
+    boxes = dense_boxes(result_.part, reinterpret_cast<const char*>(values_.data()), 8);
+    return std::exchange(inexact_, {});
 }
 
 }  // namespace thalweg::history

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "history/levels/interpolate.hpp"
 #include "history/selection/field.hpp"
 
 namespace thalweg::history {
@@ -34,7 +35,11 @@ class Computed {
 public:
     /// @param inputs  fields from which it is computed, as in Computation::inputs
     Computed(const Computation& how, std::vector<Field*> inputs, const Field& result)
-        : how_(how), inputs_(std::move(inputs)), result_(result), places_(inputs_.size()) {}
+        : how_(how),
+          inputs_(std::move(inputs)),
+          result_(result),
+          places_(inputs_.size()),
+          levels_(inputs_.size()) {}
 
     /// Finds the elements of the inputs that belong to each element of the result.
     /// @return TW_OK, TW_ESETTING: this rank does not hold them
@@ -48,14 +53,15 @@ public:
     std::int64_t waiting() const { return waiting_; }
     /// Tests if its inputs were sent with different weights.
     bool differs() const { return differs_; }
-    /// Computes the values. @return the boxes of the result
-    std::vector<SentBox> compute();
+    /// Computes the values. @param boxes  receives the boxes of the result
+    /// @return TW_OK, TW_ERANGE: an integer has more digits than a double
+    Status compute(std::vector<SentBox>& boxes);
     std::int64_t bytes() const { return std::ssize(values_) * 8; }
 
 private:
-    void load(int input, std::int64_t first, std::int64_t count, double* values,
-              unsigned char* missing) const;
-    void interpolate_box(int box, std::int64_t& first, std::int64_t& result);
+    void load(int input, std::int64_t first, std::int64_t count, double* values);
+    MissingMark missing_of(int input) const;
+    void interpolate_box(int box, std::int64_t& columns, std::int64_t& result);
     double mark() const;  ///< Returns the value of missing results.
 
     const Computation& how_;
@@ -63,10 +69,12 @@ private:
     const Field& result_;
     /// Position in each input of each element of the one that the result is like; empty: the same.
     std::vector<Integers> places_;
+    Integers levels_;  ///< number of levels in a column of each input
     std::vector<double> values_;
     std::int64_t waiting_ = 0;
     std::optional<double> weight_;  ///< weight that the model has sent with the first input
     bool differs_ = false;          ///< another input came with another weight
+    Status inexact_;                ///< an input has an integer that no double represents
 };
 
 }  // namespace thalweg::history

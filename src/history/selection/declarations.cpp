@@ -193,7 +193,7 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
     const Field &from = fields_[how.inputs[0]], &coordinate = fields_[how.inputs[1]];
     const Levels& levels = *how.levels;
     const auto refuse = [](const std::string& text) { return failure(TW_ESETTING, "{}", text); };
-    if (!replace_dim(made.part, levels.dim, levels.name, std::ssize(levels.values)))
+    if (!replace_dim(made.part, levels.dim, levels.name, levels.size()))
         return refuse(fmt::format("no rank may hold only a part of dimension '{}' of '{}'",
                                   levels.dim, from.declared.name));
     // Coordinates along the levels of the model do not describe those of the file.
@@ -212,19 +212,33 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
     if (!measures.empty() && std::ranges::none_of(split_dims(measures.c_str()), along))
         set_attribute(made.attributes, {"cell_measures", measures});
     if (place_of(levels.name, levels_) >= 0) return {};
-    Coordinate c;
-    c.name = levels.name;
-    c.dims = {levels.name};
-    c.attributes = level_attributes(coordinate);
-    c.size = sizeof(double);
-    c.part = choose(replicated_part(c.dims, {std::ssize(levels.values)}), {}).part;
-    const char* const bytes = reinterpret_cast<const char*>(levels.values.data());
-    c.data.assign(bytes, bytes + levels.values.size() * sizeof(double));
-    if (!coordinates_.emplace(levels.name, std::move(c)).second)
-        return refuse(fmt::format("there is another '{}': choose another 'name'", levels.name));
-    levels_.push_back(levels.name);
-    lengths_[levels.name] = std::ssize(levels.values);
-    return {};
+    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
+                         const std::vector<double>& values, std::vector<Attribute> attributes) {
+        Coordinate c;
+        c.name = name;
+        c.dims = dims;
+        c.attributes = std::move(attributes);
+        c.size = sizeof(double);
+        const Integers shape{levels.size(), 2};
+        c.part = replicated_part(dims, {shape.begin(), shape.begin() + std::ssize(dims)});
+        const char* const bytes = reinterpret_cast<const char*>(values.data());
+        c.data.assign(bytes, bytes + values.size() * sizeof(double));
+        if (!coordinates_.emplace(name, std::move(c)).second)
+            return refuse(fmt::format("there is another '{}': choose another 'name'", name));
+        levels_.push_back(name);
+        return Status{};
+    };
+    std::vector<Attribute> attributes = level_attributes(coordinate);
+    lengths_[levels.name] = levels.size();
+    if (!levels.conserves()) return add(levels.name, {levels.name}, levels.values, attributes);
+    std::vector<double> middles, bounds;
+    for (std::int64_t i = 0; i < levels.size(); ++i) {
+        bounds.insert(bounds.end(), {levels.values[i], levels.values[i + 1]});
+        middles.push_back((levels.values[i] + levels.values[i + 1]) / 2);
+    }
+    attributes.push_back({"bounds", levels.name + "_bnds"});
+    Status status = add(levels.name, {levels.name}, middles, attributes);
+    return status.ok() ? add(levels.name + "_bnds", {levels.name, "bnds"}, bounds, {}) : status;
 }
 
 Status Declarations::add_computed(const std::vector<DeclaredField>& all) {
