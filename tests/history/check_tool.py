@@ -245,14 +245,20 @@ XIOS = """<context src="fields.xml">
 <field field_ref="e3t"/>
 <field field_ref="toce" name="thetao" operation="instant" freq_op="5d"> @toce_e3t / @e3t </field>
 <field field_ref="sst" name="std" operation="instant"> sqrt( @sst2 - @sst * @sst ) </field>
-<field field_ref="sst" name="highest" operation="maximum" freq_op="1d" grid_ref="box"/>
+<field field_ref="sst" name="highest" operation="maximum" freq_op="1d"/><field field_ref="sst"
+ name="box" grid_ref="box"/><field name="dsst" operation="instant" freq_op="5d">
+sqrt(@sst2 - @sst * @sst) </field><field name="range" operation="average" freq_op="1d"
+unit="K"> @hot - @cold </field><field name="kelvin" field_ref="sst" unit="K"> sst + 273.15 </field>
+<field field_ref="none"/>
 <field field_ref="sst" enabled=".FALSE."/><field_group group_ref="mooring"/>
 <field_group group_ref="none"/><variable name="contact">me</variable></file></file_group>
 <file id="in" mode="read"/></file_definition></context>
 """
 FIELDS = """<context><field_definition operation="average" prec="8">
 <field id="e3t" unit="m"/><field id="toce"/><field id="toce_e3t"> toce * e3t </field>
-<field id="sst" long_name="surface"/><field_group id="mooring">
+<field id="sst" long_name="surface"/><field id="sst2"> sst * sst </field><field_group id="mooring">
+<field id="hot" field_ref="sst" operation="maximum"/><field id="cold" field_ref="sst"
+operation="minimum"/></field_group><field_group id="mooring">
 <field field_ref="sst" name="tos" operation="instant"/></field_group></field_definition></context>
 """
 MPAS = """<streams><immutable_stream name="input" type="input" input_interval="initial_only"/>
@@ -274,10 +280,14 @@ XML = {
             'deflate = 1 }\nfield."e3t" = { of = "e3t", type = "double"',
             'field."thetao" = { of = "toce", weight = "e3t"',
             'op = "max"\nsample = "1 day"',
+            'field."dsst" = { of = "sst", op = "std"',
+            '"range" = { of = "sst", units = "K", inner = { op = "range", every = "1 day" } }',
+            'field."kelvin" = { of = "sst + 273.15", type = "double", units = "K"',
             'op = "instant"',
             'field."tos" = { of = "sst"',
         ],
-        "3: file '|6: field 'std': 'sqrt|7: field 'highest': grid_ref|9: no group|9: v|10: file '",
+        "3: file '|6: field 'std': 'sqrt|7: field 'box': grid_ref|11: field 'none'|13: no group|"
+        "13: v|14: file '",
     ),
     MPAS: (
         [

@@ -18,7 +18,7 @@ OPS = dict(re.findall(r"(\w+):(\w+)", OPS))
 FILE = """id name name_suffix description enabled output_freq output_level src type
 format compression_level sync_freq min_digits par_access append mode time_units time_counter"""
 FIELD = """id name field_ref group_ref operation freq_op unit level prec enabled long_name src
-standard_name default_value detect_missing_value :place"""
+standard_name cell_methods default_value detect_missing_value :place"""
 # Parts of dates in the file names of MPAS: those of a history.
 TOKENS = {"$Y": "YYYY", "$M": "MM", "$D": "DD", "$h": "hh", "$m": "mm", "$s": "ss"}
 
@@ -120,8 +120,9 @@ class Xios:
         if all.get("mode") == "read":
             return refuse("it is read, which is not converted")
         kinds = {}
+        self.frequency, split = all.get("output_freq", ""), all.get("split_freq", "")
         self.collect(element, {}, int(all.get("output_level", 10)), kinds)
-        frequency, split = all.get("output_freq", ""), all.get("split_freq", "")
+        frequency = self.frequency
         packed = all.get("compression_level", "0")
         every, new_file = self.duration(frequency), self.duration(split)
         if not kinds:
@@ -151,7 +152,9 @@ class Xios:
             lines += [f'file = {{ format = "netcdf4", deflate = {packed} }}'] * (packed != "0")
             for field in fields:
                 told = {"name": field.pop("name"), "op": op}
+                inner = field.pop("inner", "")
                 words = [f"{k} = {quoted(v)}" for k, v in field.items() if v and told.get(k) != v]
+                words += [f'inner = {{ op = "range", every = "{inner}" }}'] * bool(inner)
                 lines.append(f"field.{quoted(told['name'])} = {{ {', '.join(words)} }}")
             stream = re.sub("[/{}]", "_", element.get("id", name) + suffix)
             while stream in self.streams:
@@ -196,32 +199,58 @@ class Xios:
         def refuse(what):
             fail(element, f"field '{field['name']}': {what}")
 
+        if of not in self.fields and not own.get("operation"):
+            return refuse("it is not defined here; the file that includes this one may define it")
         if not field["op"]:
             return refuse(f"operation '{own.get('operation', '')}' is not converted")
-        ratio = self.ratio(text)
-        if text and not ratio:
-            return refuse(f"'{text}' is not converted")
-        field |= ratio
         samples = own.get("freq_op", "1ts")
         if not self.duration(samples):
             return refuse(f"freq_op '{samples}' is not converted")
+        computed = self.computed(text, samples) if text else {}
+        if text and not computed:
+            return refuse(f"'{text}' is not converted")
+        if computed and "weight" not in computed and "op" not in computed and not own.get("unit"):
+            return refuse(f"'{text}' has no unit")
+        field |= computed
         for key in sorted({*element.keys()} - {*FIELD.split()}):
             refuse(f"{key} '{element.get(key)}' is not converted")
-        every = samples != "1ts" and field["op"] not in ("instant", "once") and not ratio
+            if key.endswith("_ref"):  # other elements, or a reduction
+                return
+        every = samples != "1ts" and field["op"] not in ("instant", "once") and "@" not in text
         field |= {"type": "double" if own.get("prec") == "8" else "", "units": own.get("unit")}
-        field |= {key: own.get(key) for key in ("long_name", "standard_name")}
+        field |= {key: own.get(key) for key in ("long_name", "standard_name", "cell_methods")}
         kind = field["op"] if field["op"] in ("instant", "once") else "mean"
         kinds.setdefault((kind, every and self.duration(samples)), []).append(field)
 
-    def ratio(self, text):
-        """Returns the keys of a weighted mean: '@a_b / @b', with a_b defined as 'a * b'."""
-        parts = re.fullmatch(r"@(\w+)\s*/\s*@(\w+)", text)
-        attributes, product = self.fields.get(parts and parts[1], ({}, ""))
-        factors = re.split(r"\s*\*\s*", product)
-        if attributes.get("operation") != "average" or len(factors) != 2 or parts[2] not in factors:
+    def computed(self, text, samples):
+        """Returns the keys of a weighted mean ('@a_b / @b', with a_b defined as 'a * b'), a
+        standard deviation, a mean range, or an expression of the model's fields."""
+
+        def defined(name, operation="average"):
+            attributes, expression = self.fields.get(name, ({}, ""))
+            return attributes.get("operation") == operation and (
+                re.split(r"\s*\*\s*", expression) if expression else [attributes.get("field_ref")]
+            )
+
+        names = re.findall(r"@?\b[A-Za-z_]\w*", text)
+        plain = [w for w in names if w not in ("sqrt", "exp", "log")]
+        if not plain:
             return {}
-        factors.remove(parts[2])
-        return {"of": factors[0], "op": "mean", "weight": parts[2]}
+        first, last = plain[0][1:], plain[-1][1:]
+        form = re.sub(r"@\w+", "@", re.sub(r"\s", "", text))
+        if form == "@-@" and defined(first, "maximum") and defined(last, "minimum"):
+            of = defined(first, "maximum")
+            if of == defined(last, "minimum") and of[0]:
+                return {"of": of[0], "op": "mean", "inner": self.duration(samples)}
+        if form == "sqrt(@-@*@)" and samples == self.frequency and plain[1] == plain[2]:
+            return {"of": last, "op": "std"} if defined(first) == [last, last] else {}
+        factors = defined(first) or []
+        if form == "@/@" and samples == self.frequency and len(factors) == 2 and last in factors:
+            factors.remove(last)
+            return {"of": factors[0], "op": "mean", "weight": last}
+        declared = [self.fields.get(w, ({"field_ref": w}, "")) for w in plain]
+        own = all("field_ref" not in a and not e for a, e in declared)
+        return {"of": text} if own and re.fullmatch(r"[\w\s.()+*/-]+", text) else {}
 
 
 class Mpas:
