@@ -47,6 +47,7 @@ public:
     Agreements(tw_session session, int number) : session_(session), number_(number) {}
     tw_session session() const override { return session_; }
     int rank() const override { return session_->rank; }
+    int size() const override { return session_->team->size(); }
     int number() const override { return number_; }
     Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
                  std::int64_t* most) override {
@@ -78,6 +79,19 @@ public:
             [&]() -> Status {
                 combine_words(*session_->team, most, sums);
                 return {};
+            },
+            name_of(call_)));
+    }
+    Status exchange(std::vector<Packet>& packets) override {
+        const Stopwatch watch(session_->telemetry.history_calls);
+        return status(guarded(
+            session_,
+            [&]() -> Status {
+                bool have = true;
+                packets = session_->team->world().exchange(packets, have);
+                std::int64_t lacks = have ? 0 : 1;
+                session_->team->all_reduce({&lacks, 1}, Reduce::max);
+                return lacks == 0 ? Status{} : out_of_memory();
             },
             name_of(call_)));
     }

@@ -11,6 +11,7 @@
 
 #include "history/files/groupings.hpp"
 #include "history/files/saved_state.hpp"
+#include "history/maps/maps.hpp"
 #include "history/reductions/step_reduction.hpp"
 #include "history/selection/region_picks.hpp"
 
@@ -107,6 +108,7 @@ private:
     RegionPicks picks_{ranks_, table_, declared_};
     Choices choices_{table_, declared_};
     Groupings groupings_{ranks_, table_, declared_, choices_};
+    Maps maps_{ranks_, table_, choices_};
     std::vector<ResolvedStream> resolved_;
     std::deque<StepReduction> reductions_;
     Streams streams_;

@@ -52,6 +52,7 @@ Status History::make_streams() {
     streams_.clear();  // an earlier attempt has failed
     choices_.clear();
     groupings_.clear();
+    maps_.clear();
     reductions_.clear();
     for (Field& field : declared_.fields()) {
         field.users.clear();
@@ -92,6 +93,10 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
         std::vector<const Coordinate*> others;
         for (const Coordinate* c : {picks_.station_names(table.region), groupings_.numbers(table)})
             if (c != nullptr) others.push_back(c);
+        const auto mapped = std::ranges::find_if(variables, &Variable::mapping);
+        if (mapped != variables.end())
+            for (const Coordinate& c : (*mapped)->mapping()->map().coordinates)
+                others.push_back(&c);
         return choices_.coordinates_of(table, variables, others);
     });
     for (const auto& output : stream.outputs())
@@ -131,20 +136,24 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     Reducing reducing{&field, &t, nullptr, std::move(weights), {}};
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
-    auto made = std::make_unique<Variable>(
-        SampledField{about, *reducing.field, rules, *reducing.taken, fill, reducing.reduction},
-        reducing.weights);
-    if (!about.reduced.empty()) made->set_reduced(declared_.coordinates(), reducing.units);
+    std::shared_ptr<const Mapping> mapping;
+    if (stream.table().is_mapped())
+        if (Status s = maps_.make(stream.table(), about, field, t, mapping); !s.ok()) return s;
+    auto made =
+        std::make_unique<Variable>(SampledField{about, *reducing.field, rules, *reducing.taken,
+                                                fill, reducing.reduction, mapping},
+                                   reducing.weights);
+    const bool joins = !about.reduced.empty() || mapping != nullptr;
+    if (joins) made->set_reduced(declared_.coordinates(), reducing.units);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
     Choice written;
     if (Status s = choices_.find(stream.table(), field.declared.dims, stations, written); !s.ok())
         return s;
-    const bool reduced = !about.reduced.empty();
     const Status fits = choose_packing(
         context_, stream.table().settings,
-        reduced ? made->dims() : picked_dims(field.declared.dims, stations),
-        reduced ? made->written().chosen.part : choose(field.part, written).part, *made);
+        joins ? made->dims() : picked_dims(field.declared.dims, stations),
+        joins ? made->written().chosen.part : choose(field.part, written).part, *made);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
     Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
@@ -223,9 +232,11 @@ Status History::ready() {
     if (!mine.ok()) return mine;
     if (Status status = picks_.find(); !status.ok()) return status;
     if (Status status = groupings_.find(resolved_, context_.hashes); !status.ok()) return status;
+    if (Status status = maps_.read(); !status.ok()) return status;
     mine = detail::catch_errors([&] { return make_streams(); });
     if (Status status = ranks_.agree(mine, 0, {}); !status.ok()) return status;
     Status status = choices_.declare(ranks_);
+    if (status.ok()) status = maps_.connect();
     if (status.ok()) declared_.end();
     return status;
 }

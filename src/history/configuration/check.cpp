@@ -240,6 +240,7 @@ void check_references(const Table& table, Problems& problems) {
     for (const StreamTable& stream : table.streams) {
         check_groups(table, stream.fields, fmt::format("stream '{}'", stream.name), problems);
         check_name(stream, "region", stream.region, table.regions, problems);
+        check_name(stream, "map", stream.map, table.maps, problems);
         const auto region = table.regions.find(stream.region);
         if (stream.reduce.op && region != table.regions.end() && region->second.picks())
             problems.push_back({stream.line_of("region"),

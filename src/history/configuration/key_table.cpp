@@ -82,6 +82,9 @@ std::span<const KeyRow> key_table() {
          "length of the model's step in cell_methods"},
         {"[[stream]]", "region", "name", "", "a region"},
         {"[[stream]]", "levels", "table", "", "elements along a dimension"},
+        {"[[stream]]", "map", "name", "", "a map to another grid"},
+        {"[[stream]]", "zoom", "list of integers", "",
+         "levels of HEALPix (nested): a stream for each, with {zoom} in its path"},
         {"[[stream]]", "reduce", "mean, sum, min, max", "", "over dimensions"},
         {"[[stream]]", "over", "list of dimensions", "the horizontal ones", "of reduce"},
         {"[[stream]]", "by", "coordinate", "",
@@ -150,6 +153,11 @@ std::span<const KeyRow> key_table() {
         {"[region.NAME]", "list_file", "path", "", "netCDF file with a list of indices"},
         {"[region.NAME]", "list_var", "name", "", "its variable"},
         {"[region.NAME]", "base", "0, 1", "0", "index of the first element there"},
+        {"[map.NAME]", "file", "path", "required", "weights, of ESMF, TempestRemap, SCRIP or CDO"},
+        {"[map.NAME]", "missing", "renormalize, zero, propagate", "renormalize",
+         "missing elements: the others get their weights; count as 0; make the result missing"},
+        {"[map.NAME]", "min_fraction", "0 to 1", "0", "least share of the weights with values"},
+        {"[map.NAME]", "names", "{lat, lon}", "lat and lon", "names of the target's coordinates"},
     };
     return rows;
 }

@@ -154,12 +154,14 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
     parse_each(keys, "region", [&](const toml::table& found, const std::string& region) {
         parse_region(found, region, run, problems, table);
     });
+    parse_each(keys, "map", [&](const toml::table& found, const std::string& map) {
+        parse_map(found, map, run, problems, table);
+    });
     parse_each(keys, "field", [&](const toml::table& found, const std::string& field) {
         table.fields.emplace(field, parse_field(found, field, fmt::format("field '{}'", field),
                                                 true, run, problems));
     });
     parse_streams(keys, defaults, run, settings, table);
-    keys.refuse({"map"});
     keys.finish();
     if (!table.streams.empty() && std::ranges::none_of(table.streams, &StreamTable::packs))
         for (const auto& [field, own] : table.fields)

@@ -22,6 +22,8 @@ FieldKeys parse_field(const toml::table& table, const std::string& name, const s
 
 void parse_region(const toml::table& table, const std::string& name, const RunTimes& run,
                   Problems& problems, Table& parsed);
+void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
+               Problems& problems, Table& parsed);
 
 /// Reads an anchor: "calendar", "start" or a date.
 void parse_anchor(Keys& keys, Anchor& anchor);

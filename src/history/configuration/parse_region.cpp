@@ -88,4 +88,26 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     parsed.regions.emplace(name, std::move(region));
 }
 
+void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
+               Problems& problems, Table& parsed) {
+    Keys keys(table, fmt::format("map '{}'", name), run, problems, "[map.NAME]");
+    MapTable map;
+    map.line = line_of(table);
+    map.name = name;
+    if (!keys.text("file", map.file) && !keys.has("file")) keys.fail("file", "'file' is missing");
+    keys.word("missing", map.missing);
+    keys.number("min_fraction", map.min_fraction, 0, 1);
+    if (keys.has("min_fraction") && map.missing != MapTable::Missing::renormalize)
+        keys.fail("min_fraction", "'min_fraction' needs missing = \"renormalize\"");
+    if (const toml::table* const names = keys.table("names")) {
+        Keys own(*names, keys.where() + ": names", run, problems);
+        own.text("lat", map.latitude);
+        own.text("lon", map.longitude);
+        own.finish();
+        if (map.latitude == map.longitude) own.fail("lat", "'lat' and 'lon' need different names");
+    }
+    keys.finish();
+    parsed.maps.emplace(name, std::move(map));
+}
+
 }  // namespace thalweg::history

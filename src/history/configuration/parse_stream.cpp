@@ -135,6 +135,21 @@ void parse_reduce(Keys& keys, StreamTable& stream) {
     if (repeats(reduce.over)) keys.fail("over", "'over' names a dimension twice");
 }
 
+/// Reads the map of a stream, and the levels of a pyramid on HEALPix grids.
+std::vector<std::int64_t> parse_map_of(Keys& keys, StreamTable& stream) {
+    std::vector<std::int64_t> zooms;
+    keys.text("map", stream.map);
+    keys.integers("zoom", zooms);
+    for (const std::int64_t zoom : zooms)
+        if (zoom > 13) keys.fail("zoom", "'zoom': {} is not a level from 0 to 13", zoom);
+    if (repeats(zooms)) keys.fail("zoom", "'zoom' has a level twice");
+    stream.zoom = zooms.empty() ? -1 : static_cast<int>(zooms.front());
+    if (!stream.is_mapped()) return zooms;
+    for (const std::string_view key : {"region", "reduce"})
+        if (keys.has(key)) keys.fail(key, "'{}' cannot be used with a map", key);
+    return zooms;
+}
+
 /// Converts the settings of a stream's files to the form that tw_create takes, and checks them.
 void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
     static const toml::table nothing;
@@ -292,6 +307,14 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
     if (!stream.timing.local_times.empty() && stream.reduce.op &&
         (op != Op::mean || stream.reduce.op != ReduceOp::mean))
         keys.fail("local_time", "'local_time' with 'reduce' needs a mean of both");
+    const auto commutes = [](Op each) {
+        return each == Op::mean || each == Op::sum || is_difference(each) || !is_statistic(each);
+    };
+    if (stream.is_mapped() && (!commutes(op) || (inner && !commutes(inner->op))))
+        keys.fail(
+            commutes(op) ? "inner" : "op",
+            "op = \"{}\" cannot be used with a map, as that of mapped samples has other values",
+            op_name(commutes(op) ? inner->op : op));
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
 }
@@ -418,6 +441,21 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
 
 }  // namespace
 
+/// Adds a stream, or one for each level of its pyramid on HEALPix grids.
+static void add_stream(const StreamTable& stream, std::vector<std::int64_t> zooms, Table& parsed) {
+    if (zooms.empty()) zooms = {-1};
+    for (const std::int64_t zoom : zooms) {
+        StreamTable& one = parsed.streams.emplace_back(stream);
+        one.zoom = static_cast<int>(zoom);
+        const std::string level = zoom < 0 ? "" : std::to_string(zoom);
+        if (zoom >= 0) one.name += "_" + level;
+        for (std::string* text : {&one.path, &one.aggregate})
+            for (const auto& [name, value] : {std::pair{"{map}", one.map}, {"{zoom}", level}})
+                for (std::size_t at = 0; (at = text->find(name)) != std::string::npos;)
+                    text->replace(at, std::string_view(name).size(), value);
+    }
+}
+
 /// Reads "of": the name of a field of the model, or an expression of fields.
 static void parse_of(Keys& keys, FieldKeys& found) {
     if (!keys.text("of", found.of) || is_name(found.of)) return;
@@ -516,7 +554,8 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.text("region", stream.region);
     parse_levels(keys, stream.levels);
     parse_reduce(keys, stream);
-    keys.refuse({"vertical", "map"});
+    const std::vector<std::int64_t> zooms = parse_map_of(keys, stream);
+    keys.refuse({"vertical"});
     parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
@@ -532,7 +571,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     check_inner(keys, stream, stream.inner, stream.op);
     check_path_of(keys, stream);
     check_aggregate(keys, parsed.streams, stream);
-    parsed.streams.push_back(std::move(stream));
+    add_stream(stream, zooms, parsed);
 }
 
 }  // namespace thalweg::history

@@ -95,8 +95,8 @@ Status check_path(std::string_view path) {
     std::vector<Piece> pieces;
     if (!split(path, pieces))
         return detail::failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
-    const std::vector<std::string> known{"stream", "variable", "op",  "every",
-                                         "region", "start",    "end", "last"};
+    const std::vector<std::string> known{"stream", "variable", "op",    "every", "region",
+                                         "map",    "zoom",     "start", "end",   "last"};
     for (const Piece& piece : pieces) {
         if (!piece.placeholder) continue;
         const auto [name, format] = name_and_format(piece.text);

@@ -299,7 +299,8 @@ private:
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
         if (stream.reduce.op) reduce(stream, declared, field);
-        if (field.reduced.empty()) statistic.results = field.type;
+        if (stream.is_mapped()) map(line, declared, stream, field);
+        if (field.reduced.empty() && !stream.is_mapped()) statistic.results = field.type;
         if (field.keys.fill && !has_number(field.type, *field.keys.fill))
             fail(field.keys.line, "field '{}': 'fill': its type in the file has no {}", name,
                  *field.keys.fill);
@@ -415,6 +416,16 @@ private:
         statistic.type = TW_DOUBLE;
         statistic.missing = Missing::varying;
         statistic.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
+    }
+
+    /// Prepares a field for a map, whose results are real.
+    void map(std::int64_t line, const DeclaredField& declared, const StreamTable& stream,
+             StreamField& field) {
+        if (declared.type == TW_CHAR)
+            fail(line, "field '{}' is a text, and has no map", field.name);
+        if (!is_real(field.type))
+            field.type = stream.type == FileType::double_ ? TW_DOUBLE : TW_FLOAT;
+        field.statistic.results = TW_DOUBLE;
     }
 
     void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {

@@ -157,6 +157,9 @@ struct StreamTable {
     double min_valid = 0;
     int ddof = 0;
     std::string region;  ///< name of a region; empty: none
+    std::string map;     ///< name of a map; empty: none
+    int zoom = -1;       ///< level of HEALPix to which fields are made coarser; -1: they are not
+    bool is_mapped() const { return !map.empty() || zoom >= 0; }
     std::optional<Levels> levels;
     Reduce reduce;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
@@ -196,6 +199,19 @@ struct RegionTable {
     bool picks() const { return index.empty() && !box; }
 };
 
+/// A map to another grid.
+struct MapTable {
+    std::int64_t line = 0;
+    std::string name;
+    std::string file;
+    /// Treatments of missing elements: the others get their weights, or they count as 0, or there
+    /// is no result.
+    enum class Missing : std::uint8_t { renormalize, zero, propagate };
+    Missing missing = Missing::renormalize;
+    double min_fraction = 0;  ///< share of the weights that has to belong to valid elements
+    std::string latitude = "lat", longitude = "lon";  ///< names of the target's coordinates
+};
+
 /// The whole configuration.
 struct Table {
     std::string name;  ///< name of the configuration file, for messages
@@ -212,6 +228,7 @@ struct Table {
     std::vector<StreamTable> streams;
     std::map<std::string, FieldKeys, std::less<>> fields;
     std::map<std::string, RegionTable, std::less<>> regions;
+    std::map<std::string, MapTable, std::less<>> maps;
 
     const StreamTable* stream(std::string_view name) const;
 };

@@ -204,7 +204,7 @@ std::vector<WrittenCoordinate> Choices::coordinates_of(
         all.push_back({c, picked_dims(c->dims, pick), &t, data});
     }
     for (const Coordinate* other : others)
-        all.push_back({other, other->dims, &take(0, other->part, {}),
+        all.push_back({other, other->dims, &take(other->serial, other->part, {}),
                        std::make_shared<std::vector<char>>(other->data)});
     return all;
 }

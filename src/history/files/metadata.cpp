@@ -117,6 +117,10 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
             ? cell_methods(context.table->time, op, op, day ? "days" : "years", comment, "")
             : cell_methods(context.table->time, op, about.statistic.inner,
                            about.inner ? plural_unit(about.inner->every) : "", comment, interval);
+    const Mapping* const mapping = variable.mapping();
+    if (mapping != nullptr && mapping->map().conserves &&
+        own.find("area: mean") == std::string::npos)
+        return own + (own.empty() ? "" : " ") + method + (method.empty() ? "" : " ") + "area: mean";
     if (own.empty()) return method;
     return method.empty() ? own : own + " " + method;
 }
@@ -215,7 +219,9 @@ std::vector<Attribute> time_attributes(const FileContext& context, const std::st
 
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
                                        const std::string& path, bool quantized, bool series) {
-    std::vector<Attribute> attributes{{"Conventions", quantized ? "CF-1.12" : "CF-1.11"}};
+    std::vector<Attribute> attributes{{"Conventions", stream.zoom >= 0 ? "CF-1.13"
+                                                      : quantized      ? "CF-1.12"
+                                                                       : "CF-1.11"}};
     if (series) attributes.push_back({"featureType", "timeSeries"});
     for (const auto* list : {&context.table->attributes, &stream.attributes})
         for (const Attribute& attribute : *list) set_attribute(attributes, attribute);

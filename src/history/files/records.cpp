@@ -66,7 +66,12 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     if (Status status = check_unsent(variables, fields, now); !status.ok()) return status;
     auto bins = std::span<const std::int64_t>(fields).subspan(3 * variables.size());
     for (Reduced* one : reduced) one->take_bins(bins);
-    return combine(ranks_, reduced);
+    if (Status status = combine(ranks_, reduced); !status.ok()) return status;
+    std::vector<Mapped*> mapped;
+    for (const auto& [one, variable] : variables)
+        if (variable.mapping() != nullptr && sent_in_record_.contains({&variable, one.number()}))
+            mapped.push_back(static_cast<Mapped*>(variable.samples().joined(one.number())));
+    return Mapped::exchange(ranks_, mapped);
 }
 
 /// Lists the reductions whose groups have elements on several ranks.
@@ -74,7 +79,7 @@ std::vector<Reduced*> Records::reduced_by_all(const std::vector<DueVariable>& va
     std::vector<Reduced*> found;
     for (const auto& [one, variable] : variables)
         if (variable.reduction() != nullptr && variable.reduction()->joins_ranks())
-            found.push_back(variable.samples().reduced(one.number()));
+            found.push_back(static_cast<Reduced*>(variable.samples().joined(one.number())));
     return found;
 }
 

@@ -50,8 +50,8 @@ void Samples::begin_step(const Step& step, bool waits) {
         // An earlier attempt may have lacked memory for other variables.
         if (!part.ends || before(part.window.number) != nullptr) continue;
         Before ended{
-            .number = part.window.number, .samples = {}, .status = {}, .values = {}, .reduced = {}};
-        if (!variable_.reduction && (divided_ || state_.log != 0))
+            .number = part.window.number, .samples = {}, .status = {}, .values = {}, .joined = {}};
+        if (!variable_.joins() && (divided_ || state_.log != 0))
             ended.values.resize(variable_.taken.chosen.elements *
                                 detail::size_of(variable_.about.type));
         before_.push_back(std::move(ended));
@@ -68,11 +68,11 @@ void Samples::end_part(const StepPart& part) {
     Before& ended = *before(part.window.number);
     if (ended.ended) return;
     ended.samples = record({});
-    // Reductions need all ranks, also those that hold no elements.
-    if (state_.log != 0 || variable_.reduction) {
+    // Reductions and maps need all ranks, also those that hold no elements.
+    if (state_.log != 0 || variable_.joins()) {
         finish();
         ended.status = std::move(results_->status);
-        ended.reduced = std::move(results_->reduced);
+        ended.joined = std::move(results_->joined);
         if (!ended.values.empty())
             std::memcpy(ended.values.data(), results_->values, ended.values.size());
     }
@@ -206,22 +206,23 @@ void Samples::finish() {
     if (results_) return;
     Results found;
     // A rank that holds no elements need not send the field.
-    if (variable_.reduction)
-        found.reduced = reduce(found.status);
+    if (variable_.joins())
+        found.joined = join(found.status);
     else if (sums_)
         found.status = sums_->finish(variable_.about.type, variable_.fill, found.values);
     results_ = std::move(found);
 }
 
-/// Reduces the results of the open window. Where elements have had other numbers of samples or
-/// weights, their sums and weights are reduced.
-std::shared_ptr<Reduced> Samples::reduce(Status& status) {
+/// Reduces or maps the results of the open window. Where elements have had other numbers of samples
+/// or weights, their sums and weights are reduced or mapped.
+std::shared_ptr<RecordValues> Samples::join(Status& status) {
     const Statistic& statistic = variable_.about.statistic;
     const std::int64_t n = variable_.taken.chosen.elements;
     Reducible from;
     std::vector<double> counts;
-    if (statistic.op == Op::mean &&
-        (statistic.weight_field || statistic.missing == Missing::varying)) {
+    const bool weighs = statistic.op == Op::mean &&
+                        (statistic.weight_field || statistic.missing == Missing::varying);
+    if (weighs && sums_) {
         const StateNumbers numbers = sums_->numbers();
         from.divisor = numbers.weight;
         from.least = statistic.min_valid * numbers.weight;
@@ -235,13 +236,17 @@ std::shared_ptr<Reduced> Samples::reduce(Status& status) {
             from.weights =
                 array.type == TW_INT ? counts.data() : static_cast<const double*>(array.data);
         }
-    } else {
+    } else if (sums_) {
         const void* values = nullptr;
         const Value missing = value_of(TW_DOUBLE, kernels::missing_mark);
         status = sums_->finish(TW_DOUBLE, missing, values);
         from.values = static_cast<const double*>(values);
     }
-    return std::make_shared<Reduced>(*variable_.reduction, from);
+    if (variable_.reduction) return std::make_shared<Reduced>(*variable_.reduction, from);
+    return std::make_shared<Mapped>(*variable_.mapping, from,
+                                    !weighs                  ? Divisors::one
+                                    : statistic.weight_field ? Divisors::field
+                                                             : Divisors::samples);
 }
 
 RecordSamples Samples::record(Number number) const {
@@ -250,14 +255,14 @@ RecordSamples Samples::record(Number number) const {
     return found != before_.end() ? found->samples : RecordSamples{};
 }
 
-Reduced* Samples::reduced(Number number) {
+RecordValues* Samples::joined(Number number) {
     if (!number) finish();
-    return (number ? before(*number)->reduced : results_->reduced).get();
+    return (number ? before(*number)->joined : results_->joined).get();
 }
 
 Status Samples::result(Number number, const void*& values) {
     if (!number) finish();
-    if (Reduced* const found = reduced(number); found != nullptr) {
+    if (RecordValues* const found = joined(number); found != nullptr) {
         Status status = number ? before(*number)->status : results_->status;
         keep_failure(status, found->convert(variable_.about.type, variable_.fill));
         values = found->converted();

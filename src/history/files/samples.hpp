@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "history/calendar/window.hpp"
+#include "history/maps/mapping.hpp"
 #include "history/reductions/reduction.hpp"
 #include "history/selection/step_weights.hpp"
 #include "history/statistics/accumulator.hpp"
@@ -39,7 +40,10 @@ struct SampledField {
     Value fill{};        ///< value of elements without a result
     /// Reduction of the results at each record; null: there is none.
     std::shared_ptr<const Reduction> reduction;
+    std::shared_ptr<const Mapping> mapping;  ///< map of the results; null: there is none
 
+    /// Tests if ranks compute the values of records together.
+    bool joins() const { return reduction != nullptr || mapping != nullptr; }
     bool once() const { return about.statistic.op == Op::once; }
     bool instant() const { return about.statistic.op == Op::instant || once(); }
 };
@@ -83,9 +87,9 @@ public:
     void end_inner(Time begin, Time end);
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
-    /// Returns the reduced results of a record, whose groups the ranks have to combine; null if
-    /// there are none.
-    Reduced* reduced(Number before);
+    /// Returns the reduced or mapped results of a record, which the ranks have to combine or
+    /// exchange; null if there are none.
+    RecordValues* joined(Number before);
     /// Computes the values of the record, dense in the order of the chosen part; or of all groups
     /// of a reduction, which have been combined.
     /// @param before  as for record()
@@ -117,14 +121,14 @@ private:
         RecordSamples samples;
         Status status;
         std::vector<char> values;
-        std::shared_ptr<Reduced> reduced;
+        std::shared_ptr<RecordValues> joined;
         bool ended = false;
     };
     /// Results of the open window, which has had its last sample.
     struct Results {
         Status status;
         const void* values = nullptr;
-        std::shared_ptr<Reduced> reduced;
+        std::shared_ptr<RecordValues> joined;
     };
 
     static void keep_failure(Status& kept, Status why) {
@@ -140,7 +144,7 @@ private:
     void take_parts(bool sent);
     Before* before(std::int64_t number);
     void finish();
-    std::shared_ptr<Reduced> reduce(Status& status);
+    std::shared_ptr<RecordValues> join(Status& status);
     void reset();
 
     const SampledField& variable_;

@@ -195,6 +195,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"hours", hours},
         {"local_time", local},
         {"region", stream.region},
+        {"map", stream.map + (stream.zoom < 0 ? "" : fmt::format(" zoom {}", stream.zoom))},
         {"fields", fields},
         {"reduce", reduce_text(context_, stream)}};
     for (const auto& variable : of.variables()) {

@@ -35,10 +35,17 @@ void Variable::set_reduced(const std::map<std::string, Coordinate>& declared,
                a.name == "ancillary_variables";
     });
     if (!kept.empty()) set_attribute(attributes_, {"coordinates", kept});
+    if (mapping() == nullptr) return;
+    for (Attribute attribute : mapping()->map().attributes) {
+        if (attribute.name == "coordinates" && !kept.empty())
+            attribute.value = kept + " " + std::get<std::string>(attribute.value);
+        set_attribute(attributes_, std::move(attribute));
+    }
 }
 
 std::vector<std::string> Variable::dims() const {
     const std::vector<std::string>& own = field().declared.dims;
+    if (mapping() != nullptr) return mapping()->dims();
     return sampled_.reduction
                ? reduced_dims(own, sampled_.about.reduced, sampled_.reduction->region_dim())
                : picked_dims(own, pick_);

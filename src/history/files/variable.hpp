@@ -35,13 +35,17 @@ public:
     const Pick& pick() const { return pick_; }
     /// Returns the attributes of the field that apply to the elements.
     const std::vector<Attribute>& attributes() const { return attributes_; }
-    /// Returns the elements in the file: those of the samples, or the groups of a reduction.
+    /// Returns the elements in the file: those of the samples, of a map's target, or the groups of
+    /// a reduction.
     const Taken& written() const {
-        return sampled_.reduction ? sampled_.reduction->results() : sampled_.taken;
+        return sampled_.reduction ? sampled_.reduction->results()
+               : mapping()        ? mapping()->results()
+                                  : sampled_.taken;
     }
     /// Returns the names of the dimensions in the file, without time.
     std::vector<std::string> dims() const;
-    /// Removes attributes that name dimensions which a reduction has removed.
+    /// Removes attributes that name dimensions which a reduction or map has removed, and adds those
+    /// of the map.
     /// @param units  units of the weights of the reduction
     void set_reduced(const std::map<std::string, Coordinate>& declared,
                      std::vector<std::string> units);
@@ -57,6 +61,7 @@ public:
     /// Tests if this rank holds elements of the variable, which it must send.
     bool held() const { return chosen().elements > 0; }
     const Reduction* reduction() const { return sampled_.reduction.get(); }
+    const Mapping* mapping() const { return sampled_.mapping.get(); }
     Samples& samples() { return samples_; }
     const Samples& samples() const { return samples_; }
     /// Ignores the time before this one, at which the stream began.

@@ -59,9 +59,21 @@ private:
     bool weighted_;  ///< the reduction is a mean with weights
 };
 
+/// The values of a variable at a record, which the ranks compute together.
+class RecordValues {
+public:
+    virtual ~RecordValues() = default;
+    /// Converts the values. @param fill  value of those that are missing @return TW_OK, TW_ERANGE
+    virtual Status convert(tw_type type, const Value& fill) = 0;
+    const char* converted() const { return converted_.data(); }
+
+protected:
+    std::vector<char> converted_;
+};
+
 /// The values of all groups of a variable. The values of groups with elements on several
 /// ranks are known after combine().
-class Reduced {
+class Reduced final : public RecordValues {
 public:
     /// Reduces the elements that this rank holds.
     Reduced(const Reduction& reduction, const Reducible& from);
@@ -69,9 +81,7 @@ public:
     /// Appends words that the ranks combine by bitwise or. Then takes the combined ones.
     void give_bins(std::vector<std::int64_t>& any) const;
     void take_bins(std::span<const std::int64_t>& any);
-    /// Converts the values. @param fill  value of a group that has none @return TW_OK, TW_ERANGE
-    Status convert(tw_type type, const Value& fill);
-    const char* converted() const { return converted_.data(); }
+    Status convert(tw_type type, const Value& fill) override;
 
     friend Status combine(Ranks& ranks, std::span<Reduced* const> all);
 
@@ -84,7 +94,6 @@ private:
     double divisor_ = 0;              ///< 0: this rank holds no elements
     std::vector<std::int64_t> bins_;  ///< bins of all ranks, for the sum and weight of each group
     std::vector<std::optional<double>> values_;
-    std::vector<char> converted_;
 };
 
 /// Combines reductions over all ranks, after their bins.

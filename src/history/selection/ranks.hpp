@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "comm/comm.hpp"
 #include "thalweg/session.h"
 
 namespace thalweg::history {
@@ -21,6 +22,7 @@ public:
 
     virtual tw_session session() const = 0;
     virtual int rank() const = 0;
+    virtual int size() const = 0;
     /// Returns the history's number among those of the session that are open, from 0.
     virtual int number() const = 0;
     /// Agrees with the other ranks in the present call.
@@ -37,6 +39,9 @@ public:
     /// Combines words by the maximum, and others by the sum, in one reduction.
     /// @return the same on every rank @note Collective
     virtual Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) = 0;
+    /// Sends packets to their ranks, and replaces them by those received, ordered by rank.
+    /// @return the same on every rank @note Collective
+    virtual Status exchange(std::vector<detail::Packet>& packets) = 0;
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
     virtual Status read(const std::string& path, std::string& text) = 0;
 

@@ -1,0 +1,92 @@
+// The application of a map to variables with the same elements.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/maps/map.hpp"
+#include "history/reductions/reduction.hpp"
+
+namespace thalweg::history {
+
+/// A map, and the ranks that exchange elements of variables for it.
+class Mapping {
+public:
+    /// @param part  elements of the variables
+    /// @param dims  dimensions of the variables in file order
+    /// @param replaced  those of them that the target's dimensions replace
+    Mapping(std::shared_ptr<const Map> map, const Part& part, const std::vector<std::string>& dims,
+            const std::vector<std::string>& replaced);
+
+    const Map& map() const { return *map_; }
+    /// Returns the dimensions of mapped variables, and their lengths.
+    const std::vector<std::string>& dims() const { return dims_; }
+    const Integers& shape() const { return shape_; }
+    const Taken& results() const { return *results_; }
+    void set_results(const Taken& results) { results_ = &results; }
+    /// Finds which ranks exchange which elements. @note Collective
+    Status connect(Ranks& ranks);
+
+private:
+    friend class Mapped;
+    /// Elements that another rank gets from, or sends to, this one.
+    struct Peer {
+        int rank;
+        Integers elements;
+    };
+    Status find_takers(Ranks& ranks, const Integers& columns,
+                       std::vector<std::pair<int, std::int64_t>>& takers) const;
+
+    std::shared_ptr<const Map> map_;
+    const Part& part_;
+    std::vector<std::string> replaced_, dims_;
+    Integers shape_;
+    /// Number of elements along the other dimensions, and along those of them that follow the
+    /// target's.
+    std::int64_t others_ = 1, after_ = 1;
+    Integers to_column_, to_other_;  ///< distances by which columns and the others are numbered
+    const Taken* results_ = nullptr;
+    std::vector<Peer> takers_;   ///< positions among the variable's elements
+    std::vector<Peer> sources_;  ///< positions among the others times the map's columns
+};
+
+/// Weights of the elements of a variable, which are its results' divisors.
+enum class Divisors : std::uint8_t {
+    one,      ///< there are none: an element is valid or not
+    samples,  ///< weights of the valid samples
+    field     ///< weights by a field
+};
+
+/// The mapped values of a variable. They are known after exchange().
+class Mapped final : public RecordValues {
+public:
+    /// Keeps the elements that other ranks need.
+    /// @param from  without values if this rank holds no elements
+    Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors);
+
+    Status convert(tw_type type, const Value& fill) override;
+    /// Exchanges the elements that the rows of ranks need. @note Collective
+    static Status exchange(Ranks& ranks, std::span<Mapped* const> all);
+
+private:
+    template <class Out>
+    Status convert_as(const Value& fill);
+    std::optional<double> value(std::int64_t row, const double* values) const;
+    std::optional<double> quotient(std::int64_t row, const double* values,
+                                   const double* divisors) const;
+    /// Tests if enough of the weights of a row belongs to valid elements.
+    bool suffices(double share) const;
+
+    const Mapping& mapping_;
+    Divisors divisors_;
+    std::vector<std::vector<double>> sent_;  ///< for each taker
+    double whole_ = 1;                       ///< weight of all samples
+    std::vector<double> values_, weights_;   ///< elements for which this rank's rows have columns
+    bool missing_ = false;                   ///< some of them are missing
+};
+
+}  // namespace thalweg::history

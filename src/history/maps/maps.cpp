@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/maps/maps.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace thalweg::history {
+
+using detail::failure;
+
+/// Returns a serial number that the model's decompositions do not have.
+static int free_serial(std::size_t number) {
+    return std::numeric_limits<int>::min() / 2 + static_cast<int>(number);
+}
+
+Status Maps::read() {
+    maps_.clear();
+    for (const StreamTable& stream : table_.streams) {
+        if (stream.map.empty() || maps_.contains({stream.map, stream.zoom})) continue;
+        auto map = std::make_shared<Map>();
+        map->serial = free_serial(maps_.size());
+        if (Status s = read_map(ranks_, table_.maps.at(stream.map), stream.zoom, *map); !s.ok())
+            return s;
+        maps_[{stream.map, stream.zoom}] = std::move(map);
+    }
+    return {};
+}
+
+/// Returns the map of a stream, and of a pyramid without a file the one from this number of
+/// elements.
+std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t sources) {
+    // No map has an empty name, and none the name of a number.
+    const std::string name = stream.map.empty() ? std::to_string(sources) + "/" : stream.map;
+    auto& found = maps_[{name, stream.zoom}];
+    if (found) return found;
+    auto map = std::make_shared<Map>();
+    map->serial = free_serial(maps_.size());
+    map->sources = sources;
+    const int levels = healpix_level(sources) - stream.zoom;
+    const std::int64_t rows = sources >> 2 * levels, size = ranks_.size();
+    const std::int64_t children = std::int64_t{1} << 2 * levels;
+    map->first = rows * ranks_.rank() / size * children;
+    const std::int64_t end = rows * (ranks_.rank() + 1) / size * children;
+    std::vector<MapLink> links;
+    for (std::int64_t i = map->first; i < end; ++i) links.push_back({i, i, 1});
+    sort_links(links, end - map->first, *map);
+    coarsen(*map, levels);
+    describe_healpix(*map, stream.zoom);
+    return found = std::move(map);
+}
+
+Status Maps::make(const StreamTable& stream, const StreamField& about, const Field& field,
+                  const Taken& taken, std::shared_ptr<const Mapping>& made) {
+    const DeclaredField& declared = field.declared;
+    const bool file = !stream.map.empty(), known = !declared.horizontal.empty();
+    const std::int64_t sources = file ? maps_.at({stream.map, stream.zoom})->sources
+                                 : declared.shape.empty() ? 1
+                                                          : declared.shape.back();
+    // The last dimensions are horizontal, unless it is known which ones are.
+    std::vector<std::string> replaced;
+    std::int64_t elements = 1;
+    for (std::size_t d = declared.dims.size(); d-- > 0;) {
+        const std::string& dim = declared.dims[d];
+        if (known ? place_of(dim, declared.horizontal) < 0 : elements >= sources) continue;
+        replaced.insert(replaced.begin(), dim);
+        elements *= declared.shape[d];
+    }
+    const bool fits =
+        file ? elements == sources : replaced.size() == 1 && healpix_level(elements) >= stream.zoom;
+    if (!fits && !known && about.term) return {};
+    if (!fits)
+        return failure(
+            TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
+            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, declared.name,
+            elements, joined_names(replaced),
+            file ? fmt::format("map '{}' is for {}", stream.map, sources)
+                 : fmt::format("no HEALPix grid of level {} or finer has as many", stream.zoom));
+    const auto map = map_of(stream, elements);
+    Use use{&taken, map.get(), declared.dims, replaced};
+    for (const auto& [other, mapping] : made_)
+        if (other == use) made = mapping;
+    if (made) return {};
+    auto mapping = std::make_shared<Mapping>(map, taken.chosen.part, declared.dims, replaced);
+    mapping->set_results(
+        choices_.take(map->serial, target_part(*map, mapping->dims(), mapping->shape()), {}));
+    made_.emplace_back(std::move(use), mapping);
+    made = std::move(mapping);
+    return {};
+}
+
+Status Maps::connect() {
+    for (const auto& [use, mapping] : made_)
+        if (Status s = mapping->connect(ranks_); !s.ok()) return s;
+    return {};
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,363 @@
+// Reads maps from files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <type_traits>
+
+#include "history/maps/map.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::history {
+
+using detail::failure;
+
+namespace {
+
+using Doubles = std::vector<double>;
+using Words = std::vector<std::string>;
+
+/// The names of a format's dimensions and variables.
+struct Format {
+    const char *weight, *row, *column;
+    const char *links, *each;  ///< number of links, and of weights of a link; empty: it is 1
+    const char *sources, *targets, *corners;
+    std::array<const char*, 2> centre, corner;  ///< latitudes and longitudes
+    const char *area, *fraction;
+};
+
+/// The formats: that of ESMF, TempestRemap and NCO, and SCRIP's, which CDO and YAC write.
+constexpr std::array formats{Format{"S",
+                                    "row",
+                                    "col",
+                                    "n_s",
+                                    "",
+                                    "n_a",
+                                    "n_b",
+                                    "nv_b",
+                                    {"yc_b", "xc_b"},
+                                    {"yv_b", "xv_b"},
+                                    "area_b",
+                                    "frac_b"},
+                             Format{"remap_matrix",
+                                    "dst_address",
+                                    "src_address",
+                                    "num_links",
+                                    "num_wgts",
+                                    "src_grid_size",
+                                    "dst_grid_size",
+                                    "dst_grid_corners",
+                                    {"dst_grid_center_lat", "dst_grid_center_lon"},
+                                    {"dst_grid_corner_lat", "dst_grid_corner_lon"},
+                                    "dst_grid_area",
+                                    "dst_grid_frac"}};
+
+/// Reads a map. All functions that return a status are collective, and it is the same on every
+/// rank.
+class MapReader {
+public:
+    MapReader(Ranks& ranks, Map& map) : ranks_(ranks), map_(map), path_(map.rules.file) {}
+    Status read(int zoom);
+
+private:
+    Status read_links(std::vector<MapLink>& links);
+    Status cut_rows(const std::vector<MapLink>& links, std::int64_t joined, Integers& first);
+    Status take_links(std::vector<MapLink> links, int levels);
+    Status read_target();
+    Status is_rectilinear(bool& is);
+    Status add_coordinate(int which, bool axis);
+    Status add_beside(const char* variable, const char* name, const char* units, const char* about);
+    Coordinate& add(const std::string& name, const Part& part, const Doubles& values,
+                    std::vector<Attribute> attributes);
+
+    bool has(const char* variable) const {
+        return tw_inq_var(file_, variable, nullptr, nullptr, nullptr) == TW_OK;
+    }
+    Status length(const char* dim, std::int64_t& length) const {
+        if (tw_inq_dim(file_, dim, &length) == TW_OK) return {};
+        return failure(TW_EUNSUPPORTED, "{}: it has no dimension '{}'", path_, dim);
+    }
+    std::string text(const char* variable, const char* name) const;
+    template <class T>
+    Status read(const char* variable, const Integers& start, const Integers& count,
+                const Integers& stride, std::vector<T>& to) {
+        to.resize(elements_of(count));
+        return ranks_.status(tw_get_box(file_, variable,
+                                        std::is_same_v<T, double> ? TW_DOUBLE : TW_INT64,
+                                        start.data(), count.data(), stride.data(), to.data()));
+    }
+    Status read_degrees(const char* variable, const Integers& start, const Integers& count,
+                        const Integers& stride, Doubles& to);
+
+    Ranks& ranks_;
+    Map& map_;
+    const std::string& path_;
+    tw_file file_ = nullptr;
+    Format format_{};
+    std::int64_t targets_ = 0;
+};
+
+std::string MapReader::text(const char* variable, const char* name) const {
+    std::int64_t n = 0;
+    tw_type type{};
+    if (tw_inq_att(file_, variable, name, &type, &n) != TW_OK || type != TW_CHAR) return {};
+    std::string text(n + 1, '\0');
+    (void)tw_get_att_text(file_, variable, name, n + 1, text.data());
+    return text.c_str();
+}
+
+/// Reads this rank's share of the links, and checks them.
+Status MapReader::read_links(std::vector<MapLink>& links) {
+    std::int64_t n = 0, each = 1;
+    if (Status s = length(format_.links, n); !s.ok()) return s;
+    const bool several = format_.each[0] != '\0';
+    if (several)
+        if (Status s = length(format_.each, each); !s.ok()) return s;
+    const std::int64_t first = n * ranks_.rank() / ranks_.size();
+    const std::int64_t count = n * (ranks_.rank() + 1) / ranks_.size() - first;
+    std::vector<std::int64_t> rows, columns;
+    Doubles weights;
+    Status status = read(format_.row, {first}, {count}, {1}, rows);
+    if (status.ok()) status = read(format_.column, {first}, {count}, {1}, columns);
+    if (status.ok())
+        status = several ? read(format_.weight, {first, 0}, {count, each}, {1, 1}, weights)
+                         : read(format_.weight, {first}, {count}, {1}, weights);
+    if (!status.ok()) return status;
+    Status mine = n > 0 ? Status{} : failure(TW_ESETTING, "{}: it has no links", path_);
+    for (std::int64_t i = 0; i < count && mine.ok(); ++i) {
+        const double* const weight = weights.data() + i * each;
+        if (rows[i] < 1 || rows[i] > targets_ || columns[i] < 1 || columns[i] > map_.sources ||
+            !std::isfinite(*weight))
+            mine = failure(
+                TW_ESETTING,
+                "{}: link {} of {} leads from element {} of {} to element {} of {}, with "
+                "the weight {}",
+                path_, first + i + 1, n, columns[i], map_.sources, rows[i], targets_, *weight);
+        else if (std::any_of(weight + 1, weight + each, [](double w) { return w != 0; }))
+            mine = failure(TW_EUNSUPPORTED,
+                           "{}: link {} has {} weights: maps of second order need gradients, which "
+                           "a history does not compute",
+                           path_, first + i + 1, each);
+        else
+            links.push_back({rows[i] - 1, columns[i] - 1, *weight});
+    }
+    return ranks_.agree(mine, 0, {});
+}
+
+/// Cuts rows into adjacent ranges with about as many links each.
+/// @param joined  number of rows that stay together
+/// @param first   receives the first row of each rank, and the number of rows
+Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joined,
+                           Integers& first) {
+    const std::int64_t groups = targets_ / joined, size = ranks_.size();
+    const std::int64_t bins = std::min<std::int64_t>(groups, 16384);
+    Integers links_in(bins);
+    for (const MapLink& link : links) ++links_in[link.row / joined * bins / groups];
+    if (Status status = ranks_.combine({}, links_in); !status.ok()) return status;
+    const std::int64_t all = std::accumulate(links_in.begin(), links_in.end(), std::int64_t{0});
+    first.assign(size + 1, targets_);
+    std::int64_t before = 0;
+    for (std::int64_t bin = 0, next = 0; bin < bins; before += links_in[bin++])
+        for (; next < size && before * size >= next * all; ++next)
+            first[next] = (bin * groups + bins - 1) / bins * joined;
+    return {};
+}
+
+/// Sends links to the ranks of their rows.
+Status MapReader::take_links(std::vector<MapLink> links, int levels) {
+    Integers first;
+    if (Status s = cut_rows(links, std::int64_t{1} << 2 * levels, first); !s.ok()) return s;
+    Letters<MapLink> letters;
+    for (const MapLink& link : links) {
+        const auto owner = std::ranges::upper_bound(first, link.row) - first.begin() - 1;
+        letters[static_cast<int>(owner)].push_back(link);
+    }
+    if (Status s = exchange(ranks_, letters); !s.ok()) return s;
+    links.clear();
+    for (const auto& [rank, own] : letters) links.insert(links.end(), own.begin(), own.end());
+    map_.first = first[ranks_.rank()];
+    sort_links(links, first[ranks_.rank() + 1] - map_.first, map_);
+    return {};
+}
+
+Status MapReader::read_degrees(const char* variable, const Integers& start, const Integers& count,
+                               const Integers& stride, Doubles& to) {
+    if (Status s = read(variable, start, count, stride, to); !s.ok()) return s;
+    const std::string units = text(variable, "units");
+    if (units.starts_with("deg")) return {};
+    for (double& value : to) value *= 180 / std::numbers::pi;
+    if (units.starts_with("rad")) return {};
+    return failure(TW_EUNSUPPORTED, "{}: '{}' has the units '{}', not degrees or radians", path_,
+                   variable, units);
+}
+
+Coordinate& MapReader::add(const std::string& name, const Part& part, const Doubles& values,
+                           std::vector<Attribute> attributes) {
+    Coordinate& c = map_.coordinates.emplace_back();
+    c.name = name;
+    c.dims = part.dims;
+    c.attributes = std::move(attributes);
+    c.serial = part.replicated ? 0 : map_.serial;
+    c.part = part.replicated ? choose(part, {}).part : part;
+    c.size = sizeof(double);
+    const auto* const bytes = reinterpret_cast<const char*>(values.data());
+    c.data.assign(bytes, bytes + values.size() * sizeof(double));
+    return c;
+}
+
+/// Tests if the centres are those of axes of latitude and longitude.
+Status MapReader::is_rectilinear(bool& is) {
+    constexpr double near = 360e-10;
+    const std::int64_t nx = map_.shape.back();
+    std::array<std::int64_t, 1> differs{0};
+    for (const int which : {0, 1}) {
+        Doubles axis, own;
+        Status status = read_degrees(format_.centre[which], {0}, {map_.shape[which]},
+                                     {which == 0 ? nx : 1}, axis);
+        if (status.ok())
+            status = read_degrees(format_.centre[which], {map_.first}, {map_.rows()}, {1}, own);
+        if (!status.ok()) return status;
+        for (std::int64_t i = 0; i < map_.rows(); ++i) {
+            const std::int64_t at = map_.first + i;
+            const double should = axis[which == 0 ? at / nx : at % nx];
+            differs[0] |= std::abs(own[i] - should) <= near ? 0 : 1;
+        }
+    }
+    Status status = ranks_.agree({}, 0, differs);
+    is = differs[0] == 0;
+    return status;
+}
+
+/// Converts the corners of the cells of an axis to bounds.
+Doubles bounds_of(const Doubles& axis, const Doubles& corners, bool turns) {
+    Doubles bounds;
+    const std::size_t each = corners.size() / axis.size();
+    for (std::size_t i = 0; i < axis.size(); ++i) {
+        double low = 0, high = 0;
+        for (std::size_t k = i * each; k < (i + 1) * each; ++k) {
+            const double from = corners[k] - axis[i];
+            low = std::min(low, turns ? std::remainder(from, 360) : from);
+            high = std::max(high, turns ? std::remainder(from, 360) : from);
+        }
+        if (axis.back() < axis.front()) std::swap(low, high);
+        bounds.insert(bounds.end(), {axis[i] + low, axis[i] + high});
+    }
+    return bounds;
+}
+
+/// Adds latitudes (0) or longitudes (1), with the corners of cells: an axis, or those of this
+/// rank's elements.
+Status MapReader::add_coordinate(int which, bool axis) {
+    const std::string& name = which == 0 ? map_.rules.latitude : map_.rules.longitude;
+    Integers start{axis ? 0 : map_.first}, count{axis ? map_.shape[which] : map_.rows()};
+    Integers stride{axis && which == 0 ? map_.shape.back() : 1};
+    Doubles centres, corners;
+    if (Status s = read_degrees(format_.centre[which], start, count, stride, centres); !s.ok())
+        return s;
+    Part part = axis ? replicated_part({name}, count) : target_part(map_, map_.dims, map_.shape);
+    Coordinate& c = add(name, part, centres,
+                        {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
+                         {"units", std::string(which == 0 ? "degrees_north" : "degrees_east")}});
+    if (!has(format_.corner[which])) return {};
+    std::int64_t each = 0;
+    if (Status s = length(format_.corners, each); !s.ok()) return s;
+    start.push_back(0);
+    count.push_back(each);
+    stride.push_back(1);
+    if (Status s = read_degrees(format_.corner[which], start, count, stride, corners); !s.ok())
+        return s;
+    if (axis) corners = bounds_of(centres, corners, which == 1);
+    part.dims.emplace_back(axis ? "bnds" : "corner");
+    part.shape.push_back(axis ? 2 : each);
+    c.attributes.push_back({"bounds", name + "_bnds"});
+    add(name + "_bnds", part, corners, {});
+    return {};
+}
+
+/// Adds a variable that describes the cells.
+Status MapReader::add_beside(const char* variable, const char* name, const char* units,
+                             const char* about) {
+    if (!has(variable)) return {};
+    Doubles values;
+    Status status = read(variable, {map_.first}, {map_.rows()}, {1}, values);
+    add(name, target_part(map_, map_.dims, map_.shape), values,
+        {{"long_name", std::string(about)}, {"units", std::string(units)}});
+    const std::string list = text_of(map_.attributes, "ancillary_variables");
+    set_attribute(map_.attributes,
+                  {"ancillary_variables", list + (list.empty() ? "" : " ") + name});
+    return status;
+}
+
+/// Reads the target's grid: its dimensions, and the coordinates of this rank's elements.
+Status MapReader::read_target() {
+    for (const char* const centre : format_.centre)
+        if (!has(centre))
+            return failure(TW_EUNSUPPORTED, "{}: it has no variable '{}'", path_, centre);
+    std::vector<std::int64_t> dims;
+    std::int64_t rank = 0;
+    if (has("dst_grid_dims") && length("dst_grid_rank", rank).ok())
+        if (Status s = read("dst_grid_dims", {0}, {rank}, {1}, dims); !s.ok()) return s;
+    bool axes = rank == 2 && dims[0] > 1 && dims[0] < targets_ && dims[0] * dims[1] == targets_;
+    map_.shape = axes ? Integers{dims[1], dims[0]} : Integers{targets_};
+    // Some files have the lengths in the other order.
+    for (int order = 0; order < 3 && map_.shape.size() == 2 && (order == 0 || !axes); ++order) {
+        if (order > 0) std::swap(map_.shape[0], map_.shape[1]);
+        if (order < 2)
+            if (Status s = is_rectilinear(axes); !s.ok()) return s;
+    }
+    const std::string &latitude = map_.rules.latitude, &longitude = map_.rules.longitude;
+    map_.dims = axes                     ? Words{latitude, longitude}
+                : map_.shape.size() == 2 ? Words{"y", "x"}
+                                         : Words{"cell"};
+    if (!axes) map_.attributes = {{"coordinates", latitude + " " + longitude}};
+    Status status = add_coordinate(0, axes);
+    if (status.ok()) status = add_coordinate(1, axes);
+    if (status.ok()) status = add_beside(format_.area, "area_b", "sr", "area of the cell");
+    if (status.ok())
+        status = add_beside(format_.fraction, "frac_b", "1", "covered fraction of the cell");
+    return status;
+}
+
+Status MapReader::read(int zoom) {
+    Status status = ranks_.status(tw_open(ranks_.session(), path_.c_str(), nullptr, &file_));
+    if (!status.ok()) return status;
+    for (const Format& format : formats)
+        if (has(format.weight) && has(format.row) && has(format.column)) format_ = format;
+    if (format_.weight == nullptr)
+        status = failure(TW_EUNSUPPORTED,
+                         "{}: it has neither the variables S, row and col (ESMF, TempestRemap) nor "
+                         "remap_matrix, dst_address and src_address (SCRIP, CDO)",
+                         path_);
+    if (status.ok()) status = length(format_.sources, map_.sources);
+    if (status.ok()) status = length(format_.targets, targets_);
+    const int levels = zoom < 0 ? 0 : healpix_level(targets_) - zoom;
+    if (status.ok() && levels < 0)
+        status = failure(TW_ESETTING,
+                         "{}: its target has {} elements: it is no HEALPix grid of level {} or "
+                         "finer",
+                         path_, targets_, zoom);
+    std::vector<MapLink> links;
+    if (status.ok()) status = read_links(links);
+    if (status.ok()) status = take_links(std::move(links), levels);
+    map_.conserves = text("", "map_method").find("onservative") != std::string::npos;
+    if (status.ok() && zoom < 0) status = read_target();
+    if (status.ok() && zoom >= 0) {
+        coarsen(map_, levels);
+        describe_healpix(map_, zoom);
+    }
+    keep_first(status, ranks_.status(tw_close(&file_)));
+    return status;
+}
+
+}  // namespace
+
+Status read_map(Ranks& ranks, const MapTable& rules, int zoom, Map& map) {
+    map.rules = rules;
+    Status status = MapReader(ranks, map).read(zoom);
+    if (!status.ok()) status.text = fmt::format("map '{}': {}", rules.name, status.text);
+    return status;
+}
+
+}  // namespace thalweg::history

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps of histories to other grids: compared bit for bit with sums in the order of the file, with
+CDO if it is installed, and byte for byte with those of one rank, for several decompositions and
+over a restart within a window."""
+
+import shutil
+import subprocess
+
+import netCDF4
+import numpy as np
+import pytest
+import thalweg as tw
+from helpers import WORLD, fails
+from mpi4py import MPI
+from test_history_reductions import NT, NX, NY, NZ, decomposed
+
+RNG = np.random.default_rng(5)
+SHAPE = (NT, NZ, NY, NX)
+T = RNG.uniform(-1, 1, SHAPE) * 10.0 ** RNG.integers(-9, 9, SHAPE)
+M = RNG.uniform(1, 2, SHAPE).astype("f4")
+M[RNG.random(SHAPE) < 0.4] = -999
+F = RNG.uniform(1, 2, SHAPE)
+F[:, 0, :3, 2:5] = -999
+N = RNG.integers(-100, 100, SHAPE).astype("i4")
+H = RNG.uniform(0, 5, SHAPE)
+H[H < 2] = 0
+FIELDS = {"T": (T, "none"), "M": (M, "varying"), "F": (F, "fixed"), "N": (N, "none")}
+RNG_OF_HEALPIX = RNG.uniform(0, 2, 2000)
+MY, MX = 5, 4
+LINKS = 150  # in no order; the last row of the target has none
+ROW = RNG.integers(0, (MY - 1) * MX, LINKS)
+COLUMN = RNG.integers(0, NY * NX, LINKS)
+S = RNG.uniform(0, 0.3, LINKS)
+
+# Name of a stream: its keys; the map, and whether the mean is weighted.
+STREAMS = {
+    "mean": ('map = "esmf"', "esmf"),
+    "now": ('map = "esmf"\nop = "instant"', "esmf"),
+    "sum": ('map = "scrip"\nop = "sum"', "scrip"),
+    "zero": ('map = "zero"', "zero"),
+    "strict": ('map = "strict"\nmin_valid = 0.5', "strict"),
+    "some": ('map = "some"', "some"),
+    "level": ('map = "esmf"\nlevels = { dim = "lev", index = [1] }', "esmf"),
+    "thick": ('map = "esmf"\nweight = "H"', "esmf"),
+}
+SCRIP = {"n_s": "num_links", "n_a": "src_grid_size", "n_b": "dst_grid_size"}
+MAPS = {
+    "esmf": "",
+    "scrip": "",
+    "zero": 'missing = "zero"',
+    "strict": 'missing = "propagate"',
+    "some": "min_fraction = 0.7",
+}
+
+
+def write_maps(folder):
+    """Writes a map as ESMF and as SCRIP do."""
+    lat = np.repeat(np.linspace(60, -60, MY), MX)
+    lon = np.tile(np.arange(MX) * 90.0, MY)
+    corners = lambda x, d: x[:, None] + np.array(d)  # noqa: E731
+    for name in ("esmf", "scrip"):
+        esmf = name == "esmf"
+        with netCDF4.Dataset(folder / f"{name}.nc", "w", format="NETCDF3_64BIT_OFFSET") as f:
+            sizes = {"n_s": LINKS, "n_a": NY * NX, "n_b": MY * MX, "nv_b": 4, "dst_grid_rank": 2}
+            names = {} if esmf else SCRIP
+            for dim, size in sizes.items():
+                f.createDimension(names.get(dim, dim), size)
+            f.createDimension("num_wgts", 1)
+            weights = ["n_s"] if esmf else ["num_links", "num_wgts"]
+            scale = 1 if esmf else np.pi / 180
+            arrays = [
+                ("S", "remap_matrix", "f8", weights, S.reshape(-1, *[1] * (not esmf))),
+                ("row", "dst_address", "i4", ["n_s"], ROW + 1),
+                ("col", "src_address", "i4", ["n_s"], COLUMN + 1),
+                ("yc_b", "dst_grid_center_lat", "f8", ["n_b"], lat * scale),
+                ("xc_b", "dst_grid_center_lon", "f8", ["n_b"], lon * scale),
+                ("frac_b", "dst_grid_frac", "f8", ["n_b"], np.arange(MY * MX) / 20),
+                ("yv_b", "", "f8", ["n_b", "nv_b"], corners(lat, [-15, -15, 15, 15])),
+                ("xv_b", "", "f8", ["n_b", "nv_b"], corners(lon, [-45, 45, 45, -45]) % 360),
+                ("dst_grid_dims", "dst_grid_dims", "i4", ["dst_grid_rank"], [MX, MY]),
+            ]
+            for own, other, kind, dims, values in arrays:
+                if not esmf and not other:
+                    continue
+                v = f.createVariable(own if esmf else other, kind, [names.get(d, d) for d in dims])
+                v[:] = values
+                if kind == "f8":
+                    v.units = "degrees" if esmf else "radians"
+            f.map_method = "Conservative remapping" if esmf else "Bilinear remapping"
+
+
+def config(folder):
+    text = ""
+    for name, keys in MAPS.items():
+        file = folder.parent / ("scrip.nc" if name == "scrip" else "esmf.nc")
+        text += f'[map.{name}]\nfile = "{file}"\n{keys}\n'
+    for name, (keys, _) in {**STREAMS, "samples": ('op = "instant"', "")}.items():
+        text += f"""[[stream]]
+name = "{name}"
+fields = ["*", "-H"]
+type = "double"
+every = "{"step" if name == "samples" else "6 hours"}"
+path = "{folder}/{name}.nc"
+{keys}
+"""
+    return text
+
+
+def run(comm, folder, kind, restart):
+    for part in [range(5), range(5, NT)] if restart else [range(NT)]:
+        if part.start > 0 and comm.size > 1:  # the run goes on with fewer ranks
+            comm = comm.Split(MPI.UNDEFINED if comm.rank == comm.size - 1 else 0)
+        if comm == MPI.COMM_NULL:
+            return
+        io = tw.Session(comm)
+        cells, mine = decomposed(io, kind, comm.rank, comm.size)
+        with io.history(config(folder), calendar="noleap", start="2000-01-01") as h:
+            h.coordinate("lon", np.arange(NX) * 45.0, units="degrees_east")
+            h.coordinate("lat", np.arange(NY) * 20.0 - 80, units="degrees_north")
+            h.field("H", "f8", "lev lat lon", cells, units="m")
+            for name, (values, missing) in FIELDS.items():
+                kind_of = {"missing": missing, "missing_value": -999.0}
+                h.field(name, values.dtype.str[1:], "lev lat lon", cells, **kind_of)
+            if part.start > 0:
+                with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
+                    h.load(file)
+            for step in part:
+                h.time = 3600 * (step + 1)
+                h["H"] = np.ascontiguousarray(mine(H[step]))
+                for name, (values, _) in FIELDS.items():
+                    h[name] = np.ascontiguousarray(mine(values[step]))
+                h.end_step()
+            if part.stop < NT:
+                with io.restart() as saved:
+                    h.save(saved)
+                    saved.write(f"{folder}/restart.nc")
+        io.finalize()
+
+
+def linked(x):
+    """Returns the sums of elements times weights, in the order of the file."""
+    x = np.ma.filled(x.reshape(*x.shape[:-2], -1), 0)
+    found = np.zeros((*x.shape[:-1], MY * MX))
+    first = np.ones(MY * MX, bool)
+    for row, column, s in zip(ROW, COLUMN, S, strict=True):
+        term = s * x[..., column]
+        found[..., row] = term if first[row] else found[..., row] + term
+        first[row] = False
+    return found
+
+
+def right(name, field):
+    """Computes the records of a stream."""
+    how = STREAMS[name][1]
+    least = 0.7 if how == "some" else 1e-10
+    records = []
+    for first in (0, 6):
+        values, missing = FIELDS[field]
+        x = np.ma.masked_equal(values[first : first + 6].astype("f8"), -999)
+        w = H[first : first + 6] if name == "thick" else np.ones(x.shape)
+        w = np.where(np.ma.getmaskarray(x), 0, w)
+        n, d = (w * x.filled(0)).cumsum(axis=0)[-1], w.cumsum(axis=0)[-1]
+        r = linked(np.ones_like(d))
+        with np.errstate(all="ignore"):
+            if name == "thick" or (missing == "varying" and name not in ("now", "sum")):
+                if name == "strict":
+                    n, d = np.where(d >= 3, n, 0), np.where(d >= 3, d, 0)
+                top, bottom, whole = linked(n), linked(d), linked((d > 0) * 1.0)
+                y = top / bottom if name == "thick" else r * top / bottom
+                if how == "zero":
+                    y = top / 6
+                if name == "thick":
+                    bad = ~(bottom > 0)
+                else:
+                    bad = ~(bottom / (r * 6) > least) if how != "zero" else ~(bottom > 0)
+                if how == "strict":
+                    bad |= whole != r
+            else:
+                y = x[-1] if name == "now" else np.ma.array(n, mask=d == 0)
+                y = y if name in ("now", "sum") else y / d
+                valid = ~np.ma.getmaskarray(y) * 1.0
+                top, f = linked(y), linked(valid)
+                y = top if how == "zero" else np.where(f == r, top, top / (f / r))
+                bad = ~(f / r > least) if how not in ("zero", "strict") else f == 0
+                if how == "strict":
+                    bad |= f != r
+        records.append(np.ma.array(y, mask=bad | (r == 0)))
+    found = np.ma.stack(records).reshape(2, NZ, MY, MX)
+    return found[:, 1:2] if name == "level" else found
+
+
+@pytest.mark.parametrize("kind", ["rows", "levels", "boxes", "list"])
+@pytest.mark.parametrize("restart", [False, True])
+def test_maps(folder, kind, restart):
+    if WORLD.rank == 0:
+        write_maps(folder)
+    for who, comm in (("all", WORLD), ("one", MPI.COMM_SELF)):
+        if WORLD.rank == 0:
+            (folder / who).mkdir()
+        WORLD.barrier()
+        if who == "all" or WORLD.rank == 0:
+            run(comm, folder / who, kind, restart and who == "all")
+    WORLD.barrier()
+    if WORLD.rank == 0:
+        check(folder)
+    if WORLD.rank == 0 and shutil.which("cdo"):
+        check_cdo(folder)
+
+
+def check(folder):
+    for name in STREAMS:
+        assert (folder / f"all/{name}.nc").read_bytes() == (folder / f"one/{name}.nc").read_bytes()
+        with netCDF4.Dataset(folder / f"all/{name}.nc") as f:
+            for field in FIELDS:
+                good, found = right(name, field), f[field][:]
+                masks = np.ma.getmaskarray(found), np.ma.getmaskarray(good)
+                assert np.array_equal(*masks), (name, field)
+                assert np.ma.allequal(found, good), (name, field, np.ma.abs(found - good).max())
+    with netCDF4.Dataset(folder / "all/mean.nc") as f:
+        assert f["T"].cell_methods == "time: mean area: mean"
+        assert f["T"].dimensions == ("time", "lev", "lat", "lon")
+        assert f["T"].ancillary_variables == "frac_b"
+        assert f["frac_b"][:].ravel().tolist() == (np.arange(MY * MX) / 20).tolist()
+        assert f["lat"][:].tolist() == [60, 30, 0, -30, -60] and f["lat"].bounds == "lat_bnds"
+        assert f["lat_bnds"][0].tolist() == [75, 45] and f["lon_bnds"][0].tolist() == [-45, 45]
+    with netCDF4.Dataset(folder / "all/sum.nc") as f:
+        assert f["T"].cell_methods == "time: sum"
+        assert np.allclose(f["lat"][:], [60, 30, 0, -30, -60], rtol=0, atol=1e-13)
+
+
+def check_cdo(folder):
+    """Compares with weights that CDO has made and applied."""
+    grid = "gridtype=lonlat\nxsize=6\nysize=5\nxfirst=0\nxinc=60\nyfirst=-72\nyinc=36\n"
+    (folder / "grid").write_text(grid)
+    samples = folder / "all/samples.nc"
+
+    def cdo(*arguments):
+        subprocess.run(["cdo", "-s", "-O", *map(str, arguments)], check=True)
+
+    for make in ("gencon", "genbil", "gennn"):
+        cdo(f"{make},{folder}/grid", "-selname,T", samples, folder / "weights.nc")
+        cdo(f"remap,{folder}/grid,{folder}/weights.nc", "-selname,T", samples, folder / "cdo.nc")
+        text = f"""[map.cdo]
+file = "{folder}/weights.nc"
+[[stream]]
+name = "{make}"
+fields = ["T"]
+map = "cdo"
+every = "step"
+op = "instant"
+type = "double"
+path = "{folder}/{make}.nc"
+"""
+        io = tw.Session(MPI.COMM_SELF)
+        with io.history(text, calendar="noleap", start="2000-01-01") as h:
+            h.field("T", "f8", "lev lat lon", decomposed(io, "rows", 0, 1)[0])
+            for step in range(NT):
+                h.time = 3600 * (step + 1)
+                h["T"] = T[step]
+                h.end_step()
+        io.finalize()
+        with netCDF4.Dataset(folder / f"{make}.nc") as f, netCDF4.Dataset(folder / "cdo.nc") as g:
+            assert np.array_equal(f["T"][:], g["T"][:]), make
+
+
+def pyramid(x, levels):
+    """Returns means of the elements that are not masked, in HEALPix's nested order."""
+    x = x.reshape(*x.shape[:-1], -1, 4**levels)
+    valid = ~np.ma.getmaskarray(x)
+    n = np.where(valid, x.filled(0), 0).cumsum(axis=-1)[..., -1] / 4**levels
+    f = valid.sum(axis=-1) / 4**levels
+    with np.errstate(all="ignore"):
+        return np.ma.array(n / f, mask=f == 0)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_healpix(folder, masked):
+    """Tests pyramids without a file, and after a map whose target is a HEALPix grid."""
+    x = RNG_OF_HEALPIX[: 2 * 12 * 4**3].reshape(2, -1)
+    x = np.ma.array(x, mask=(x < 0.6) & masked)
+    if WORLD.rank == 0:
+        with netCDF4.Dataset(folder / "map.nc", "w") as f:
+            for dim, n in {"n_s": 768, "n_a": 768, "n_b": 768}.items():
+                f.createDimension(dim, n)
+            f.createVariable("S", "f8", "n_s")[:] = 1
+            f.createVariable("row", "i4", "n_s")[:] = np.arange(768, 0, -1)
+            f.createVariable("col", "i4", "n_s")[:] = np.arange(768, 0, -1)
+    WORLD.barrier()
+    text = f'[map.same]\nfile = "{folder}/map.nc"\n'
+    for name, keys in {"plain": "", "mapped": 'map = "same"\n'}.items():
+        text += f"""[[stream]]
+name = "{name}"
+fields = ["x"]
+zoom = [3, 2, 0]
+every = "1 hour"
+op = "instant"
+type = "double"
+path = "{folder}/{name}{{zoom}}.nc"
+{keys}
+"""
+    io = tw.Session(WORLD)
+    first, count = 768 * WORLD.rank // WORLD.size, 768 * (WORLD.rank + 1) // WORLD.size
+    cells = io.decompose(lev=2, cell=768, start=(0, first), count=(2, count - first))
+    with io.history(text, calendar="noleap", start="2000-01-01") as h:
+        h.field("x", "f8", "lev cell", cells, missing="varying", missing_value=-9.0)
+        h.time = 3600
+        h["x"] = np.ascontiguousarray(x.filled(-9)[:, first:count])
+        h.end_step()
+    io.finalize()
+    WORLD.barrier()
+    for zoom in (3, 2, 0):
+        for name in ("plain", "mapped") if WORLD.rank == 0 else ():
+            with netCDF4.Dataset(folder / f"{name}{zoom}.nc") as f:
+                good, found = pyramid(x, 3 - zoom), f["x"][0]
+                assert np.array_equal(np.ma.getmaskarray(found), np.ma.getmaskarray(good))
+                assert np.ma.allequal(found, good)
+                assert f["x"].dimensions == ("time", "lev", "cell")
+                assert f["cell"][:].tolist() == list(range(12 * 4**zoom))
+                assert f[f["x"].grid_mapping].refinement_level == zoom
+                assert f.Conventions == "CF-1.13"
+
+
+@pytest.mark.parametrize(
+    "variable, value, text",
+    [
+        ("row", 0, "link 3 of 150 leads from element {} of 72 to element 0 of 20"),
+        ("col", 73, "link 3 of 150 leads from element 73 of 72 to element"),
+        ("S", np.nan, "with the weight nan"),
+        ("units", "", "'yc_b' has the units 'm', not degrees or radians"),
+        ("name", "", "it has neither the variables S, row and col"),
+        ("size", "", "7: stream 's': field 'T' has 54 elements along 'lat lon': map 'm' is for 72"),
+    ],
+)
+def test_files(io, folder, variable, value, text):
+    if WORLD.rank == 0:
+        write_maps(folder)
+        with netCDF4.Dataset(folder / "esmf.nc", "a") as f:
+            if variable == "units":
+                f["yc_b"].units = "m"
+            elif variable == "name":
+                f.renameVariable("S", "s")
+            elif variable != "size":
+                f[variable][2] = value
+    WORLD.barrier()
+
+    def begin():
+        start = f'[map.m]\nfile = "{folder}/esmf.nc"\n[[stream]]\nname = "s"\nfields = ["T"]\n'
+        config = start + 'every = "1 day"\nmap = "m"\n'
+        h = io.history(config, calendar="noleap", start="2000-01-01")
+        size = {"lat": NY, "lon": 6 if variable == "size" else NX}
+        h.coordinate("lon", np.arange(size["lon"]) * 45.0, units="degrees_east")
+        h.coordinate("lat", np.arange(NY) * 20.0 - 80, units="degrees_north")
+        first, count = NZ * WORLD.rank // WORLD.size, NZ * (WORLD.rank + 1) // WORLD.size
+        box = {"start": (first, 0, 0), "count": (count - first, *size.values())}
+        h.field("T", "f4", "lev lat lon", io.decompose(lev=NZ, **size, **box))
+        h.ready()
+
+    code = "TW_EUNSUPPORTED" if variable in ("units", "name") else "TW_ESETTING"
+    assert text.format(COLUMN[2] + 1) in str(fails(code, begin))
