@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace thalweg::history {
@@ -10,30 +11,39 @@ namespace thalweg::history {
 namespace {
 
 /// Finds the columns whose coordinate rises (1), falls (-1), or does neither (0).
+template <class T>
 std::vector<signed char> directions(const Columns& coordinate) {
-    const std::int64_t n = coordinate.count, pairs = coordinate.levels - 1;
-    const auto* const values = static_cast<const double*>(coordinate.values);
-    std::vector<std::int64_t> rises(n), falls(n);
-    const auto compare = [&](std::int64_t place, std::int64_t& rising, std::int64_t& falling) {
-        const double a = values[place], b = values[place + coordinate.level_step];
-        const bool there = !coordinate.missing.is(a) & !coordinate.missing.is(b);
-        rising += there & (a < b) ? 1 : 0;
-        falling += there & (a > b) ? 1 : 0;
+    // Numbers of pairs of levels, in an integer as wide as the values, so that loops are
+    // vectorized.
+    using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    const auto pairs = static_cast<Number>(coordinate.levels - 1);
+    const bool by_level = coordinate.column_step == 1;
+    std::vector<Number> rises(coordinate.count), falls(coordinate.count);
+    const auto compare = [&](std::int64_t i, const T* a, const T* b, Number& rising,
+                             Number& falling) {
+        rising += a[i] < b[i] ? 1 : 0;
+        falling += a[i] > b[i] ? 1 : 0;
     };
-    // The inner loop is that over adjacent values.
-    for (std::int64_t k = 0; k < pairs && coordinate.column_step == 1; ++k)
-        for (std::int64_t i = 0; i < n; ++i)
-            compare(k * coordinate.level_step + i, rises[i], falls[i]);
-    for (std::int64_t i = 0; i < n && coordinate.column_step != 1; ++i) {
-        std::int64_t rising = 0, falling = 0;
-        for (std::int64_t k = 0; k < pairs; ++k)
-            compare(i * coordinate.column_step + k, rising, falling);
+    const T* const values = static_cast<const T*>(coordinate.values);
+    // The inner loops are those over adjacent values.
+    for (std::int64_t k = 0; k < pairs && by_level; ++k) {
+        const T* const level = values + k * coordinate.level_step;
+        for (std::int64_t i = 0; i < coordinate.count; ++i)
+            compare(i, level, level + coordinate.level_step, rises[i], falls[i]);
+    }
+    for (std::int64_t i = 0; i < coordinate.count && !by_level; ++i) {
+        const T* const column = values + i * coordinate.column_step;
+        Number rising = 0, falling = 0;
+        for (std::int64_t k = 0; k < pairs; ++k) compare(k, column, column + 1, rising, falling);
         rises[i] = rising;
         falls[i] = falling;
     }
-    std::vector<signed char> found(n);
-    for (std::int64_t i = 0; i < n; ++i)
+    std::vector<signed char> found(coordinate.count);
+    for (std::int64_t i = 0; i < coordinate.count; ++i)
         found[i] = static_cast<signed char>((rises[i] == pairs) - (falls[i] == pairs));
+    for (std::int64_t i = 0; i < coordinate.count && coordinate.missing.used; ++i)
+        for (std::int64_t k = 0; k <= pairs; ++k)
+            if (coordinate.misses(i, k)) found[i] = 0;
     return found;
 }
 
@@ -139,23 +149,21 @@ void conserve(const Levels& levels, const Columns& field, const Columns& interfa
     }
 }
 
-}  // namespace
-
-void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
-                 double* results, std::int64_t column_step, std::int64_t level_step) {
+/// Interpolates along a coordinate of type T.
+template <class T>
+void interpolate_along(const Levels& levels, std::span<const Columns> inputs, double missing,
+                       double* results, std::int64_t column_step, std::int64_t level_step) {
     const Columns &field = inputs[0], &coordinate = inputs[1];
-    if (levels.conserves())
-        return conserve(levels, field, coordinate, missing, results, column_step, level_step);
     const bool is_log = levels.method == LevelMethod::log;
     const std::vector<double>& wanted = levels.values;
     const std::int64_t all = std::ssize(wanted), pairs = field.levels - 1;
     const std::int64_t step = coordinate.level_step;
     const bool wanted_rises = wanted.front() < wanted.back();
-    const std::vector<signed char> direction = directions(coordinate);
+    const std::vector<signed char> direction = directions<T>(coordinate);
     for (std::int64_t i = 0; i < field.count; ++i) {
         const bool rising = direction[i] > 0;
-        const double* const along =
-            static_cast<const double*>(coordinate.values) + i * coordinate.column_step;
+        const T* const along =
+            static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
         std::int64_t k = 0;
         for (std::int64_t n = 0; n < all; ++n) {
             // Take the wanted values in the column's order: each search begins at the last level.
@@ -184,6 +192,18 @@ void interpolate(const Levels& levels, std::span<const Columns> inputs, double m
                 result = value_below(levels, inputs, i, value, missing);
         }
     }
+}
+
+}  // namespace
+
+void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
+                 double* results, std::int64_t column_step, std::int64_t level_step) {
+    if (levels.conserves())
+        conserve(levels, inputs[0], inputs[1], missing, results, column_step, level_step);
+    else if (inputs[1].is_float)
+        interpolate_along<float>(levels, inputs, missing, results, column_step, level_step);
+    else
+        interpolate_along<double>(levels, inputs, missing, results, column_step, level_step);
 }
 
 }  // namespace thalweg::history

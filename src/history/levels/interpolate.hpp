@@ -43,7 +43,7 @@ struct Columns {
 /// gives the mean of the parts of the column's layers that lie within each wanted layer.
 /// @param inputs   field and coordinate (for layers: their interfaces, one more than layers); then,
 ///                 as Levels::below needs them, pressure and geopotential of the surface, with one
-///                 level, and temperature; all but the field are of double
+///                 level, and temperature
 /// @param missing  value of missing results
 /// @param results, column_step, level_step  receives the results, with these distances
 void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,

@@ -119,19 +119,17 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
     const std::int64_t together = std::clamp<std::int64_t>(16384 / levels_[0], 16, 512);
     std::vector<std::vector<double>> values(inputs_.size());
     std::vector<Columns> given;
-    // Only a few values of the field are needed, so they are not converted before.
-    const tw_type type = inputs_[0]->declared.type;
-    const bool direct = places_[0].empty() && is_real(type);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        given.push_back({0, levels_[i], by_column ? levels_[i] : 1, by_column ? 1 : together,
-                         nullptr, missing_of(static_cast<int>(i))});
-        if (i == 0 && direct) {
-            given[0].is_float = type == TW_FLOAT;
-            given[0].level_step = by_column ? 1 : row;
-            continue;
-        }
-        values[i].resize(together * levels_[i]);
-        given[i].values = values[i].data();
+        const tw_type type = inputs_[i]->declared.type;
+        // Values are read in the step's array if it has them in this order.
+        const bool direct = places_[i].empty() && is_real(type);
+        if (!direct) values[i].resize(together * levels_[i]);
+        given.push_back({0, levels_[i], by_column ? levels_[i] : 1,
+                         by_column ? 1
+                         : direct  ? row
+                                   : together,
+                         values[i].data(), missing_of(static_cast<int>(i)),
+                         direct && type == TW_FLOAT});
     }
     for (std::int64_t o = 0; o < rows; ++o)
         for (std::int64_t begin = 0; begin < row; begin += together) {
@@ -141,8 +139,9 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
                 const std::int64_t first =
                     (columns + (by_column ? begin : o * row)) * levels + (by_column ? 0 : begin);
                 given[i].count = count;
-                if (i == 0 && direct)
-                    given[0].values = inputs_[0]->step->data() + first * detail::size_of(type);
+                if (values[i].empty())
+                    given[i].values = inputs_[i]->step->data() +
+                                      first * (given[i].is_float ? sizeof(float) : sizeof(double));
                 else if (by_column)
                     load(static_cast<int>(i), first, count * levels, values[i].data());
                 else
