@@ -50,4 +50,16 @@ std::int64_t pack(Packers& packers, const Variable& v, Order order, const Part& 
     return misfits;
 }
 
+const char* find_packed(const Variable& v, Order order, const Part& part, std::size_t at,
+                        const Box& box) {
+    const HeldBox& held = part.boxes()[at];
+    if (held.list || part.kernel(v.type, order) != move_kernel(v.element())) return nullptr;
+    const Strided from = part.locate(at, v.element());
+    Index dense{};
+    dense_strides(box.nd, box.count, v.element(), dense);
+    for (int d = 0; d < box.nd; ++d)
+        if (box.count[d] > 1 && from.stride[d] != dense[d]) return nullptr;
+    return from.base + offset_in(held, box, from.stride);
+}
+
 }  // namespace thalweg::detail

@@ -22,4 +22,9 @@ std::int64_t pack(Packers& packers, const Variable& variable, Order order, const
 std::int64_t pack(Packers& packers, const Variable& variable, Order order, const Part& part,
                   std::size_t at, const Box& box, char* to);
 
+/// Returns the address of the values of a box that lies in part.boxes()[at], if they are in packed
+/// form where they are; otherwise null.
+const char* find_packed(const Variable& variable, Order order, const Part& part, std::size_t at,
+                        const Box& box);
+
 }  // namespace thalweg::detail

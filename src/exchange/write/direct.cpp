@@ -78,23 +78,27 @@ void Direct::pack(Round& round, const VariableSlot& p, const Part& part, const P
                   std::span<std::int64_t> misfits) {
     const Box& box = piece.box;
     const std::int64_t bytes = box.volume() * p.element;
-    if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
-        buffer_ = make_private_memory(std::max(bytes, budget_));
-    if (!buffer_) {  // without memory, this rank still takes part: other ranks wait for it
-        round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
-        return;
-    }
-    Stopwatch watch(pack_seconds_);
-    char* const to = buffer_->data() + round.bytes;
     const Variable& v = definitions_.variables[p.variable];
-    Span span("pack");
-    span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
-    misfits[p.variable] += detail::pack(packers_, v, order_, part, piece.at, box, to);
+    const char* data = find_packed(v, order_, part, piece.at, box);
+    if (data == nullptr) {
+        if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
+            buffer_ = make_private_memory(std::max(bytes, budget_));
+        if (!buffer_) {  // without memory, this rank still takes part: other ranks wait for it
+            round.status = failure(TW_ENOMEM, "cannot allocate {} bytes", std::max(bytes, budget_));
+            return;
+        }
+        Stopwatch watch(pack_seconds_);
+        char* const to = buffer_->data() + round.bytes;
+        Span span("pack");
+        span.variable(v.name).record(v.record ? round.record : -1).bytes(bytes);
+        misfits[p.variable] += detail::pack(packers_, v, order_, part, piece.at, box, to);
+        data = to;
+    }
     round.chunks.push_back({.variable = p.variable,
                             .record = round.record,
                             .elements = box.volume(),
                             .offset = round.base + p.offset,
-                            .data = to,
+                            .data = data,
                             .bytes = bytes,
                             .box = &round.boxes.emplace_back(box)});
 }
