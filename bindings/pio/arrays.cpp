@@ -1,6 +1,8 @@
 // Data that PIO's functions put: distributed arrays, and sections of the root.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <thalweg/alone.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -239,7 +241,7 @@ Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d
         tw_put_record_array(state_.file(), v.name.c_str(), d, place.record,
                             tw_dense(static_cast<tw_type>(type), copied == nullptr ? data : copied,
                                      static_cast<Index>(n)),
-                            deferred ? TW_DEFERRED : 0);
+                            deferred ? TW_BORROWED : 0);
     const Error failed = state_.session.error_of_call(status);
     if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
     return failed;
