@@ -1,7 +1,8 @@
 /* Random programs of define, put, get and sync on a file with a communicator, compared with a model
  * in memory: what the ranks read while they write, and what netCDF-C reads from the file.
  *
- * Usage: property FIRST LAST: seeds
+ * Usage: property FIRST LAST [regular]: seeds; regular: mostly puts of whole records, one variable
+ * after another, with collective access
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,6 +57,7 @@ struct variable {
 };
 
 static int mode, unlimited, records, vars;
+static int regular, whole_record = -1; /* record of which the next put is to put all; -1: none */
 static int dimension_id[4];
 static size_t dimension_length[4]; /* 0: unlimited */
 static struct variable variables[max_vars];
@@ -74,7 +76,7 @@ static void choose_variable(struct variable* v) {
     const int extended = mode == NC_64BIT_DATA || mode == NC_NETCDF4;
     v->type = (nc_type)(1 + next_number(extended ? 11 : 6));
     v->n = 0;
-    v->record = unlimited && next_number(3) > 0;
+    v->record = regular || (unlimited && next_number(3) > 0);
     if (v->record) {
         v->dims[0] = dimension_id[0];
         v->length[v->n++] = max_records;
@@ -278,7 +280,12 @@ static void put(int id, int number, int step) {
     if (!together && v->waits) sync_all(id);
     v->waits = 1;
     choose_section(v, limit, &all);
-    const int way = (int)next_number(3);
+    for (int d = 0; d < v->n && whole_record >= 0; d++) {
+        all.start[d] = d == 0 ? (size_t)whole_record : 0;
+        all.count[d] = d == 0 ? 1 : v->length[d];
+        all.stride[d] = 1;
+    }
+    const int way = (int)next_number(3) * (whole_record < 0);
     const int form = (int)next_number(3), transpose = (int)next_number(2);
     const nc_type type =
         v->type == NC_CHAR ? NC_CHAR : (nc_type[]){NC_BYTE,   NC_SHORT, NC_INT, NC_FLOAT,
@@ -357,7 +364,7 @@ static void choose_access(int id) {
             variables[i].collective = (int)next_number(2);
         else
             variables[i].collective = access;
-        if (variables[i].filtered) variables[i].collective = 1;
+        if (variables[i].filtered || regular) variables[i].collective = 1;
         CHECK(nc_var_par_access(id, i, variables[i].collective ? NC_COLLECTIVE : NC_INDEPENDENT));
     }
 }
@@ -418,7 +425,7 @@ static void run(unsigned seed) {
     state = seed * 2654435761ULL + 12345;
     for (int i = 0; i < 5; i++) next_number(2);
     mode = modes[next_number(5)];
-    unlimited = next_number(4) > 0;
+    unlimited = next_number(4) > 0 || regular;
     records = 0;
     vars = 1 + (int)next_number(6);
     for (int d = 1; d < 4; d++) dimension_length[d] = 1 + next_number(d == 3 ? 13 : 5);
@@ -435,7 +442,14 @@ static void run(unsigned seed) {
     if (mode != NC_NETCDF4 || next_number(2) == 0) CHECK(nc_enddef(id));
     choose_access(id);
     const int steps = (int)next_number(40);
+    int next = 0;
     for (int step = 0; step < steps; step++) {
+        for (int i = 0; regular && next < max_records * vars && i < 40; i++) {
+            if (next_number(20) == 0) break;
+            whole_record = next / vars;
+            put(id, next++ % vars, step);
+            whole_record = -1;
+        }
         const unsigned what = next_number(20);
         const int number = (int)next_number((unsigned)vars);
         if (what < 13)
@@ -457,6 +471,7 @@ static void run(unsigned seed) {
                 vars++;
             }
             CHECK(nc_enddef(id));
+            if (regular) choose_access(id);
         } else if (unlimited) {
             size_t length = 0;
             CHECK(nc_inq_dimlen(id, dimension_id[0], &length));
@@ -486,6 +501,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
     const unsigned last = argc > 2 ? (unsigned)atoi(argv[2]) : first;
+    regular = argc > 3;
     for (unsigned seed = first; seed <= last; seed++) run(seed);
     if (rank == 0) printf("seeds %u to %u: ok\n", first, last);
     MPI_Finalize();

@@ -18,20 +18,32 @@ bool is_large(const Table& table, const Variable& v, const Shape& count) {
     return !table.is_record(v) && volume(count) * static_cast<Index>(size_of(v.type)) >= large;
 }
 
-void BatchWriter::write(bool goes_on) try {
+void BatchWriter::write(bool goes_on, bool passed, bool queued) try {
+    const MPI_Comm comm = state_.session.comm();
+    Error error;
+    // In the background, only some ranks may know of a failure yet.
+    const auto end_step = [&] {
+        const Error failed = error_of([&] { state_.end_step(goes_on); });
+        if (error.code == 0) error = failed;
+    };
     state_.own_reader.close();
+    if (passed) {  // before begin_writing(), which may close the library's file
+        end_step();
+        agree(comm, error);
+        state_.dirty = true;
+    }
+    if (!queued) return;
     state_.begin_writing();
     state_.dirty = true;
     if (state_.kind() == State::Kind::fallback) return write_by_root(batches_.boxes());
     const Batch batch = batches_.next();
-    Error error;
     int step = 0;
     for (const PutCall& call : batch.calls) {
-        for (; step < call.step; step++) state_.end_step(goes_on);
+        for (; step < call.step; step++) end_step();
         if (error.code == 0) error = put_call(call);
     }
-    for (; step < batch.steps; step++) state_.end_step(goes_on);
-    agree(state_.session.comm(), error);
+    for (; step < batch.steps; step++) end_step();
+    agree(comm, error);
 } catch (const std::bad_alloc&) {
     const Error error{out_of_memory, "out of memory for what waits to be written"};
     if (state_.session.ranks() > 1) end_job(state_.session.comm(), error);
@@ -39,8 +51,8 @@ void BatchWriter::write(bool goes_on) try {
 }
 
 void BatchWriter::commit(bool independent) {
-    constexpr Index most = 8;
     Session& session = state_.session;
+    const Index most = session.keeps_arrays() ? 8 : 2;
     if (session.ranks() == 1 || !state_.dirty) return;
     if (!session.works_alone && session.commits >= most) return;
     session.commits++;

@@ -19,9 +19,11 @@ public:
           batches_(state.session, definitions.table, queue) {}
 
     // @note The following functions are collective. They throw errors on all ranks alike.
-    // Writes the queue.
+    // Writes what was put.
     // @param goes_on  see State::end_step()
-    void write(bool goes_on);
+    // @param passed   some rank has passed values to the library
+    // @param queued   some rank has queued values, which are put after those
+    void write(bool goes_on, bool passed, bool queued);
     // Makes what was written readable by each rank alone, if there are several ranks. With the
     // service background this takes as long as the write. So it ends there after a few writes if
     // no rank has worked alone, in any file.

@@ -81,7 +81,7 @@ JointCalls::All JointCalls::meet(const Own& own) {
     const auto why = static_cast<Index>(own.reason);
     const auto any = [](bool value) { return Index{value ? -1 : 0}; };
     const Index hash = hash_of_definitions();
-    std::array<Index, 14> least{full ? none : why,
+    std::array<Index, 15> least{full ? none : why,
                                 full ? none : -why,
                                 !full      ? 2
                                 : own.much ? 0
@@ -96,7 +96,8 @@ JointCalls::All JointCalls::meet(const Own& own) {
                                 number_,
                                 -number_,
                                 any(own.independent),
-                                any(own.reason != Reason::wait || own.much)};
+                                any(own.reason != Reason::wait || own.much),
+                                any(own.passed)};
     if (!full) reductions.show_waiting(next());
     reduce(session_.comm(), MPI_MIN, least.data(), least.size());
     mixed_ = least[10] != -least[11];
@@ -116,6 +117,7 @@ JointCalls::All JointCalls::meet(const Own& own) {
             least[2] == 0,
             least[13] != 0,
             least[3] != 0,
+            least[14] != 0,
             least[12] != 0,
             least[9] != 0,
             least[8] == none ? -1 : static_cast<int>(least[8]),

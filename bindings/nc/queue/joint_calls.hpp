@@ -33,6 +33,7 @@ public:
         int varid;         // variable that the rank reads; -1: none
         bool much;         // with Reason::full and Reason::wait: the queue must be written
         bool values;       // the queue has values
+        bool passed;       // values were passed to the library since the last write
         bool independent;  // the rank has put or read without the others
         bool failed;       // a put has failed, so that the file cannot be written any more
     };
@@ -41,7 +42,7 @@ public:
         bool apart;        // the ranks are in different calls
         bool waits;        // no rank calls because its queue is full
         bool writes_full;  // a full queue must be written
-        bool much, values, independent, failed;
+        bool much, values, passed, independent, failed;
         int varid;  // a variable that some rank reads; -1: none
         bool same_definitions;
     };

@@ -80,10 +80,47 @@ Index Puts::share_of(const Variable& v) const {
     return bytes / state.session.ranks();
 }
 
+// Tests if a collective put of this variable writes at once if some rank puts much.
 bool Puts::writes_at_once(const Variable& v) const {
     // In the background, such a put waits for the write.
     const bool cheap = !in_parts_ && state.session.keeps_arrays() && state.session.ranks() > 1;
     return share_of(v) > staging_limit() / (cheap ? 64 : 4);
+}
+
+// Tests if a collective put is passed to the library at once, which copies the values for its
+// writers in the background. The next joint call ends the step, and only then writes what was
+// queued. So this rank passes no variable that the ranks have put since the last write, and nothing
+// after a put that it has queued or whose variable it does not know.
+bool Puts::passes_on(int varid) const {
+    const auto at = static_cast<std::size_t>(varid);
+    return passes_ && !queue_.has_values() && at < put_.size() && !put_[at] &&
+           definitions.changes.edits.empty() && !writes_at_once(table_.variables[at]);
+}
+
+Error Puts::pass_on(const Entry& e, Index bytes) {
+    state.own_reader.close();
+    state.dirty = true;
+    passed_ += bytes;
+    const Variable& v = table_.variable(e.varid);
+    const int status =
+        tw_put_box(state.file(), v.name.c_str(), static_cast<tw_type>(v.type), e.start.data(),
+                   e.count.data(), e.stride.empty() ? nullptr : e.stride.data(), e.values);
+    const Error error = state.session.error_of_call(status);
+    if (error.code != 0)
+        own_failure_ = error;  // the other ranks learn of it in the next joint call
+    return error;
+}
+
+// Tests if this rank has put a variable of a record more than once since the last write.
+bool Puts::repeats_puts() const {
+    if (passed_ > 0) return queue_.has_values();
+    std::vector<Index> last(table_.variables.size(), -1);
+    return std::any_of(queue_.entries().begin(), queue_.entries().end(), [&](const Entry& e) {
+        if (e.empty) return false;
+        const Index record = table_.is_record(table_.variable(e.varid)) ? e.start.front() : 0;
+        return e.pieces != nullptr ||
+               std::exchange(last[static_cast<std::size_t>(e.varid)], record) == record;
+    });
 }
 
 void Puts::put(Entry entry) {
@@ -99,12 +136,20 @@ void Puts::put(Entry entry) {
     if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
         entry.stride.clear();
     const std::size_t size = size_of(v.type);
+    const Index bytes = entry.elements() * static_cast<Index>(size);
+    const auto number = static_cast<std::size_t>(entry.varid);
+    Error error;
+    if (collective && !entry.empty && entry.pieces == nullptr && passes_on(entry.varid)) {
+        error = pass_on(entry, bytes);
+        entry.empty = true;
+    }
+    if (collective && number < put_.size()) put_[number] = true;
     // Values in the program's memory are copied if the put is not written, and not joined before.
     const bool borrows = collective && at_once && !entry.empty && !queue_.has_taken(entry.values);
     const bool joins = !borrows && (state.session.ranks() == 1 || !collective);
     const std::size_t element = joins ? size : 0;
-    const Index bytes = entry.elements() * static_cast<Index>(size);
-    const Error error = error_of([&] { queue_.push(std::move(entry), element); });
+    const Error pushed = error_of([&] { queue_.push(std::move(entry), element); });
+    if (error.code == 0) error = pushed;
     const bool much = bytes > std::min(share_of(v) / 2, staging_limit() / 4);
     const Error joined = error_of([&] { after_put(collective, at_once, much); });
     if (error.code != 0) throw error;
@@ -113,9 +158,13 @@ void Puts::put(Entry entry) {
 }
 
 void Puts::put_nothing(int varid) {
-    if (varid < 0) return after_put(true, false);
+    if (varid < 0) {
+        passes_ = false;
+        return after_put(true, false);
+    }
     const Variable& v = table_.variable(varid);
     if (has_failed()) return;
+    if (static_cast<std::size_t>(varid) < put_.size()) put_[static_cast<std::size_t>(varid)] = true;
     (void)error_of([&] {
         queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
     });
@@ -136,13 +185,23 @@ void Puts::make_room(int varid, const Section& section) {
 // @param much  this rank puts over half of its share, or over a quarter of staging_limit()
 void Puts::after_put(bool collective, bool at_once, bool much) {
     if (!collective) return;
-    const auto before = joint_.reductions.post({table_.records(), queue_.bytes()});
-    const bool since = joint_.reductions.posted() - handed_over_ > 8;
+    const auto before = joint_.reductions.post({table_.records(), queue_.bytes() + passed_});
+    const Index posted = joint_.reductions.posted();
+    const bool since = posted - handed_over_ > 8;
     const Index queued = state.session.ranks() == 1 ? queue_.bytes()
                          : since && before          ? before->bytes
                                                     : 0;
     const bool many = state.session.ranks() == 1 && queue_.entries().size() >= most_entries;
-    if (many || queued > staging_limit() / 2)
+    if (before && before->records > known_records_) {
+        const Index put = posted - 9;
+        puts_per_record_ = growth_ < 0 ? 0 : put - growth_;
+        growth_ = put;
+        known_records_ = before->records;
+    }
+    // A record has probably ended, so that it can be written in the background.
+    const bool ends = !state.session.keeps_arrays() && queued > staging_limit() / 64 &&
+                      puts_per_record_ > 0 && (posted - growth_) % puts_per_record_ == 0;
+    if (many || ends || queued > staging_limit() / 2)
         join(Reason::full);
     else if (at_once)
         join(Reason::full, -1, much);
@@ -188,9 +247,9 @@ void Puts::fail(const Error& error) {
 int Puts::join(Reason reason, int varid, bool much) {
     some_reads_ = false;
     for (;;) {
-        const JointCalls::All all = joint_.meet({reason, varid, much, queue_.has_values(),
-                                                 reads_alone_ || queue_.has_independent(),
-                                                 has_failed() || own_failure_.code != 0});
+        const JointCalls::All all = joint_.meet(
+            {reason, varid, much, queue_.has_values(), passed_ > 0,
+             reads_alone_ || queue_.has_independent(), has_failed() || own_failure_.code != 0});
         apart_ = all.apart;
         if (all.failed)
             fail(error_of(
@@ -212,10 +271,15 @@ int Puts::join(Reason reason, int varid, bool much) {
             return -1;
         }
         handed_over_ = joint_.reductions.posted();
-        if (all.values)
+        passes_ = full && !state.session.keeps_arrays() && !state.session.works_alone &&
+                  state.session.lanes() != nullptr && puts_per_record_ > 0 && !repeats_puts();
+        if (all.values || all.passed)
             write_queue(all);
         else
             queue_.clear();
+        passed_ = 0;
+        passes_ = passes_ && state.kind() == State::Kind::writing;
+        put_.assign(passes_ ? table_.variables.size() : 0, false);
         if (full || all.waits) return all.varid;
     }
 }
@@ -224,7 +288,7 @@ int Puts::join(Reason reason, int varid, bool much) {
 void Puts::write_queue(const JointCalls::All& all) {
     last_write_ = detail::now();
     try {
-        writer_.write(all.writes_full || all.waits);
+        writer_.write(all.writes_full || all.waits, all.passed, all.values);
         queue_.clear();
         if (all.writes_full) writer_.commit(all.independent);
     } catch (const Error& error) {
@@ -265,6 +329,7 @@ bool Puts::has_much() const {
 // Copies the values of the requests for which all ranks wait, and begins a new round of puts.
 void Puts::keep_requests() {
     const auto& entries = queue_.entries();
+    passes_ = false;  // later puts must not come before these
     const Error error = error_of([&] {
         for (std::size_t i = entries.size(); i-- > 0 && entries[i].borrowed;)
             queue_.own(i, bytes_of(table_, entries[i]),

@@ -67,9 +67,10 @@ public:
     // Takes part in a collective put although this rank's arguments are wrong.
     // @param varid  variable; -1 if this rank does not know it
     void put_nothing(int varid);
-    // Tests if a collective put of this variable writes at once if some rank puts much. Its values
-    // can then stay in the program's own array during the call.
-    bool writes_at_once(const Variable& v) const;
+    // Tests if the values of a collective put may stay in the program's own array during the call.
+    bool borrows(int varid) const {
+        return writes_at_once(table_.variable(varid)) || passes_on(varid);
+    }
 
     // Begins a collective get: from then on this rank knows the records of all. Returns the
     // variable that the ranks read, -1 if none knows it.
@@ -98,11 +99,21 @@ private:
     double last_write_;         // time of the last write, or of the file's creation, in seconds
     Index handed_over_ = 0;     // number of reductions that were posted before the last write
     bool reads_alone_ = false;  // this rank has read alone
+    // Records and puts, the same on all ranks: with the put of this number, counted from 0, the
+    // records last grew to this number; and the number of puts since they grew before.
+    Index known_records_ = 0, growth_ = -1, puts_per_record_ = 0;
+    bool passes_ = false;    // this rank passes puts to the library; see passes_on()
+    std::vector<bool> put_;  // variables of which this rank knows a put since the last write
+    Index passed_ = 0;       // number of bytes passed to the library since the last write
 
     // Tests if puts and joint calls throw state.failure. The same on all ranks.
     bool has_failed() const { return state.failure.code != 0; }
     [[noreturn]] void fail(const Error& error);
     bool has_much() const;
+    bool writes_at_once(const Variable& v) const;
+    bool passes_on(int varid) const;
+    bool repeats_puts() const;
+    Error pass_on(const Entry& entry, Index bytes);
     Index share_of(const Variable& v) const;  // bytes of a record or variable, divided by the ranks
     void keep_requests();
     void write_queue(const JointCalls::All& all);

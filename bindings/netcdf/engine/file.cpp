@@ -238,7 +238,7 @@ int File::put(Request r, const void* values) {
         // The joint calls in puts.put_at_once() and puts.make_room() may have replaced the
         // definitions.
         const Variable& now = table().variable(r.varid);
-        if (n > 0 && !(dense && r.type == now.type && together && puts.writes_at_once(now))) {
+        if (n > 0 && !(dense && r.type == now.type && together && puts.borrows(r.varid))) {
             char* const own =
                 puts.take(n * static_cast<Index>(size_of(now.type)), size_of(now.type));
             code = convert_from({r.type, values, s.count, r.map}, now.type, own,

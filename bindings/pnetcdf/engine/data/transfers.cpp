@@ -105,7 +105,7 @@ int Transfers::put(const DataCall& call) {
         const Variable& v = variable(s.varid);
         values = static_cast<const char*>(s.array.at());
         const bool stays = call.together && s.array.is_dense() && s.array.type() == v.type &&
-                           s.is_one() && puts_.writes_at_once(v);
+                           s.is_one() && puts_.borrows(s.varid);
         if (s.elements > 0 && !stays) {
             const Index bytes = s.elements * size_of_element(s.varid);
             char* const own = puts_.take(bytes, size_of(v.type));
