@@ -1,5 +1,5 @@
-// Reports work to a simulation, whose clock does not see it. Without a simulation, these calls are
-// empty.
+// Reports work to a simulation, whose clock does not see it, or to a test that counts copies. In
+// other programs, these calls do nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +9,12 @@
 
 #ifdef THALWEG_SIMULATED
 #include <memory>
+#endif
+
+#ifndef THALWEG_SIMULATED
+/// Counts elements or bytes that the library copies. A test may define this function, which is null
+/// in other programs. Any thread may call it.
+extern "C" [[gnu::weak]] void thalweg_count_copies(std::int64_t elements, std::int64_t bytes);
 #endif
 
 namespace thalweg::detail {
@@ -43,6 +49,12 @@ bool charge_runs(Count&& count) {
     return charge_list(count());
 }
 
+/// Informs a simulation that bytes are copied as they are.
+inline void charge_bytes(std::int64_t bytes) {
+    const std::int64_t words = bytes / 8;
+    (void)charge_copy({&words, 1});
+}
+
 /// Tests if memory must be allocated before it is used. In a simulation, hardly any of it may ever
 /// be used.
 bool touches_memory();
@@ -69,10 +81,20 @@ private:
 
 inline void charge_poll(int) {}
 inline void charge_update(const void*) {}
-inline bool charge_copy(std::span<const std::int64_t>) { return true; }
-template <class Count>
-bool charge_runs(Count&&) {
+inline bool charge_copy(std::span<const std::int64_t> count) {
+    if (thalweg_count_copies == nullptr) return true;
+    std::int64_t elements = 1;
+    for (const std::int64_t n : count) elements *= n;
+    thalweg_count_copies(elements, 0);
     return true;
+}
+template <class Count>
+bool charge_runs(Count&& count) {
+    if (thalweg_count_copies != nullptr) thalweg_count_copies(count().elements, 0);
+    return true;
+}
+inline void charge_bytes(std::int64_t bytes) {
+    if (thalweg_count_copies != nullptr) thalweg_count_copies(0, bytes);
 }
 constexpr bool touches_memory() { return true; }
 inline void charge_open() {}

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/work.hpp"
 #include "nc/base/session.hpp"
 
 namespace thalweg::nc {
@@ -49,6 +50,7 @@ char* Copies::take(std::size_t bytes, std::size_t alignment) {
         blocks_.push_back(block_of(bytes));
         used_ = 0;
     }
+    detail::charge_bytes(static_cast<std::int64_t>(bytes));
     char* const taken = blocks_.back().get() + used_;
     used_ += bytes;
     return taken;
