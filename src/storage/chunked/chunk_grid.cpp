@@ -70,6 +70,16 @@ void complete(ChunkGrid& g) {
 
 }  // namespace
 
+std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
+    constexpr std::int64_t plain = 16 << 20;  // readers can read parts of unfiltered chunks
+    constexpr std::int64_t least = 128 << 10, most = 2 << 20;
+    if (!packed) return plain;
+    std::int64_t bytes = 0;
+    for (const Variable& v : d.variables)
+        if (v.record) bytes += v.elements() * v.element();
+    return std::clamp(bytes / (2 * writers), least, most);
+}
+
 ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     ChunkGrid g;
     g.shape = v.shape;

@@ -47,6 +47,12 @@ struct ChunkGrid {
     Index corner(std::int64_t chunk_number) const;
 };
 
+/// Returns the target size of the chunks of a new file in bytes. Filtered chunks are smaller, so
+/// that each writer has some, and readers need not decompress much for a few elements.
+/// @param packed   chunks are filtered
+/// @param writers  number of ranks that write
+std::int64_t chunk_target(const Definitions& definitions, bool packed, std::int64_t writers);
+
 /**
  * Chooses the chunks of a new variable. Unless their lengths were requested, each chunk is the
  * longest contiguous range in file order of at most `target` bytes. A longer chunk is chosen only

@@ -1,18 +1,15 @@
-// Filters a writer's chunks that are written whole, and passes them to ChunkPlacer. Those that do
-// not come from their beginning to their end are kept unpacked until their records are counted.
+// Passes a writer's chunks that are written whole to ChunkPlacer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "storage/checksums/writer.hpp"
-#include "storage/chunked/packer.hpp"
-#include "storage/chunked/partial_chunk_cache.hpp"
+#include "storage/chunked/band_store.hpp"
 #include "storage/netcdf4/placement/chunk_placer.hpp"
 
 namespace thalweg::detail {
@@ -30,16 +27,16 @@ struct ChunkLayout {
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
 };
 
-class ChunkStore {
+class ChunkStore final : StoredChunks {
 public:
     /// Reads bytes at an address of the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
 
     /// @param threads  number of threads that filter chunks, including the caller
     /// @param memory   see StorageOptions::waiting_chunks
-    ChunkStore(ChunkPlacer& placer, Read read, std::string path, const Definitions& definitions,
-               const ChunkLayout& layout, IndexConvention wording, int threads,
-               std::int64_t memory);
+    ChunkStore(ChunkPlacer& placer, Read read, const std::string& path,
+               const Definitions& definitions, const ChunkLayout& layout, IndexConvention wording,
+               int threads, std::int64_t memory);
 
     /// From now on, adds the checksums of written chunks to a table.
     /// @param sums  must outlive this object
@@ -49,10 +46,7 @@ public:
     Status write(const Chunk& piece) { return bands_.write(piece); }
     /// Reads elements that were passed to write(), or that the file contains.
     Status read(const Chunk& piece, char* to) { return bands_.read(piece, to); }
-    /// Filters and writes the chunks that are complete. With `mark` or new records, packs the bands
-    /// that were written in parts and are complete: those of fixed-size variables, and those with a
-    /// record before `records`, whose data must all have been passed to write().
-    /// @param mark  earlier records may have changed, too
+    /// Filters and writes the chunks that are complete; see BandStore::end_unit().
     Status end_unit(std::int64_t records, bool mark);
 
     /// Registers the chunks that an existing file contains.
@@ -62,8 +56,7 @@ public:
             for (const PlacedChunk& c : chunks) placer_.know(c);
         });
     }
-    /// Removes the records from `records` on out of chunks that also hold earlier records, by
-    /// rewriting those chunks.
+    /// See BandStore::cut().
     Status cut(int variable, std::int64_t records);
     /// Removes and returns the written chunks of fixed-size variables, and those with a record
     /// before `records`, that were not returned before. Of each chunk only the latest version is
@@ -71,31 +64,21 @@ public:
     std::vector<PlacedChunk> take_placed(std::int64_t records);
 
 private:
-    Status put(int variable, std::int64_t record, std::int64_t number, const FilteredChunk& chunk);
-    Status load(const Band& band, char* to);
-    Status pack(const Band& band, const char* elements);
-    Status quantize_changes(const Band& band, char* elements);
-    bool is_new(const Band& band) const;
-    Status write_waiting();
+    bool has(int variable, std::int64_t record, std::int64_t number) override {
+        return placer_.has({variable, record, number});
+    }
+    Status get(int variable, std::int64_t record, std::int64_t number, std::vector<char>& raw,
+               std::uint32_t& skipped) override;
+    Status put(int variable, std::int64_t record, std::int64_t number,
+               const FilteredChunk& chunk) override;
 
     ChunkPlacer& placer_;
     Read read_;
-    std::string path_;
     const Definitions& definitions_;
     const ChunkLayout& layout_;
-    IndexConvention wording_;
     SumsWriter* sums_ = nullptr;
-    Packer packer_;
-    /// Receives each chunk from the Packer, and writes it.
-    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
-                                const FilteredChunk& chunk) {
-        return put(variable, record, number, chunk);
-    };
-    bool move_ = false;                     ///< chunks are never overwritten in place
-    PartialChunkCache bands_;               ///< holds bands that are written in parts
-    std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
-    std::vector<char> raw_, before_, changed_;
-    std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
+    bool move_ = false;  ///< chunks are never overwritten in place
+    BandStore bands_;
 };
 
 }  // namespace thalweg::detail

@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/chunks/layout.hpp"
 
-#include <algorithm>
-
 #include "definitions/fill.hpp"
 #include "storage/netcdf4/index/page.hpp"
 
 namespace thalweg::detail {
-
-namespace {
-
-constexpr std::int64_t plain_chunk = 16 << 20;  ///< target size in bytes of unfiltered chunks; HDF5
-                                                ///< can read parts of them
-constexpr std::int64_t least_packed_chunk = 128 << 10, most_packed_chunk = 2 << 20;
-
-/// Returns the target size of a chunk in bytes. Filtered chunks are smaller, so that each writer
-/// has some, and readers need not decompress much for a few elements.
-std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
-    if (!packed) return plain_chunk;
-    std::int64_t bytes = 0;
-    for (const Variable& v : d.variables)
-        if (v.record) bytes += v.elements() * v.element();
-    return std::clamp(bytes / (2 * writers), least_packed_chunk, most_packed_chunk);
-}
-
-}  // namespace
 
 void Netcdf4Layout::choose(const Definitions& definitions, std::int64_t writers) {
     const bool whole = needs_whole_chunks(definitions);

@@ -1,0 +1,85 @@
+// The bands of a writer's chunks that are written whole: makes chunks of the pieces of variables
+// that come, and filters them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/chunked/packer.hpp"
+#include "storage/chunked/partial_chunk_cache.hpp"
+
+namespace thalweg::detail {
+
+/// The filtered chunks of a writer, in its file or files.
+class StoredChunks {
+public:
+    /// Tests if a chunk was put, or was in the file before.
+    virtual bool has(int variable, std::int64_t record, std::int64_t number) = 0;
+    /// Reads a chunk that has() finds.
+    /// @param skipped  receives a bit for each filter that was not applied
+    virtual Status get(int variable, std::int64_t record, std::int64_t number,
+                       std::vector<char>& raw, std::uint32_t& skipped) = 0;
+    /// Stores a chunk, in place of an earlier one.
+    virtual Status put(int variable, std::int64_t record, std::int64_t number,
+                       const FilteredChunk& chunk) = 0;
+
+protected:
+    ~StoredChunks() = default;
+};
+
+class BandStore {
+public:
+    /// All arguments but the path must outlive this object.
+    /// @param fills    for each variable, the value of elements never written
+    /// @param sparse   for each variable, 1: chunks that are never written read as that value, so
+    ///                 those without other values are left out
+    /// @param threads  number of threads that filter chunks, including the caller
+    /// @param memory   see StorageOptions::waiting_chunks
+    BandStore(StoredChunks& chunks, const std::string& path, const Definitions& definitions,
+              std::span<const ChunkGrid> grids, std::span<const std::vector<StoredFilter>> filters,
+              std::span<const FillValue> fills, std::span<const char> sparse,
+              IndexConvention wording, int threads, std::int64_t memory);
+
+    /// Writes a piece of a variable. Pieces may come in any order and repeatedly.
+    Status write(const Chunk& piece) { return bands_.write(piece); }
+    /// Reads elements that were passed to write(), or that the file contains.
+    Status read(const Chunk& piece, char* to) { return bands_.read(piece, to); }
+    /// Filters and stores the chunks that are complete. With `mark` or new records, also the bands
+    /// that were written in parts and are complete: those of fixed-size variables, and those with a
+    /// record before `records`, whose data must all have been passed to write().
+    /// @param mark  earlier records may have changed, too
+    Status end_unit(std::int64_t records, bool mark);
+    /// Removes the records from `records` on out of chunks that also hold earlier records, by
+    /// rewriting those chunks.
+    Status cut(int variable, std::int64_t records);
+
+private:
+    Status load(const Band& band, char* to);
+    Status pack(const Band& band, const char* elements);
+    Status quantize_changes(const Band& band, char* elements);
+    bool is_new(const Band& band) const;
+
+    StoredChunks& chunks_;
+    std::string path_;
+    const Definitions& definitions_;
+    std::span<const ChunkGrid> grids_;
+    std::span<const std::vector<StoredFilter>> filters_;
+    std::span<const FillValue> fills_;
+    std::span<const char> sparse_;
+    IndexConvention wording_;
+    Packer packer_;
+    /// Receives each chunk from the Packer, and stores it.
+    Packer::Take take_ = [this](int variable, std::int64_t record, std::int64_t number,
+                                const FilteredChunk& chunk) {
+        return chunks_.put(variable, record, number, chunk);
+    };
+    PartialChunkCache bands_;               ///< holds bands that are written in parts
+    std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
+    std::vector<char> raw_, before_, changed_;
+    std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
+};
+
+}  // namespace thalweg::detail
