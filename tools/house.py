@@ -22,7 +22,7 @@ SRC = ROOT / "src"
 # A folder includes its own headers and those of folders before it (docs/architecture.md).
 ORDER = [
     *("base", "index", "comm", "decomposition", "layout", "definitions", "storage", "publish"),
-    *("zarr", "exchange", "telemetry", "service", "choose", "reading"),
+    *("exchange", "telemetry", "service", "choose", "reading"),
     *("dataset", "restart", "session", "api", "history"),
 ]
 

@@ -27,7 +27,8 @@ FileSystemOptions choose_for_file_system(const FileSystem& system, int nodes, Fi
                 "file system {}: {} nodes do not see each other's writes at once: using "
                 "storage=pnetcdf",
                 system.name, nodes);
-        } else if ((way.storage == "netcdf4" || way.storage == "auto") && can_be_one) {
+        } else if (can_be_one &&
+                   (way.storage == "netcdf4" || way.storage == "zarr" || way.storage == "auto")) {
             way.writers = "1";
             way.warning = fmt::format(
                 "file system {}: {} nodes do not see each other's writes at once: using writers=1",
@@ -85,10 +86,15 @@ void remark_ignored(const Definitions& definitions, Format format, std::vector<R
                      more == 0 ? "" : fmt::format(" and {} more", more))});
 }
 
+/// Returns the only storage of a format; auto if there are several.
+const char* storage_of(Format format) {
+    return is_netcdf4(format) ? "netcdf4" : format == Format::zarr ? "zarr" : "auto";
+}
+
 void choose_storage(const FileOptions& options, Format format, const Surroundings& around,
                     Choice& choice) {
     std::string storage =
-        options.storage == "auto" && is_netcdf4(format) ? "netcdf4" : options.storage;
+        options.storage == "auto" && has_chunks(format) ? storage_of(format) : options.storage;
     if (options.by_variable) storage = "posix";  // posix writes the file of each variable
     const FileSystemOptions way =
         choose_for_file_system(around.file_system, around.nodes,
@@ -122,7 +128,7 @@ int ranks_of_node(const Surroundings& around) {
 bool packs_chunks(const FileOptions& options, const Definitions& definitions, Format format,
                   const Choice& choice) {
     const bool in_files = options.tile_files && choice.method == "tiles";
-    return is_netcdf4(format) && needs_whole_chunks(definitions) && !in_files;
+    return has_chunks(format) && needs_whole_chunks(definitions) && !in_files;
 }
 
 /// Returns the smallest number of writing threads on a node that the settings permit.
@@ -231,6 +237,20 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                                                     : "a thread of every rank compresses")});
 }
 
+/// Changes the packing of a variable to one that Zarr has: without shuffle, and with a codec for
+/// checksums.
+Status adapt_to_zarr(const FileOptions& options, Variable& v) {
+    const VariableSettings& settings =
+        v.settings.contains("shuffle") ? v.settings : options.packing;
+    const auto shuffle = settings.find("shuffle");
+    if (v.packing.shuffle && shuffle != settings.end() && shuffle->second == "yes")
+        return failure(TW_ESETTING, "variable '{}': format zarr lacks the filter shuffle",
+                       OfVariable{v.name});
+    v.packing.shuffle = false;
+    v.packing.whole |= options.checksums;
+    return {};
+}
+
 }  // namespace
 
 void report(const std::vector<Remark>& remarks, const std::string& path) {
@@ -248,13 +268,18 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
     format = netcdf4                    ? Format::netcdf4
              : options.format == "auto" ? choose_format(definitions)
                                         : format_of(options.format);
-    if (options.storage != "auto" && (options.storage == "netcdf4") != is_netcdf4(format))
+    const std::string storage = storage_of(format);
+    if (options.storage != "auto" && options.storage != storage &&
+        (options.storage == "netcdf4" || storage != "auto"))
         return failure(TW_ESETTING, "storage={} cannot write format {}", options.storage,
                        name_of(format));
     if (Status status = check_format(definitions, format); !status.ok()) return status;
-    if (is_netcdf4(format)) {
-        for (Variable& v : definitions.variables)
+    if (has_chunks(format)) {
+        for (Variable& v : definitions.variables) {
             if (Status s = choose_packing(definitions, options.packing, v); !s.ok()) return s;
+            if (format == Format::zarr)
+                if (Status s = adapt_to_zarr(options, v); !s.ok()) return s;
+        }
         for (const std::string& dim : unknown_chunks(definitions, options.packing))
             remarks.push_back(
                 {Remark::Level::warning,
@@ -342,7 +367,7 @@ std::string why_writers(Format format, const Surroundings& around, const Choice&
     if (choice.method == "rows" || choice.method == "columns")
         return fmt::format("at most one for each process {}",
                            choice.method == "rows" ? "row" : "column");
-    if (is_netcdf4(format) && choice.writers == fmt::format("{}/node", around.ranks))
+    if (has_chunks(format) && choice.writers == fmt::format("{}/node", around.ranks))
         return "the writers compress, so all ranks do";
     return fmt::format("{}: {}", place_of(around),
                        around.file_system.sharing == Sharing::parallel
@@ -368,7 +393,7 @@ std::vector<ChosenSetting> explain(const FileOptions& asked, bool appended, Form
     const std::string storage = remark_on(choice, "storage", choice.storage);
     add("format", asked.format, name_of(format), why_format(asked, appended, format));
     add("storage", asked.storage, choice.storage,
-        is_netcdf4(format) ? "the format is netCDF-4"
+        has_chunks(format) ? "the only one of this format"
         : !storage.empty() ? storage
                            : place_of(around) + ": plain writes to disjoint ranges");
     add("method", asked.method, choice.method,

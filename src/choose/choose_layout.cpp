@@ -321,7 +321,7 @@ Status begin_division(const FileContext& file, bool writers_asked, Division& d, 
     layout.alignment = options.alignment;
     constexpr std::int64_t part = 4 << 20;  // at least two chunks of Netcdf4Layout
     // Writers that compress take longer than the writes, so all of them must have work.
-    if (is_netcdf4(file.format) && needs_whole_chunks(file.definitions)) layout.part = part;
+    if (has_chunks(file.format) && needs_whole_chunks(file.definitions)) layout.part = part;
     const ServerConnection* port = options.service == "servers" ? file.session.port() : nullptr;
     d.served = port != nullptr;
     d.available = port ? static_cast<int>(port->server_roles().servers().size()) : file.team.size();

@@ -17,7 +17,7 @@
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/tiles/tiles.hpp"
-#include "zarr/metadata.hpp"
+#include "storage/zarr/metadata.hpp"
 
 namespace thalweg::detail {
 
@@ -36,6 +36,7 @@ Status complete_own(const FileContext& file) {
             if (!s.ok()) return s;
         }
     }
+    if (file.format == Format::zarr) return {};  // they are in the chunks
     if (file.options.by_variable) {
         const std::vector<std::string> files = files_at(file.data_path);
         for (std::size_t i = rank; i < files.size(); i += size)

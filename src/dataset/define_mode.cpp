@@ -51,6 +51,8 @@ Status DefineMode::check_existing() {
     if (format != "auto" && format != name_of(source_->contents().format))
         return failure(TW_ESETTING, "{}: setting format is {}, but the file has format {}",
                        file_.path, format, name_of(source_->contents().format));
+    if (source_->contents().format == Format::zarr && format != "zarr")
+        return failure(TW_ESETTING, "{}: to append to a Zarr store, set format=zarr", file_.path);
     return check_whole();
 }
 

@@ -7,27 +7,31 @@
 #include "base/clock.hpp"
 #include "base/trace.hpp"
 #include "dataset/completion.hpp"
-#include "zarr/shards.hpp"
+#include "storage/zarr/shards.hpp"
 
 namespace thalweg::detail {
 
-// ---- the settings files=variable and files=zarr -------------------------------------------------
+// ---- folders: the settings files=variable, files=zarr and format=zarr ---------------------------
 
 namespace {
 
-/// Checks that the other settings permit one file per variable. Local; the result is the same on
-/// every rank, as is that of the next function.
+/// Checks that the other settings permit a folder. Local; the result is the same on every rank, as
+/// is that of the next function.
 /// @return TW_OK, TW_ESETTING
-Status check_variable_files(const std::string& path, const FileOptions& o) {
-    if (!o.by_variable) return {};
+Status check_folder(const std::string& path, const FileOptions& o) {
+    if (!o.folder()) return {};
     std::string other;
-    if (is_netcdf4(format_of(o.format))) other = "format=" + o.format;
-    if (o.storage != "auto" && o.storage != "posix") other = "storage=" + o.storage;
+    if (o.by_variable && has_chunks(format_of(o.format))) other = "format=" + o.format;
+    if (o.by_variable && o.storage != "auto" && o.storage != "posix")
+        other = "storage=" + o.storage;
     if (o.stripe_count >= 0 || o.stripe_size >= 0) other = "stripes";
-    if (o.append) other = "mode=append";
+    if (o.by_variable && o.append) other = "mode=append";
+    if (o.tile_files) other = "files=tiles";
     if (other.empty()) return {};
-    return failure(TW_ESETTING, "{}: {} is not possible with files={}", path, other,
-                   o.shards ? "zarr" : "variable");
+    return failure(TW_ESETTING, "{}: {} is not possible with {}", path, other,
+                   !o.by_variable ? "format=zarr"
+                   : o.shards     ? "files=zarr"
+                                  : "files=variable");
 }
 
 /// Checks that the definitions permit one file per variable.
@@ -65,7 +69,7 @@ Status File::begin() {
     Stopwatch watch(file_.figures.times[FileTimes::open]);
     const TraceFile traced(file_.path);
     const Span span("open");
-    Status status = check_variable_files(file_.path, file_.options);
+    Status status = check_folder(file_.path, file_.options);
     if (status.ok()) status = take_names();
     if (!status.ok()) {
         names_.discard();

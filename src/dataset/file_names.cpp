@@ -33,7 +33,7 @@ FileIdentity FileNames::identity_of(const std::string& path) const {
 
 void FileNames::claim_early(EarlyWords words) {
     const FileOptions& o = file_.options;
-    const bool plain = !o.live && !o.tile_files && !o.by_variable;
+    const bool plain = !o.live && !o.tile_files && !o.folder();
     if (file_.team.rank() != 0 || !plain) return;
     std::string own;
     struct stat info {};
@@ -133,7 +133,7 @@ Status FileNames::claim(const std::string& path) {
     request.path = path;
     request.live = file_.options.live;
     request.existing = file_.options.append;
-    request.folder = file_.options.by_variable;
+    request.folder = file_.options.folder();
     request.stripe_count = file_.options.stripe_count;
     request.stripe_size = file_.options.stripe_size;
     claims_.reserve(claims_.size() + 1);

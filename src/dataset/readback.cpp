@@ -59,8 +59,8 @@ Status Readback::supported() const {
     if (about_.several_files())
         return failure(
             TW_EUNSUPPORTED,
-            "{}: a set of files (files=tiles, files=variable) cannot be read by the handle that "
-            "writes it",
+            "{}: a set of files (files=tiles, files=variable, format=zarr) cannot be read by the "
+            "handle that writes it",
             about_.path);
     if (o.storage == "memory")
         return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",

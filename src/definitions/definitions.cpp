@@ -148,7 +148,8 @@ constexpr std::pair<Format, const char*> format_names[] = {
     {Format::cdf2, "cdf2"},
     {Format::cdf5, "cdf5"},
     {Format::netcdf4, "netcdf4"},
-    {Format::netcdf4_classic, "netcdf4-classic"}};
+    {Format::netcdf4_classic, "netcdf4-classic"},
+    {Format::zarr, "zarr"}};
 }  // namespace
 
 const char* name_of(Format format) {
@@ -167,7 +168,11 @@ bool is_netcdf4(Format format) {
     return format == Format::netcdf4 || format == Format::netcdf4_classic;
 }
 
-bool has_new_types(Format format) { return format == Format::cdf5 || format == Format::netcdf4; }
+bool has_chunks(Format format) { return is_netcdf4(format) || format == Format::zarr; }
+
+bool has_new_types(Format format) {
+    return format == Format::cdf5 || format == Format::netcdf4 || format == Format::zarr;
+}
 
 std::int64_t most_records(Format format) {
     return format == Format::cdf1 || format == Format::cdf2
@@ -204,6 +209,19 @@ std::int64_t bytes_of(const Variable& v) {
     return n > std::numeric_limits<std::int64_t>::max() - 3 ? n : (n + 3) / 4 * 4;
 }
 
+/// Checks that variables can be arrays of a Zarr store, whose names are those of folders.
+Status check_zarr(const Definitions& d) {
+    for (const Variable& v : d.variables) {
+        if (v.type == TW_CHAR)
+            return failure(TW_EFORMAT, "variable '{}' has type char, which format zarr lacks",
+                           OfVariable{v.name});
+        if (v.name.starts_with("__") || v.name == "zarr.json" || v.name.size() > 255)
+            return failure(TW_EFORMAT, "variable '{}': format zarr does not permit this name",
+                           OfVariable{v.name});
+    }
+    return {};
+}
+
 }  // namespace
 
 Status check_format(const Definitions& d, Format format) {
@@ -212,6 +230,7 @@ Status check_format(const Definitions& d, Format format) {
         if (__builtin_add_overflow(total, bytes_of(v), &total))
             return failure(TW_EFORMAT, "variable '{}' makes the file too large for any format",
                            OfVariable{v.name});
+    if (format == Format::zarr) return check_zarr(d);
     if (has_new_types(format)) return {};
     if (Status status = check_types(d, format); !status.ok()) return status;
     if (is_netcdf4(format)) return {};

@@ -159,13 +159,15 @@ Status check_alike(Team& team, const std::string& path, const std::vector<std::s
 /// @note Collective
 void take_first_attributes(Team& team, Definitions& definitions, LateAttributes* late);
 
-/// File formats, with netCDF's numbers for them (NC_FORMAT_...).
-enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5 };
+/// File formats, with netCDF's numbers for them (NC_FORMAT_...). A Zarr store is a folder.
+enum class Format { cdf1 = 1, cdf2 = 2, netcdf4 = 3, netcdf4_classic = 4, cdf5 = 5, zarr = 6 };
 const char* name_of(Format format);
 /// Returns the format of a given name; cdf2 if the name is unknown.
 Format format_of(const std::string& name);
 /// Tests if a format is based on HDF5.
 bool is_netcdf4(Format format);
+/// Tests if a format has chunks and filters.
+bool has_chunks(Format format);
 /// Tests if a format has unsigned and 64-bit integers. In other formats, values of type byte can be
 /// interpreted as signed or unsigned.
 bool has_new_types(Format format);

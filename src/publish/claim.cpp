@@ -82,11 +82,14 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
     made->data_ = in_place ? made->own_ : temporary_path(made->own_);
     made->folder_ = request.folder;
     struct stat info {};
-    if (request.existing && (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
+    if (request.existing &&
+        (stat(made->own_.c_str(), &info) != 0 ||
+         !(S_ISREG(info.st_mode) || (request.folder && S_ISDIR(info.st_mode))))) {
         claim = std::move(made);  // there is no file to continue, which the reader reports later
         return {};
     }
-    if (status = made->look(); !status.ok()) return status;
+    if (!request.existing || !request.folder) status = made->look();
+    if (!status.ok()) return status;
     std::string of_lock;
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
     if (!of_lock.empty()) said.push_back(std::move(of_lock));
@@ -110,7 +113,7 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
         move_logs(made->data_, "");
         (void)move_sums(made->data_, "");
         made->restore_permissions(true);
-    } else if (request.existing) {
+    } else if (request.existing && !request.folder) {
         // Complete the metadata that a killed run has left beside the file.
         if (status = redo(made->own_); !status.ok()) return status;
         if (status = enter_logged(made->own_); !status.ok()) return status;
@@ -171,15 +174,15 @@ Status Claim::look_at_folder() const {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(own_, error);
     if (!error && !folder)
-        return failure(TW_EEXISTS,
-                       "{}: files=variable makes a folder of this name, but a file has it", own_);
+        return failure(TW_EEXISTS, "{}: a folder of this name is to be made, but a file has it",
+                       own_);
     const bool empty = !error && std::filesystem::is_empty(own_, error);
     errno = error.value();
     if (error) return system_failure(own_, "cannot list the folder");
     if (empty) return {};
     return failure(TW_EEXISTS,
-                   "{}: the folder exists and is not empty; files=variable does not replace it: "
-                   "remove it, or use another name",
+                   "{}: the folder exists and is not empty, and is not replaced: remove it, or use "
+                   "another name",
                    own_);
 }
 

@@ -21,6 +21,7 @@
 #include "storage/posix/paths.hpp"
 #include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
@@ -235,12 +236,21 @@ Status recover(const std::string& path, bool force, std::string& done) {
     Status status = find(path, own, data);
     if (!status.ok()) return status;
     std::error_code ignored;
+    std::unique_ptr<Claim> claim;
+    if (is_zarr_store(data)) {
+        std::int64_t records = 0;
+        if (data != own) status = Claim::take_over(own, data, claim);
+        if (status.ok()) status = complete_store(data, records);
+        if (status.ok() && claim) status = claim->publish(true);
+        done = fmt::format("{}: {} {}", own, count(records, "record"),
+                           claim ? "recovered" : "complete");
+        return status;
+    }
     if (std::filesystem::is_directory(data, ignored))
         return failure(TW_EUNSUPPORTED,
                        "{}: a folder with a file a variable (files=variable) is not recovered; its "
                        "files can be read where they are",
                        data);
-    std::unique_ptr<Claim> claim;
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
     Mended mended;
     if (status = redo(data); !status.ok()) return status;

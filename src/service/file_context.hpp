@@ -47,7 +47,7 @@ struct FileContext {
     const Variable& variable(int i) const { return definitions.variables[i]; }
     /// Tests if the file is a set of tiles, each in a file of its own.
     bool in_files() const { return options.tile_files && options.method == "tiles"; }
-    bool several_files() const { return in_files() || options.by_variable; }
+    bool several_files() const { return in_files() || options.folder(); }
 
     /// Returns TW_OK, TW_ECLOSED, or the error.
     Status usable() const;

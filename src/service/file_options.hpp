@@ -29,6 +29,8 @@ struct FileOptions {
     std::string tiles = "auto";                        ///< auto or MxN (M by N tiles)
     bool tile_files = false;                           ///< with method tiles: one file per tile
     bool by_variable = false;                          ///< a folder, with one file per variable
+    /// Tests if the path is a folder.
+    bool folder() const { return by_variable || format == "zarr"; }
     bool shards = false;                               ///< these files are shards of a Zarr store
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< -1: stripes of the folder
     std::int64_t alignment = -1;                       ///< -1: alignment of the file system

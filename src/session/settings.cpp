@@ -52,7 +52,7 @@ const std::vector<SettingRow>& setting_table() {
          "collective call, pnetcdf-blocking makes one per variable; memory discards the data, to "
          "measure all but the disk",
          true},
-        {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic",
+        {"format", "auto", "auto|cdf1|cdf2|cdf5|netcdf4|netcdf4-classic|zarr",
          "netCDF format; auto is CDF-2, or CDF-5 if CDF-2 cannot hold the file, and with "
          "storage=netcdf4 netCDF-4",
          true},

@@ -8,12 +8,13 @@
 #include "storage/storage.hpp"
 #include "storage/tiles/tiles.hpp"
 #include "storage/variables/variables.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
 namespace {
 
-enum class Kind { classic, netcdf4, tiles, variables };
+enum class Kind { classic, netcdf4, tiles, variables, zarr };
 
 /// Finds the kind of a file from its first bytes. Only opening the file shows if it is valid.
 Status find_kind(const std::string& path, Kind& kind) {
@@ -24,6 +25,10 @@ Status find_kind(const std::string& path, Kind& kind) {
         return {};
     }
     if (is_variable_folder(fd, path)) kind = Kind::variables;
+    if (is_zarr_store(path)) {
+        kind = Kind::zarr;
+        return {};
+    }
     Superblock superblock;
     Status status = find_superblock(fd, path, superblock);
     if (superblock.at >= 0) kind = Kind::netcdf4;
@@ -42,6 +47,7 @@ std::unique_ptr<Source> open_source(Comm& comm, const std::string& path, bool re
         case Kind::netcdf4: return open_netcdf4_source(comm, path, reader, status);
         case Kind::tiles: return open_tile_source(comm, path, status);
         case Kind::variables: return open_variable_source(comm, path, status);
+        case Kind::zarr: return open_zarr_source(comm, path, status);
         case Kind::classic: break;
     }
     return open_classic_source(comm, path, reader, status);
@@ -97,6 +103,7 @@ void broadcast(Comm& comm, FileMap& map, int root) {
 std::unique_ptr<Storage> make_storage(const std::string& name) {
     if (name == "pnetcdf") return make_pnetcdf_storage();
     if (name == "netcdf4") return make_netcdf4_storage();
+    if (name == "zarr") return make_zarr_storage();
     if (name == "memory") return make_memory_storage();
     if (name == variable_storage) return make_variable_storage();
     return make_posix_storage();

@@ -228,6 +228,7 @@ std::unique_ptr<Storage> make_posix_storage();
 /// return that as an error.
 std::unique_ptr<Storage> make_pnetcdf_storage();
 std::unique_ptr<Storage> make_netcdf4_storage();
+std::unique_ptr<Storage> make_zarr_storage();
 /// Tests if this build has PnetCDF.
 bool has_pnetcdf();
 /// Initializes HDF5. MPI_Finalize calls functions in reverse order of their registration and ends

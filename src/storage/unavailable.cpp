@@ -4,6 +4,7 @@
 #include "storage/pnetcdf/mpi_io.hpp"
 #include "storage/source.hpp"
 #include "storage/storage.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
@@ -60,10 +61,19 @@ Status no_netcdf4(const std::string& path) {
 std::unique_ptr<Storage> make_netcdf4_storage() {
     return std::make_unique<UnavailableStorage>("netcdf4", "netCDF-C and HDF5");
 }
+std::unique_ptr<Storage> make_zarr_storage() {
+    return std::make_unique<UnavailableStorage>("zarr", "netCDF-C and HDF5");
+}
 std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, bool, Status& status) {
     status = no_netcdf4(path);
     return nullptr;
 }
+bool is_zarr_store(const std::string&) { return false; }
+std::unique_ptr<Source> open_zarr_source(Comm&, const std::string& path, Status& status) {
+    status = no_netcdf4(path);
+    return nullptr;
+}
+Status complete_store(const std::string& path, std::int64_t&) { return no_netcdf4(path); }
 Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records&) {
     return no_netcdf4(path);
 }

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/crc32c.hpp"
 #include "storage/chunked/chunk_grid.hpp"
-#include "zarr/base64.hpp"
-#include "zarr/metadata.hpp"
+#include "storage/zarr/base64.hpp"
+#include "storage/zarr/metadata.hpp"
 
 using namespace thalweg::detail;
 
@@ -40,6 +41,16 @@ TEST(Zarr, Base64) {  // test vectors of RFC 4648, section 10
     EXPECT_EQ(encoded("foob"), "Zm9vYg==");
     EXPECT_EQ(encoded("foobar"), "Zm9vYmFy");
     EXPECT_EQ(encoded("\xff\xfe"), "//4=");
+}
+
+TEST(Zarr, Crc32c) {  // test vectors of RFC 3720, appendix B.4
+    const std::string zeros(32, '\0'), ones(32, '\xff'), digits = "123456789";
+    std::string ascending;
+    for (char c = 0; c < 32; ++c) ascending += c;
+    EXPECT_EQ(crc32c(zeros), 0x8A9136AAu);
+    EXPECT_EQ(crc32c(ones), 0x62A8AB43u);
+    EXPECT_EQ(crc32c(ascending), 0x46DD794Eu);
+    EXPECT_EQ(crc32c(digits), 0xE3069283u);
 }
 
 TEST(Zarr, FillValues) {

@@ -39,6 +39,9 @@ public:
                            name_of(o), o.type);
         const std::string format = options_.format.empty() ? in_.inq().format : options_.format;
         plan_.format = detail::format_of(format);
+        if (plan_.format == detail::Format::zarr)
+            return failure(TW_EUNSUPPORTED,
+                           "repack writes no Zarr stores; name a format, as in --format netcdf4");
         plan_.records = options_.fixed ? 0 : in_.inq().records;
         Status status = add_dims();
         if (status.ok()) status = add_attributes("", plan_.definitions.attributes);

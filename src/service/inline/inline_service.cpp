@@ -281,7 +281,7 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const bool puts = ends == Ends::put;
     const Status misfit = batch_.first_misfit(puts || ends == Ends::step || boxed_);
     // Chunks that are written whole are written when the records are counted.
-    const bool whole = is_netcdf4(file_.format) && needs_whole_chunks(file_.definitions);
+    const bool whole = has_chunks(file_.format) && needs_whole_chunks(file_.definitions);
     const bool counts = !puts && (records != progress_.counted() || durable || whole);
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/crc32c.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -41,9 +43,19 @@ void shuffle_any(const char* from, std::int64_t elements, std::int64_t element, 
     }
 }
 
-constexpr std::int64_t sum_bytes = 4;  // bytes of the checksum that fletcher32 appends
+constexpr std::int64_t sum_bytes = 4;  // bytes of the checksum that a filter appends
 
-bool is_codec(std::int32_t id) { return id == H5Z_FILTER_DEFLATE || id == zstd_filter; }
+bool is_codec(std::int32_t id) {
+    return id == H5Z_FILTER_DEFLATE || id == zstd_filter || id == gzip_filter;
+}
+
+/// Tests if a filter appends a checksum.
+bool is_sum(std::int32_t id) { return id == H5Z_FILTER_FLETCHER32 || id == crc32c_filter; }
+
+std::uint32_t sum_of(std::int32_t id, const char* data, std::int64_t bytes) {
+    return id == crc32c_filter ? crc32c({data, static_cast<std::size_t>(bytes)})
+                               : fletcher32(data, bytes);
+}
 
 /// Returns the filters that were applied to a chunk: all except those whose bit in `skipped` is
 /// set.
@@ -97,7 +109,7 @@ bool can_undo(const std::vector<StoredFilter>& filters) {
     int codecs = 0;
     for (const StoredFilter& f : filters) {
         codecs += is_codec(f.id);
-        const bool known = is_codec(f.id) || f.id == H5Z_FILTER_FLETCHER32 ||
+        const bool known = is_codec(f.id) || is_sum(f.id) ||
                            (f.id == H5Z_FILTER_SHUFFLE &&
                             (f.element == 1 || f.element == 2 || f.element == 4 || f.element == 8));
         if (!known) return false;
@@ -149,19 +161,22 @@ std::size_t Compressor::apply_one(const StoredFilter& f, const FilteredChunk& fr
         std::copy(from.data + whole * f.element, from.data + bytes, to.data() + whole * f.element);
         return bytes;
     }
-    if (f.id == H5Z_FILTER_FLETCHER32) {
+    if (is_sum(f.id)) {
         make_room(bytes + sum_bytes);
         std::copy(from.data, from.data + bytes, to.data());
-        const std::uint32_t sum = fletcher32(from.data, from.bytes);
+        const std::uint32_t sum = sum_of(f.id, from.data, from.bytes);
         for (int i = 0; i < sum_bytes; ++i) to[bytes + i] = static_cast<char>(sum >> (8 * i));
         return bytes + sum_bytes;
     }
-    if (f.id == H5Z_FILTER_DEFLATE) {
+    if (f.id == H5Z_FILTER_DEFLATE || f.id == gzip_filter) {
+        const bool gzip = f.id == gzip_filter;
         libdeflate_compressor*& c = codecs_->deflate[f.level];
         if (c == nullptr) c = libdeflate_alloc_compressor(f.level);
         if (c == nullptr) throw std::bad_alloc();
-        make_room(libdeflate_zlib_compress_bound(c, bytes));
-        return libdeflate_zlib_compress(c, from.data, bytes, to.data(), to.size());
+        make_room(gzip ? libdeflate_gzip_compress_bound(c, bytes)
+                       : libdeflate_zlib_compress_bound(c, bytes));
+        return (gzip ? libdeflate_gzip_compress : libdeflate_zlib_compress)(c, from.data, bytes,
+                                                                            to.data(), to.size());
     }
     if (codecs_->zstd == nullptr) codecs_->zstd = ZSTD_createCCtx();
     if (codecs_->zstd == nullptr) throw std::bad_alloc();
@@ -194,7 +209,7 @@ bool Decompressor::plausible(const std::vector<StoredFilter>& filters, std::uint
                              std::int64_t stored, std::int64_t bytes) {
     std::int64_t sums = 0, ratio = 1;
     for (const StoredFilter& f : applied(filters, skipped)) {
-        if (f.id == H5Z_FILTER_FLETCHER32) sums += sum_bytes;
+        if (is_sum(f.id)) sums += sum_bytes;
         // Compression ratios are at most 1032 to 1 for deflate, and 128 KiB from 4 bytes for zstd.
         if (is_codec(f.id)) ratio = f.id == zstd_filter ? 40000 : 1040;
     }
@@ -210,20 +225,20 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
     auto inside = [&](std::size_t i) {
         std::int64_t n = bytes;
         for (std::size_t k = 0; k < i; ++k)
-            if (todo[k].id == H5Z_FILTER_FLETCHER32) n += sum_bytes;
+            if (is_sum(todo[k].id)) n += sum_bytes;
         return static_cast<std::size_t>(n);
     };
     for (std::size_t i = todo.size(); i-- > 0;) {
         const StoredFilter& f = todo[i];
         const std::size_t n = inside(i);
-        if (f.id == H5Z_FILTER_FLETCHER32) {
+        if (is_sum(f.id)) {
             if (raw.size() < static_cast<std::size_t>(sum_bytes))
-                return "too short for its checksum (fletcher32)";
+                return "too short for its checksum";
             const std::size_t summed = raw.size() - sum_bytes;
             const auto* sum = reinterpret_cast<const unsigned char*>(raw.data() + summed);
             const std::uint32_t told = sum[0] | std::uint32_t(sum[1]) << 8 |
                                        std::uint32_t(sum[2]) << 16 | std::uint32_t(sum[3]) << 24;
-            if (told != fletcher32(raw.data(), summed)) return "checksum mismatch (fletcher32)";
+            if (told != sum_of(f.id, raw.data(), summed)) return "checksum mismatch";
             raw.resize(summed);
         } else if (f.id == H5Z_FILTER_SHUFFLE) {
             const auto whole = std::ssize(raw) / f.element;
@@ -241,8 +256,10 @@ const char* Decompressor::undo(const std::vector<StoredFilter>& filters, std::ui
             raw.swap(elements);
         } else {
             elements.resize(n);
-            if (libdeflate_zlib_decompress(codecs_->deflate, raw.data(), raw.size(),
-                                           elements.data(), n, nullptr) != LIBDEFLATE_SUCCESS)
+            const auto decompress =
+                f.id == gzip_filter ? libdeflate_gzip_decompress : libdeflate_zlib_decompress;
+            if (decompress(codecs_->deflate, raw.data(), raw.size(), elements.data(), n, nullptr) !=
+                LIBDEFLATE_SUCCESS)
                 return "cannot decompress it (deflate)";
             raw.swap(elements);
         }

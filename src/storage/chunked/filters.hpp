@@ -14,6 +14,8 @@ namespace thalweg::detail {
 /// Identifier of the filter zstd in HDF5 (github.com/HDFGroup/hdf5_plugins,
 /// docs/RegisteredFilterPlugins.md).
 constexpr int zstd_filter = 32015;
+/// Identifiers of Zarr's codecs that HDF5 lacks; not used in HDF5's files.
+constexpr int gzip_filter = -1, crc32c_filter = -2;
 
 /// Applies HDF5's filter "shuffle": puts byte k of all elements together, for each k.
 void shuffle(const char* from, std::int64_t elements, std::int64_t element, char* to);

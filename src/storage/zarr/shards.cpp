@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zarr/shards.hpp"
+#include "storage/zarr/shards.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 
@@ -18,48 +17,12 @@
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/variables/variables.hpp"
-#include "zarr/base64.hpp"
-#include "zarr/metadata.hpp"
+#include "storage/zarr/base64.hpp"
+#include "storage/zarr/metadata.hpp"
 
 namespace thalweg::detail {
 
 namespace {
-
-/// Returns the CRC-32C checksum (Castagnoli) of the bytes.
-std::uint32_t crc32c(std::span<const char> bytes) {
-    static const auto table = [] {
-        std::array<std::uint32_t, 256> made{};
-        for (std::uint32_t i = 0; i < made.size(); ++i) {
-            made[i] = i;
-            for (int bit = 0; bit < 8; ++bit)
-                made[i] = (made[i] >> 1) ^ ((made[i] & 1) != 0 ? 0x82F63B78u : 0u);
-        }
-        return made;
-    }();
-    std::uint32_t crc = ~0u;
-    for (const char c : bytes)
-        crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(c)) & 255];
-    return ~crc;
-}
-
-/// A range of the file in which a chunk is stored.
-struct ChunkPlace {
-    std::int64_t offset = 0, bytes = 0;
-};
-
-/// Encodes the offset and size of each chunk, followed by a checksum; all little-endian.
-std::string shard_index(std::span<const ChunkPlace> chunks) {
-    std::string index;
-    const auto add = [&](std::uint64_t value, int bytes) {
-        for (int i = 0; i < bytes; ++i) index += static_cast<char>(value >> (8 * i) & 255);
-    };
-    for (const ChunkPlace& chunk : chunks) {
-        add(static_cast<std::uint64_t>(chunk.offset), 8);
-        add(static_cast<std::uint64_t>(chunk.bytes), 8);
-    }
-    add(crc32c(index), 4);
-    return index;
-}
 
 /// The array of a file with only one variable.
 struct Shard {
@@ -109,55 +72,6 @@ Shard cut_shard(const Source& file) {
     return shard;
 }
 
-std::string type_text(tw_type type) {
-    switch (type) {
-        case TW_CHAR:
-            return R"({"name":"null_terminated_bytes","configuration":{"length_bytes":1}})";
-        case TW_SHORT: return R"("int16")";
-        case TW_INT: return R"("int32")";
-        case TW_FLOAT: return R"("float32")";
-        case TW_DOUBLE: return R"("float64")";
-        case TW_UBYTE: return R"("uint8")";
-        case TW_USHORT: return R"("uint16")";
-        case TW_UINT: return R"("uint32")";
-        case TW_INT64: return R"("int64")";
-        case TW_UINT64: return R"("uint64")";
-        default: return R"("int8")";
-    }
-}
-
-/// Formats a fill value as xarray does in Zarr version 3: a floating-point value is a double in
-/// base64.
-std::string fill_attribute_text(tw_type type, const Attribute& fill) {
-    if (type != TW_FLOAT && type != TW_DOUBLE) return fill_text(type, fill.values.data());
-    const double value = number_of(type, fill.values.data());
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    return json_string(base64({bytes, sizeof bytes}));
-}
-
-std::string array_metadata(const Definitions& d, const Variable& v, const Shard& shard) {
-    std::vector<std::int64_t> whole = shard.shape;
-    for (std::int64_t& n : whole) n = std::max<std::int64_t>(1, n);
-    std::vector<std::string> attributes = attribute_members(d, &v);
-    if (const Attribute* fill = fill_attribute(v))
-        attributes.push_back("\"_FillValue\":" + fill_attribute_text(v.type, *fill));
-    const char* const bytes = v.element() == 1
-                                  ? R"({"name":"bytes"})"
-                                  : R"({"name":"bytes","configuration":{"endian":"big"}})";
-    return fmt::format(
-        R"({{"zarr_format":3,"node_type":"array","shape":{},"data_type":{},)"
-        R"("chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{}}}}},)"
-        R"("chunk_key_encoding":{{"name":"default","configuration":{{"separator":"."}}}},)"
-        R"("fill_value":{},"codecs":[{{"name":"sharding_indexed","configuration":)"
-        R"({{"chunk_shape":{},"codecs":[{}],"index_codecs":[{{"name":"bytes","configuration":)"
-        R"({{"endian":"little"}}}},{{"name":"crc32c"}}],"index_location":"end"}}}}],)"
-        R"("attributes":{{{}}},"dimension_names":{}}})",
-        list_text(shard.shape), type_text(v.type), list_text(whole),
-        fill_text(v.type, v.fill_value().data()), list_text(shard.chunk), bytes,
-        joined(attributes, ","), dimensions_text(d, v));
-}
-
 Status append(const std::string& path, const std::string& bytes, bool durable) {
     return with_file(path, O_WRONLY, [&](int fd) {
         const std::int64_t size = lseek(fd, 0, SEEK_END);
@@ -165,18 +79,6 @@ Status append(const std::string& path, const std::string& bytes, bool durable) {
                                  : write_fully(fd, path, bytes.data(), std::ssize(bytes), size);
         return status.ok() && durable ? sync_file(fd, path, true) : status;
     });
-}
-
-Status write_metadata(const std::string& folder, const std::string& text, bool durable) {
-    const std::string path = folder + "/zarr.json", part = temporary_path(path);
-    Status status = with_file(part, O_WRONLY | O_CREAT | O_TRUNC, [&](int fd) {
-        Status written = write_fully(fd, part, text.data(), std::ssize(text), 0);
-        return written.ok() && durable ? sync_file(fd, part, true) : written;
-    });
-    if (status.ok() && std::rename(part.c_str(), path.c_str()) != 0)
-        status = system_failure(part, "cannot rename to " + path);
-    if (!status.ok()) unlink(part.c_str());
-    return status.ok() && durable ? sync_folder_of(path) : status;
 }
 
 /// Moves a file into the folder of its array, under the name of the array's only chunk, and leaves
@@ -207,10 +109,12 @@ Status make_array(const std::string& folder, const std::string& name, bool durab
     if (!status.ok()) return status;
     file->forget();
     const Shard shard = cut_shard(*file);
+    std::vector<std::int64_t> whole = shard.shape;
+    for (std::int64_t& n : whole) n = std::max<std::int64_t>(1, n);
     if (!shard.places.empty()) status = append(path, shard_index(shard.places), durable);
     if (status.ok()) status = move_file(folder, name, shard.shape.size());
     const Definitions& d = file->definitions();
-    metadata = array_metadata(d, d.variables.back(), shard);
+    metadata = array_metadata(d, d.variables.back(), {shard.shape, whole, shard.chunk, "big", {}});
     return status.ok() ? write_metadata(folder + "/" + name, metadata, durable) : status;
 }
 
@@ -228,14 +132,7 @@ Status make_zarr_store(const std::string& folder, const Definitions& definitions
         arrays.push_back(json_string(file.name) + ":" + metadata);
     }
     if (!status.ok()) return status;
-    return write_metadata(
-        folder,
-        fmt::format(R"({{"zarr_format":3,"node_type":"group","attributes":{{{}}},)"
-                    R"("consolidated_metadata":{{"kind":"inline",)"
-                    R"("must_understand":false,"metadata":{{{}}}}}}})",
-                    joined(attribute_members(first->definitions(), nullptr), ","),
-                    joined(arrays, ",")),
-        durable);
+    return write_metadata(folder, group_metadata(first->definitions(), arrays, ""), durable);
 }
 
 }  // namespace thalweg::detail

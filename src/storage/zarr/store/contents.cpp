@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/zarr/store/contents.hpp"
+
+#include <sys/stat.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "base/parsed_json.hpp"
+#include "base/text/text.hpp"
+#include "storage/chunked/filters.hpp"
+#include "storage/netcdf4/existing.hpp"
+#include "storage/posix/system.hpp"
+#include "storage/variables/variables.hpp"
+
+namespace thalweg::detail {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char own_key[] = "thalweg";
+
+/// Puts quotation marks around the NaN and the infinities of attributes, which JSON lacks.
+std::string with_quoted_words(const std::string& text) {
+    std::string quoted;
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"') inside = !inside;
+        if (inside && c == '\\') quoted += text[i++];
+        std::size_t n = 0;
+        if (!inside)
+            for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
+                if (text.compare(i, word.size(), word) == 0) n = word.size();
+        if (n > 0) {
+            quoted += '"' + text.substr(i, n) + '"';
+            i += n - 1;
+        } else {
+            quoted += text[i];
+        }
+    }
+    return quoted;
+}
+
+/// Appends a value in the machine's byte order.
+void add_value(const Json& json, tw_type type, std::vector<char>& to) {
+    with_number(type, [&](auto value) {
+        if constexpr (std::is_floating_point_v<decltype(value)>) {
+            if (json.is_string()) {
+                const std::string word = json.get<std::string>();
+                value = word == "NaN" ? std::nan("") : word == "Infinity" ? HUGE_VAL : -HUGE_VAL;
+            } else {
+                value = static_cast<decltype(value)>(json.get<double>());
+            }
+        } else {
+            value = json.get<decltype(value)>();
+        }
+        const auto* const bytes = reinterpret_cast<const char*>(&value);
+        to.insert(to.end(), bytes, bytes + sizeof value);
+        return 0;
+    });
+}
+
+std::vector<std::int64_t> numbers(const Json& json) {
+    return json.get<std::vector<std::int64_t>>();
+}
+
+tw_type type_named(const std::string& name) {
+    for (const tw_type type : {TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT,
+                               TW_UINT, TW_INT64, TW_UINT64})
+        if (name == name_of(type)) return type;
+    throw std::invalid_argument("unknown type " + name);
+}
+
+tw_type data_type(const std::string& name) {
+    for (const tw_type type : {TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT,
+                               TW_UINT, TW_INT64, TW_UINT64})
+        if ('"' + name + '"' == data_type_text(type)) return type;
+    throw std::invalid_argument("unknown data type " + name);
+}
+
+/// @param types  types of all attributes but texts
+/// @param names  names of all attributes, in order
+void add_attributes(const Json& values, const Json& types, NamedList<Attribute>& to) {
+    for (const Json& named : types) {
+        Attribute a;
+        a.name = named.at(0).get<std::string>();
+        const std::string type = named.at(1).get<std::string>();
+        const Json& value = values.at(a.name);
+        if (type == name_of(TW_CHAR)) {
+            const std::string text = value.get<std::string>();
+            a.values.assign(text.begin(), text.end());
+            a.n = std::ssize(text);
+        } else {
+            a.type = type_named(type);
+            if (!value.is_array()) add_value(value, a.type, a.values);
+            if (value.is_array())
+                for (const Json& one : value) add_value(one, a.type, a.values);
+            a.n = std::ssize(a.values) / size_of(a.type);
+        }
+        to.push_back(std::move(a));
+    }
+}
+
+StoredFilter filter_of(const Json& codec) {
+    const std::string name = codec.at("name").get<std::string>();
+    if (name == "crc32c") return {crc32c_filter};
+    const int level = codec.at("configuration").at("level").get<int>();
+    if (name == "zstd") return {zstd_filter, 1, level};
+    if (name == "gzip") return {gzip_filter, 1, level};
+    throw std::invalid_argument("unknown codec " + name);
+}
+
+void require(bool condition, const char* what) {
+    if (!condition) throw std::invalid_argument(what);
+}
+
+/// Takes the division of a variable from its metadata, and sets its packing.
+ZarrArray take_division(const Json& json, Variable& v) {
+    const Json& codec = json.at("codecs").at(0).at("configuration");
+    const std::vector<std::int64_t> chunk = numbers(codec.at("chunk_shape"));
+    std::vector<std::int64_t> shard =
+        numbers(json.at("chunk_grid").at("configuration").at("chunk_shape"));
+    require(chunk.size() == v.dims.size() && shard.size() == chunk.size(), "a wrong rank");
+    for (std::size_t d = 0; d < chunk.size(); ++d)
+        require(chunk[d] > 0 && shard[d] > 0 && shard[d] % chunk[d] == 0, "wrong chunks");
+    ZarrArray a;
+    a.grid = grid_of(v, chunk);
+    if (v.record) require(shard.front() == chunk.front(), "several chunks of records in a shard");
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+        a.per.push_back(shard[d + (v.record ? 1 : 0)] / a.grid.chunk[d]);
+    StoredVariable stored;
+    stored.chunked = true;
+    stored.chunk = chunk;
+    const Json& inner = codec.at("codecs");
+    for (std::size_t i = 1; i < inner.size(); ++i) a.filters.push_back(filter_of(inner.at(i)));
+    require(can_undo(a.filters), "several codecs");
+    stored.filters = a.filters;
+    v.packing = packing_of(v, stored);
+    for (const StoredFilter& f : a.filters)
+        if (f.id == gzip_filter) {
+            v.packing.codec = Packing::Codec::deflate;
+            v.packing.level = f.level;
+        }
+    a.plain =
+        a.filters.empty() && !v.packing.filtered() && a.grid.in_order && a.per == a.grid.number;
+    require(a.plain || a.grid.records == 1, "several records in a chunk");
+    if (a.plain) v.packing = {};
+    return a;
+}
+
+void take_variable(const Json& array, const std::string& name, const Json& types,
+                   ZarrContents& contents) {
+    Definitions& d = contents.definitions;
+    Variable v;
+    v.name = name;
+    v.type = data_type(array.at("data_type").get<std::string>());
+    const std::vector<std::int64_t> shape = numbers(array.at("shape"));
+    const Json& dims = array.at("dimension_names");
+    require(dims.size() == shape.size() && shape.size() <= max_dims, "a wrong rank");
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        v.dims.push_back(d.find_dim(dims.at(i).get<std::string>()));
+        require(v.dims.back() >= 0, "an unknown dimension");
+        const Dimension& dim = d.dims[v.dims.back()];
+        if (dim.unlimited()) {
+            require(i == 0 && shape[0] >= 0, "a wrong record dimension");
+            v.record = true;
+            contents.records = shape[0];
+        } else {
+            require(shape[i] == dim.length, "a wrong length");
+            v.shape.push_back(shape[i]);
+        }
+    }
+    add_attributes(array.at("attributes"), types, v.attributes);
+    std::vector<char> fill;
+    add_value(array.at("fill_value"), v.type, fill);
+    FillValue value{};
+    std::copy(fill.begin(), fill.end(), value.begin());
+    if (array.at("attributes").contains("_FillValue") && v.attributes.find("_FillValue") < 0)
+        v.attributes.push_back({"_FillValue", v.type, 1, fill});
+    if (value != v.fill_value()) v.fill = value;
+    contents.arrays.push_back(take_division(array, v));
+    d.variables.push_back(std::move(v));
+}
+
+void take(const std::string& text, ZarrContents& contents) {
+    ParsedJson parsed{Json::parse(with_quoted_words(text))};
+    const Json& all = parsed.value.at("consolidated_metadata");
+    const Json& own = all.at(own_key);
+    for (const Json& dim : own.at("dimensions"))
+        contents.definitions.dims.push_back(
+            {dim.at(0).get<std::string>(), dim.at(1).get<std::int64_t>()});
+    add_attributes(parsed.value.at("attributes"), own.at("attributes"),
+                   contents.definitions.attributes);
+    for (const Json& v : own.at("variables")) {
+        const std::string name = v.at(0).get<std::string>();
+        take_variable(all.at("metadata").at(name), name, v.at(1), contents);
+    }
+    for (const Variable& v : contents.definitions.variables)
+        if (v.record)
+            require(all.at("metadata").at(v.name).at("shape").at(0) == contents.records,
+                    "different numbers of records");
+}
+
+std::string types_text(const Definitions& d, const Variable* v) {
+    std::vector<std::string> types;
+    for (const Attribute& a : v != nullptr ? v->attributes : d.attributes)
+        if (is_member(a, v))
+            types.push_back(fmt::format("[{},\"{}\"]", json_string(a.name), name_of(a.type)));
+    return "[" + joined(types, ",") + "]";
+}
+
+}  // namespace
+
+std::string own_members(const Definitions& d) {
+    std::vector<std::string> dims, variables;
+    for (const Dimension& dim : d.dims)
+        dims.push_back(fmt::format("[{},{}]", json_string(dim.name), dim.length));
+    for (const Variable& v : d.variables)
+        variables.push_back(fmt::format("[{},{}]", json_string(v.name), types_text(d, &v)));
+    return fmt::format(R"(,"{}":{{"dimensions":[{}],"attributes":{},"variables":[{}]}})", own_key,
+                       joined(dims, ","), types_text(d, nullptr), joined(variables, ","));
+}
+
+bool is_zarr_store(const std::string& path) {
+    return access((path + "/zarr.json").c_str(), F_OK) == 0 && netcdf_files(path).empty();
+}
+
+Status read_contents(Comm& comm, const std::string& path, int root, ZarrContents& contents) {
+    const std::string file = path + "/zarr.json";
+    std::vector<char> text;
+    Status status = comm.rank() == root ? read_file(file, text) : Status{};
+    if (status = agree(comm, status); !status.ok()) return status;
+    comm.broadcast(text, root);
+    contents = {};
+    try {
+        take({text.begin(), text.end()}, contents);
+    } catch (const std::exception& error) {  // the same on every rank
+        status = failure(TW_EFORMAT, "{}: not a Zarr store of this library: {}", OfFile{file},
+                         error.what());
+    }
+    return agree(comm, status);
+}
+
+Status write_arrays(const std::string& path, const ZarrContents& contents, bool durable) {
+    const Definitions& d = contents.definitions;
+    Status status;
+    for (std::size_t i = 0; i < contents.arrays.size() && status.ok(); ++i) {
+        const Variable& v = d.variables[i];
+        status = write_metadata(
+            path + "/" + v.name,
+            array_metadata(d, v, describe(contents.arrays[i], v, contents.records)), durable);
+    }
+    return status;
+}
+
+Status remove_records(const std::string& path, const ZarrContents& contents, std::int64_t records) {
+    std::error_code error;
+    for (std::size_t i = 0; i < contents.arrays.size() && !error; ++i) {
+        const Variable& v = contents.definitions.variables[i];
+        const std::int64_t shard = contents.arrays[i].grid.records;
+        const std::int64_t first = (records + shard - 1) / shard;
+        std::filesystem::directory_iterator entry(path + "/" + v.name, error), end;
+        for (; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            std::int64_t number = -1;
+            if (name.starts_with("c."))
+                (void)std::from_chars(name.data() + 2, name.data() + name.size(), number);
+            if (name.ends_with(".part") || (v.record && number >= first))
+                std::filesystem::remove(entry->path(), error);
+        }
+    }
+    errno = error.value();
+    return error ? system_failure(path, "cannot remove incomplete records") : Status{};
+}
+
+Status complete_store(const std::string& path, std::int64_t& records) {
+    ZarrContents contents;
+    Status status = read_contents(*make_serial_comm(), path, 0, contents);
+    records = contents.records;
+    if (status.ok()) status = remove_records(path, contents, records);
+    return status.ok() ? write_arrays(path, contents, true) : status;
+}
+
+}  // namespace thalweg::detail

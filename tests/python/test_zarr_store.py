@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests format=zarr: zarr-python, xarray and tensorstore read the values that netCDF4 reads from a
+netCDF-4 file of the same program."""
+
+import importlib.util
+import os
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from helpers import fails, rows
+from test_references import on_root
+from test_variable_files import values_of
+
+CASES = int(os.environ.get("THALWEG_TEST_CASES", "12"))
+TYPES = ["i1", "i2", "i4", "f4", "f8", "u1", "u2", "u4", "i8", "u8"]
+
+
+def case(seed):
+    """Returns the lengths of dimensions, the variables by name (type, dimensions, settings), and
+    the settings of the file."""
+    random = np.random.default_rng([seed, 7])
+    sizes = {name: int(random.integers(1, 40)) for name in "zyx"}
+    codecs = [{}, {"zstd": 3}, {"deflate": 2}, {"zstd": 1, "quantize": "bitround:9"}]
+    variables = {"time": ("f8", ("time",), {}), "x": ("f4", ("x",), {}), "one": ("i2", (), {})}
+    for k in range(5):
+        dims = [d for d in sizes if random.integers(3)]
+        dtype = str(random.choice(TYPES))
+        settings = dict(random.choice(codecs)) if dims else {}
+        if dtype not in ("f4", "f8"):
+            settings.pop("quantize", None)
+        if dims and random.integers(2):
+            settings["chunks"] = ",".join(
+                f"{d}={random.integers(1, sizes[d] + 1)}" for d in dims if random.integers(2)
+            )
+            if not settings["chunks"]:
+                del settings["chunks"]
+        if random.integers(3):
+            dims.insert(0, "time")
+        variables[f"v{k}"] = (dtype, tuple(dims), settings)
+    options = {
+        "service": str(random.choice(["inline", "background"])),
+        "writers": str(random.choice(["auto", "1", "2"])),
+        "method": str(random.choice(["auto", "auto", "serial", "slabs", "direct"])),
+        "piece": str(random.choice(["auto", "64", "4KiB"])),
+        "publish": str(random.choice(["close", "live"])),
+        "durable": bool(random.integers(2)),
+    }
+    return sizes, variables, options
+
+
+def values_at(seed, name, dtype, shape, record):
+    random = np.random.default_rng([seed, sum(map(ord, name)), record + 1])
+    return values_of(random, dtype, shape)
+
+
+def write(io, path, seed, begin, end, **settings):
+    """Writes records; of each, all variables but one that is missing in some records."""
+    sizes, variables, _ = case(seed)
+    opened = io.open(path, mode="a", **settings) if begin else io.create(path, **settings)
+    with opened as f:
+        f.attrs["title"], f.attrs["n"] = "Fjörð", np.int16(3)
+        f.define_dim("time", None)
+        cuts = {}
+        for name, (dtype, dims, own) in variables.items():
+            fixed = [d for d in dims if d != "time"]
+            cells = None
+            if fixed:
+                first, n = rows(sizes[fixed[0]], io.rank, io.size)
+                shape = [sizes[d] for d in fixed]
+                cells = io.decompose(
+                    list(zip(fixed, shape, strict=True)),
+                    start=[first] + [0] * (len(fixed) - 1),
+                    count=[n, *shape[1:]],
+                )
+                cuts[name] = slice(first, first + n)
+            fill = {"_FillValue": np.dtype(dtype).type(99)} if dtype in ("f4", "i2") else {}
+            attributes = {"units": "m", "valid_range": np.array([0, 1.5], "f4"), **fill}
+            f.define(name, dtype, " ".join(dims), cells, **own, **attributes)
+        for record in range(begin - 1, end):
+            for name, (dtype, dims, _) in variables.items():
+                if ("time" in dims) == (record < begin) or (record % 3 == 1 and name == "v1"):
+                    continue
+                whole = values_at(
+                    seed, name, dtype, [sizes[d] for d in dims if d != "time"], record
+                )
+                f[name] = whole[cuts[name]] if name in cuts else whole
+            if record >= begin:
+                f.end_step()
+        f.attrs["late"] = 2.5
+
+
+def same(a, b, name):
+    a, b = np.asarray(a), np.asarray(b)
+    assert a.shape == b.shape and a.dtype == b.dtype, (name, a.shape, b.shape, a.dtype, b.dtype)
+    assert a.tobytes() == b.tobytes(), (name, a, b)
+
+
+def by_tensorstore(path, name):
+    import tensorstore as ts
+
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{path / name}/"}}
+    return ts.open(spec).result().read().result()
+
+
+def compare(store, path):
+    """Compares a store with a netCDF file."""
+    group = zarr.open_consolidated(store)
+    alone = zarr.open_group(store, mode="r", use_consolidated=False)
+    with netCDF4.Dataset(path) as f:
+        f.set_auto_maskandscale(False)
+        assert set(group.array_keys()) == set(f.variables) == set(alone.array_keys())
+        assert group.attrs["title"] == f.title and group.attrs["late"] == 2.5
+        for name, v in f.variables.items():
+            same(group[name][...], v[...], name)
+            same(alone[name][...], v[...], name)
+            assert group[name].metadata.dimension_names == v.dimensions
+            assert group[name].attrs["units"] == "m"
+            if importlib.util.find_spec("tensorstore"):
+                same(by_tensorstore(store, name), v[...], name)
+    with xr.open_zarr(store, consolidated=True) as a, xr.open_dataset(path) as b:
+        for name in b.variables:
+            np.testing.assert_array_equal(a[name].values, b[name].values)
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_random(io, folder, seed):
+    """Tests random definitions, chunks, codecs and settings; then reads and continues the store."""
+    _, _, options = case(seed)
+    store, file = folder / "store", folder / "file.nc"
+    write(io, store, seed, 0, 4, format="zarr", **options)
+    write(io, file, seed, 0, 4, format="netcdf4", **options)
+    on_root(lambda: compare(store, file))
+    both = {}
+    for path in (store, file):
+        with io.open(path) as f:
+            both[path] = {name: f.get(name) for name in case(seed)[1] if name != "time"}
+            assert f.records == 4
+    for name, values in both[store].items():
+        same(values, both[file][name], name)
+    del options["publish"]
+    write(io, store, seed, 4, 6, format="zarr", **options)
+    write(io, file, seed, 4, 6, **options)
+    on_root(lambda: compare(store, file))
+
+
+def test_checksums(io, folder):
+    """Tests that each chunk has a checksum, and that a damaged chunk is an error."""
+    first, n = rows(60)
+    cells = io.decompose(x=60, start=first, count=n)
+    with io.create(folder / "a", format="zarr", checksums=True) as f:
+        f.define_dim("time", None)
+        f.define("T", "f4", "time x", cells)
+        f["T"] = np.arange(first, first + n, dtype="f4")
+        f.end_step()
+
+    def damage():
+        shard = folder / "a" / "T" / "c.0.0"
+        bytes_ = bytearray(shard.read_bytes())
+        assert np.array_equal(zarr.open_group(folder / "a", mode="r")["T"][0], np.arange(60))
+        bytes_[5] ^= 1
+        shard.write_bytes(bytes_)
+
+    on_root(damage)
+    with io.open(folder / "a") as f:
+        error = fails("TW_EFORMAT", lambda: f.get("T", record=0))
+    assert "'T'" in str(error) and "damaged" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("variable", "settings", "text"),
+    [
+        (("text", "S1", {}), {}, "'text' has type char"),
+        (("__a", "f4", {}), {}, "'__a'"),
+        (("zarr.json", "f4", {}), {}, "'zarr.json'"),
+        (("a", "f4", {"zstd": 1, "shuffle": True}), {}, "shuffle"),
+        (("a", "f4", {}), {"storage": "posix"}, "storage=posix"),
+        (("a", "f4", {}), {"files": "variable"}, "format=zarr"),
+        (("a", "f4", {}), {"files": "tiles", "method": "tiles"}, "format=zarr"),
+        (("a", "f4", {}), {"stripes": 2}, "format=zarr"),
+    ],
+)
+def test_refused(io, folder, variable, settings, text):
+    """Tests that what Zarr lacks is refused by name, on all ranks."""
+    name, dtype, own = variable
+    code = "TW_ESETTING" if settings or own else "TW_EFORMAT"
+    if "format=zarr" in text:
+        error = fails(code, lambda: io.create(folder / "a", format="zarr", **settings))
+    else:
+        f = io.create(folder / "a", format="zarr", **settings)
+        first, n = rows(8)
+        cells = io.decompose(x=8, y=3, start=[first, 0], count=[n, 3])
+        f.define(name, dtype, "x y", cells, **own)
+        error = fails(code, f.enddef)
+        fails(code, f.close)
+    assert text in str(error)
+
+
+def test_other_stores(io, folder):
+    """Tests that stores of others, and of which a file is missing, are refused or read as such."""
+
+    def prepare():
+        zarr.create_group(folder / "other").create_array("a", shape=3, dtype="f4")
+
+    on_root(prepare)
+    error = fails("TW_EFORMAT", lambda: io.open(folder / "other"))
+    assert "not a Zarr store of this library" in str(error)
+    fails("TW_EEXISTS", lambda: io.create(folder / "other", format="zarr"))
