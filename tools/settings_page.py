@@ -19,6 +19,7 @@ SEE = {
     "mode": "appending.md",
     "method": "methods.md",
     "format": "netcdf4.md",
+    "packing": "netcdf4.md#cmip7",
     "writers": "methods.md#writers-and-file-systems",
     "tiles": "methods.md#a-file-for-each-tile",
     "files": "files.md#a-file-for-each-variable",

@@ -86,6 +86,8 @@ CLI::App* add_repack(CLI::App& app, RepackOptions& options) {
         ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
     command->add_option("--chunks", options.chunks,
                         "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
+    command->add_option("--packing", options.packing, "cmip7: the layout that CMIP7 asks for")
+        ->check(CLI::IsMember({"cmip7", "no"}));
     command->add_option("--deflate", options.deflate, "Level of deflate, 1 to 9; 0: none");
     command->add_option("--zstd", options.zstd, "Level of zstd; no: none");
     command->add_option("--shuffle", options.shuffle, "yes or no; with compression yes by default");

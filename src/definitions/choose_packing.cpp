@@ -215,13 +215,28 @@ Status set_packing(const Settled& s, const Definitions& d, const Variable& v, Pa
     return chunks == "auto" ? Status{} : set_chunks(chunks, s.own("chunks"), d, v, packing);
 }
 
+/// Reads the setting `packing` of a file.
+Status set_file_packing(const std::string& value, Packing& packing) {
+    constexpr std::int64_t usual = 4096, most = 10'000'000;
+    packing.cmip7 = value == "cmip7" ? usual : 0;
+    if (packing.cmip7 > 0 || value == "no") return {};
+    if (value.starts_with("cmip7:") && parse(value.substr(6), packing.cmip7) &&
+        packing.cmip7 >= 1 && packing.cmip7 <= most)
+        return {};
+    return refuse("packing", value, "no, cmip7 or cmip7:RECORDS, with 1 to 10000000 records");
+}
+
 }  // namespace
 
 Status choose_packing(const Definitions& d, const VariableSettings& of_all, Variable& v) {
-    VariableSettings settings = v.settings;
-    if (v.dims.size() >= 2) settings.insert(of_all.begin(), of_all.end());
     Packing packing;
-    Status status = set_packing({settings, v.settings}, d, v, packing);
+    const auto file = of_all.find("packing");
+    Status status = file == of_all.end() ? Status{} : set_file_packing(file->second, packing);
+    VariableSettings settings = v.settings;
+    const bool small = v.record && v.elements() * v.element() <= small_record;
+    if (v.dims.size() >= 2 && !(small && packing.cmip7 > 0))
+        settings.insert(of_all.begin(), of_all.end());
+    if (status.ok()) status = set_packing({settings, v.settings}, d, v, packing);
     if (!status.ok()) {
         // Without a name, the variable stands for all variables of the file.
         if (!v.name.empty()) reword(status, "variable '{}': {}", OfVariable{v.name}, status.text);

@@ -9,6 +9,9 @@
 
 namespace thalweg::detail {
 
+/// Largest size in bytes of a record of a variable such as time or its bounds.
+constexpr std::int64_t small_record = 64;
+
 struct Packing {
     enum class Codec { none, deflate, zstd };
     /// Methods of quantization, with netCDF's numbers for them (NC_QUANTIZE_...).
@@ -25,6 +28,10 @@ struct Packing {
 
     /// Chunks must be written as a whole.
     bool whole = false;
+
+    /// Number of records for which the file is laid out as CMIP7 asks (setting `packing`); 0: it is
+    /// not laid out so.
+    std::int64_t cmip7 = 0;
 
     /// Tests if elements are stored in another form than their own bytes.
     bool filtered() const { return codec != Codec::none || shuffle || quantize != Quantize::none; }

@@ -402,7 +402,7 @@ FileOptions tw_session_impl::options_for(const Settings& s) const {
     o.close_later = s.text("close") == "later";
     o.queue = s.number("queue");
     o.bandwidth = s.number("bandwidth");
-    for (const char* name : {"deflate", "shuffle", "zstd", "quantize", "chunks"})
+    for (const char* name : {"deflate", "shuffle", "zstd", "quantize", "chunks", "packing"})
         if (s.given(name)) o.packing[name] = s.text(name);
     return o;
 }

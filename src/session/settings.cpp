@@ -72,6 +72,10 @@ const std::vector<SettingRow>& setting_table() {
          "netCDF-4: chunk lengths by dimension; dimensions that are not listed are not divided; "
          "one that the file does not have gives a warning",
          true},
+        {"packing", "no", "no, cmip7 or cmip7:RECORDS",
+         "netCDF-4: cmip7 is the layout that CMIP7 asks for, for at most RECORDS records (4096): "
+         "index in front, time in one chunk, others of at least 4 MiB",
+         true},
         {"writers", "auto", "auto, a number such as 4, 2/node or 4:FIRST:STRIDE",
          "number of ranks that write; auto follows the method and the file system: 1/node on "
          "local ones, 4/node on parallel ones; FIRST is the first rank that writes (with 2/node, "
@@ -279,7 +283,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
         return value == "auto" || parse_writers(value).number > 0;
     if (name == "tiles") return value == "auto" || parse_tiles(value).x > 0;
     // The allowed values of these settings depend on the variables, so they are checked later.
-    if (name == "zstd" || name == "quantize" || name == "chunks") return true;
+    if (name == "zstd" || name == "quantize" || name == "chunks" || name == "packing") return true;
     if (name == "summary" || name == "trace" || name == "config" || name == "manifest") return true;
     return std::ranges::count(choices_of(row), value) > 0;
 }

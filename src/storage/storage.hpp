@@ -183,6 +183,9 @@ public:
     virtual Status end_unit([[maybe_unused]] std::int64_t records, [[maybe_unused]] bool mark) {
         return {};
     }
+    /// Makes the next end_unit() write, or the next set_records() count, also records in chunks
+    /// that wait for further records. Called before both for tw_sync, tw_close and `durable`.
+    virtual void complete_records() {}
     /// Returns the interface by which several writers get addresses in the file; null if all
     /// addresses are known beforehand, or there is one writer.
     virtual Placement* placement() { return nullptr; }

@@ -16,6 +16,8 @@ import pytest
 import xarray as xr
 from opened import compare, load, open_group, open_references, same_bits
 
+from layout import check_layout
+
 sys.path.append(str(Path(__file__).parent.parent / "tools"))
 
 import unlisted
@@ -245,6 +247,28 @@ def test_chunks_of_several_records_that_do_not_divide_a_file(tmp_path):
     files = [tmp_path / "a.nc", tmp_path / "b.nc"]
     fails("a.nc has 3 records, not a multiple of the 2 of a chunk", *files, "-o", tmp_path / "r")
     refer(*files, "-o", tmp_path / "r", "--skip", "T")
+
+
+def stream(path, first, *, records=4, chunk=2, kind="f4", since=2000, z=1, **more):
+    """Writes a file of a stream."""
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 20000)
+        f.createVariable("time", "f8", ("time",), chunksizes=(512,))[:] = first + np.arange(records)
+        f["time"].units = f"days since {since}-01-01"
+        v = f.createVariable("T", kind, ("time", "x"), chunksizes=(chunk, 20000), **more)
+        v[:records] = 1
+        f.createVariable("z", "f8", ())[...] = z
+
+
+def test_repack_to_the_layout_of_cmip7(tmp_path):
+    program = os.environ["THALWEG_TEST_PROGRAM"]
+    stream(tmp_path / "a.nc", 0, records=300, zlib=True)
+    command = [program, "repack", "--packing", "cmip7", tmp_path / "a.nc", tmp_path / "b.nc"]
+    subprocess.run(command, check=True)
+    chunks = check_layout(tmp_path / "b.nc")
+    assert chunks["T"] == (60, 20000) and chunks["time"] == (300,)
+    subprocess.run([program, "verify", tmp_path / "a.nc", tmp_path / "b.nc"], check=True)
 
 
 def test_damaged_and_foreign_files(tmp_path):

@@ -48,8 +48,10 @@ Status Copy::run(Progress& progress) {
             return s;
         }
     }
-    const std::int64_t group = std::max<std::int64_t>(
+    std::int64_t group = std::max<std::int64_t>(
         1, piece_ / std::max<std::int64_t>(1, record_bytes / out_.writers()));
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        if (out_.records_in_chunk(static_cast<int>(i)) > 1) group = std::max(group, plan_.records);
     for (std::int64_t first = 0; first < plan_.records && record_bytes > 0; first += group) {
         const std::int64_t n = std::min(group, plan_.records - first);
         for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -73,8 +75,9 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     const std::int64_t share = std::max((all + writers - 1) / writers, least_share / size);
     std::vector<std::int64_t> shape = v.shape, grain = grain_of(v, band);
     shape.insert(shape.begin(), records);
-    grain.insert(grain.begin(), 1);
-    const Blocks blocks(shape, grain, std::max(band, std::min(share, piece_ / size)));
+    const std::int64_t together = out_.records_in_chunk(number);
+    grain.insert(grain.begin(), together);
+    const Blocks blocks(shape, grain, std::max(band * together, std::min(share, piece_ / size)));
     for (std::int64_t next = 0; next < blocks.count(); next += writers) {
         const std::int64_t mine = next + out_.writer();
         Block block{std::vector<std::int64_t>(shape.size()),

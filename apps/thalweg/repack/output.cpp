@@ -78,6 +78,12 @@ Status Output::create(StorageOptions options) {
     return status;
 }
 
+std::int64_t Output::records_in_chunk(int variable) const {
+    const auto stored = storage_->stored(variable);
+    const bool record = definitions_.variables[static_cast<std::size_t>(variable)].record;
+    return record && stored && !stored->chunk.empty() ? stored->chunk.front() : 1;
+}
+
 std::int64_t Output::padding(int variable, std::int64_t first, std::int64_t elements) const {
     const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
     const std::int64_t bytes = v.elements() * static_cast<std::int64_t>(v.element());
@@ -113,17 +119,19 @@ Status Output::write_together(const Status& mine, std::span<const Chunk> chunks)
     return agree(comm_, status);
 }
 
-Status Output::count(std::int64_t records) {
+Status Output::count(std::int64_t records, bool all) {
+    if (all) storage_->complete_records();
     Status status = storage_->end_unit(records, true);
     if (Placement* const placement = storage_->placement())
         status = place_chunks(comm_, 0, *placement, std::move(status));
     if (status = agree(comm_, status); !status.ok()) return status;
+    if (all) storage_->complete_records();
     return agree(comm_, storage_->set_records(records, false));
 }
 
 Status Output::finish(const Status& mine, std::int64_t records) {
     Status status = agree(comm_, mine);
-    if (status.ok()) status = count(records);
+    if (status.ok()) status = count(records, true);
     if (status.ok()) status = agree(comm_, storage_->close(records, {}));
     if (claim_ && status.ok()) status = claim_->publish(false);
     status = agree(comm_, status);

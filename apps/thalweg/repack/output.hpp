@@ -35,6 +35,8 @@ public:
     /// Returns the byte order of the file.
     detail::Order order() const { return storage_->traits().order; }
     const detail::FileMap& map() const { return map_; }
+    /// Returns the number of records in a chunk of a variable. One writer must write all of them.
+    std::int64_t records_in_chunk(int variable) const;
     /// Returns the bytes of padding after a range of elements. It is 0 unless the range ends with
     /// the last element of the variable.
     std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
@@ -53,8 +55,9 @@ public:
     /// @return TW_OK, TW_EIO
     detail::Status write(std::span<const detail::Chunk> chunks) { return storage_->write(chunks); }
     /// Sets the record count. The records must have been written before.
+    /// @param all  count also records whose chunks wait for further records
     /// @note Collective
-    detail::Status count(std::int64_t records);
+    detail::Status count(std::int64_t records, bool all = false);
 
     /// Completes the file and gives it its final name. Removes the file if anything has failed.
     /// @param mine error of this rank, or of all ranks, so far

@@ -134,6 +134,8 @@ private:
         add("zstd", options_.zstd);
         add("shuffle", options_.shuffle);
         add("quantize", options_.quantize);
+        if (options_.packing == "cmip7")
+            add("packing", fmt::format("cmip7:{}", std::max<std::int64_t>(plan_.records, 1)));
         return settings;
     }
 
@@ -189,17 +191,18 @@ private:
     /// Keeps the storage of the input for what the options do not change.
     void keep_storage(detail::Variable& v, const detail::VariableSettings& of_all) {
         const Storage has = in_.storage(v.name);
-        if (has.chunks.empty()) return;
+        const bool small = v.record && v.elements() * v.element() <= detail::small_record;
+        if (has.chunks.empty() || (small && v.packing.cmip7 > 0)) return;
         const auto given = [&](const char* name) {
             return of_all.count(name) + v.settings.count(name) > 0;
         };
         detail::Packing& p = v.packing;
-        if (!given("chunks") && !v.shape.empty()) {
+        if (!given("chunks") && !v.shape.empty() && v.packing.cmip7 == 0) {
             p.chunks.assign(has.chunks.begin() + (v.record ? 1 : 0), has.chunks.end());
             for (std::size_t d = 0; d < v.shape.size(); ++d)
                 p.chunks[d] = std::min(p.chunks[d], v.shape[d]);
         }
-        if (v.record && has.chunks.front() > 1)
+        if (v.record && has.chunks.front() > 1 && v.packing.cmip7 == 0)
             plan_.notes[fmt::format("chunks have 1 record, not {}", has.chunks.front())].push_back(
                 v.name);
         // A record with a single element would not become smaller by compression.

@@ -11,8 +11,8 @@ from ._arrays import UnusableError
 
 VARIABLE_SETTINGS = ("fill", "deflate", "shuffle", "zstd", "quantize", "chunks")
 _OTHERS = """alignment attributes bandwidth checksums close common_records durable format header_pad
-manifest method mode piece publish queue read_ahead readers service staging storage stripes files
-tiles writers"""
+manifest method mode packing piece publish queue read_ahead readers service staging storage stripes
+files tiles writers"""
 # Settings of docs/settings.md that a single file can have.
 FILE_SETTINGS = (*VARIABLE_SETTINGS[1:], *_OTHERS.split())
 # Names of these settings in other libraries.

@@ -62,6 +62,29 @@ void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
            "an operation other than std", {"ddof"});
 }
 
+namespace {
+
+/// Returns the number of records that each file of a stream has; 0 if it is not known, or differs.
+std::int64_t records_of_file(const StreamTable& stream) {
+    const Timing& t = stream.timing;
+    if (stream.records > 0 || !stream.new_file || stream.every != Every::window || t.cycle ||
+        t.intervals.size() != 1 || t.intervals.front().until)
+        return stream.records;
+    using Lengths = std::array<std::int64_t, 9>;  // of a step, second, minute, ..., year
+    for (const Lengths& lengths : {Lengths{0, 1, 60, 3600, 86400, 7 * 86400},  // in seconds
+                                   Lengths{0, 0, 0, 0, 0, 0, 1, 3, 12}}) {     // in months
+        const auto length = [&](const Duration& d) {
+            return d.count * lengths[static_cast<std::size_t>(d.unit)];
+        };
+        const std::int64_t file = length(*stream.new_file),
+                           each = length(t.intervals.front().every);
+        if (each > 0 && file > 0 && file % each == 0) return file / each;
+    }
+    return 0;
+}
+
+}  // namespace
+
 void check_file_settings(const toml::table& given, const detail::Settings& effective, Keys& keys,
                          StreamTable& stream) {
     const std::string& format = effective.text("format");
@@ -77,7 +100,11 @@ void check_file_settings(const toml::table& given, const detail::Settings& effec
     refuse(!stream.packs,
            fmt::format(" in files of the format {}: it needs format = \"netcdf4\"",
                        format == "auto" ? "cdf2 or cdf5" : format),
-           {"deflate", "shuffle", "zstd", "quantize", "chunks"});
+           {"deflate", "shuffle", "zstd", "quantize", "chunks", "packing"});
+    // Chunks of several records divide every file, so that the files can be joined.
+    if (const std::int64_t n = records_of_file(stream);
+        n > 0 && effective.text("packing") == "cmip7")
+        stream.settings += fmt::format("; packing=cmip7:{}", n);
     refuse(effective.text("method") != "tiles", ": it needs method = \"tiles\"", {"tiles"});
     refuse(true, ": it is for files that are read",
            {"mode", "readers", "read_ahead", "common_records"});

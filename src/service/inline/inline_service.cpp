@@ -28,7 +28,9 @@ bool can_write_box(const FileContext& file, const Target& target, const Part& pa
 /// Value of `records` that leaves the record count unchanged.
 constexpr std::int64_t records_as_before = -1;
 
-Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes) {
+Status publish_records(Storage& storage, std::int64_t records, bool durable, bool closes,
+                       bool completes) {
+    if (completes) storage.complete_records();
     Status status = storage.set_records(records, durable);
     if (status.ok()) status = storage.catch_up();
     return status.ok() && closes ? storage.close_early() : status;
@@ -41,14 +43,17 @@ Status publish_records(Storage& storage, std::int64_t records, bool durable, boo
  * @param misfit   the error for values of this rank that did not fit
  * @param records  number in the file, or records_as_before
  * @param closes   every rank also calls Storage::close_early()
+ * @param completes  every rank also calls Storage::complete_records()
  * @return the same on every rank: a failure, which the file keeps, or the error for values that did
  *     not fit
  * @note Collective
  */
 Status finish_write(FileContext& file, Target& target, Status mine, const Status& misfit,
-                    std::int64_t records, bool durable, bool closes = false) {
+                    std::int64_t records, bool durable, bool closes = false,
+                    bool completes = false) {
     Storage& storage = *target.storage;
     const bool counts = records != records_as_before;
+    if (mine.ok() && completes) storage.complete_records();
     if (mine.ok()) mine = catch_errors([&] { return storage.end_unit(records, counts); });
     if (Placement* const placement = storage.placement())
         mine = place_chunks(file.team.world(), target.writers.front(), *placement, std::move(mine));
@@ -60,7 +65,7 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
     std::int64_t words[2] = {mine.ok() ? 0 : 1, misfit.ok() ? 0 : 1};
     const auto count = [&](std::span<std::int64_t> all) {
         if (all[0] != 0) return;
-        mine = publish_records(storage, records, durable, closes);
+        mine = publish_records(storage, records, durable, closes, completes);
         all[0] = mine.ok() ? 0 : 1;
     };
     const bool by_header_writer = counts && storage.traits().header_writer_counts;
@@ -73,7 +78,9 @@ Status finish_write(FileContext& file, Target& target, Status mine, const Status
     }
     if (words[0] != 0) return file.keep(agree(file.team.world(), mine));
     if (counts && !by_header_writer)
-        if (Status s = file.team.agree(publish_records(storage, records, durable, closes)); !s.ok())
+        if (Status s =
+                file.team.agree(publish_records(storage, records, durable, closes, completes));
+            !s.ok())
             return file.keep(std::move(s));
     return words[1] != 0 ? agree(file.team.world(), misfit) : Status{};
 }
@@ -236,6 +243,8 @@ Status InlineService::hand_over(Agreed& agreed) {
 /// @return the same on every rank
 bool InlineService::is_complete(const Agreed& agreed) const {
     if (boxed_ || file_.options.durable || !target_.storage->traits().opens_alone) return false;
+    for (const Variable& v : file_.definitions.variables)
+        if (v.packing.cmip7 > 0) return false;  // records wait for others in their chunks
     if (batch_.file_records > progress_.records()) return false;
     for (std::size_t v = 0; v < agreed.put.size(); ++v)
         if (agreed.put[v] ||
@@ -285,7 +294,8 @@ Status InlineService::end_write(Ends ends, std::int64_t records, bool durable, S
     const bool counts = !puts && (records != progress_.counted() || durable || whole);
     Status status =
         finish_write(file_, target_, std::move(mine), misfit, counts ? records : records_as_before,
-                     durable, ends == Ends::file && target_.storage->traits().closes_early);
+                     durable, ends == Ends::file && target_.storage->traits().closes_early,
+                     durable || ends == Ends::sync || ends == Ends::file);
     if (puts) return status;
     staged_.drop();
     batch_.forget_puts(ends == Ends::step);

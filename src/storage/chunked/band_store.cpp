@@ -26,10 +26,15 @@ BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Defini
           [this](const Band& band, const char* elements) { return pack(band, elements); }, memory) {
 }
 
-Status BandStore::end_unit(std::int64_t records, bool mark) {
+Status BandStore::end_unit(std::int64_t records, bool mark,
+                           const std::function<bool(const Band&)>& passes) {
     const bool packs = mark || records > ended_;
     ended_ = std::max(ended_, records);
-    Status status = packs ? bands_.pass_on(records) : Status{};
+    const auto complete = [&](const Band& b) {
+        return !definitions_.variables[b.variable].record ||
+               (passes ? passes(b) : b.record < records);
+    };
+    Status status = packs ? bands_.pass_on(complete) : Status{};
     return status.ok() ? packer_.finish(take_) : status;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,8 +51,13 @@ public:
     /// Filters and stores the chunks that are complete. With `mark` or new records, also the bands
     /// that were written in parts and are complete: those of fixed-size variables, and those with a
     /// record before `records`, whose data must all have been passed to write().
-    /// @param mark  earlier records may have changed, too
-    Status end_unit(std::int64_t records, bool mark);
+    /// @param mark    earlier records may have changed, too
+    /// @param passes  tests if a band of a record variable is complete; null: if it has a record
+    ///                before `records`
+    Status end_unit(std::int64_t records, bool mark,
+                    const std::function<bool(const Band&)>& passes = nullptr);
+    /// Returns the number of records that end_unit() has completed.
+    std::int64_t ended() const { return ended_; }
     /// Removes the records from `records` on out of chunks that also hold earlier records, by
     /// rewriting those chunks.
     Status cut(int variable, std::int64_t records);
@@ -79,7 +85,7 @@ private:
     PartialChunkCache bands_;               ///< holds bands that are written in parts
     std::optional<Decompressor> unpacker_;  ///< decompresses chunks that are changed
     std::vector<char> raw_, before_, changed_;
-    std::int64_t ended_ = 0;  ///< number of records that end_unit() has completed
+    std::int64_t ended_ = 0;  ///< see ended()
 };
 
 }  // namespace thalweg::detail

@@ -68,6 +68,19 @@ void complete(ChunkGrid& g) {
     g.in_order = even && volume(std::span(g.chunk).subspan(first + 1)) == row;
 }
 
+constexpr std::int64_t cmip7_chunk = 4 << 20;  ///< least size of a chunk in bytes
+
+/// Returns the number of records in a chunk of a file that is laid out as CMIP7 asks. It divides
+/// the file's number of records, unless all such numbers are much larger than needed.
+/// @param bytes  size of one record in the chunk
+std::int64_t cmip7_records(std::int64_t bytes, std::int64_t records) {
+    constexpr std::int64_t most_small = 1 << 20;
+    if (bytes <= small_record) return std::clamp<std::int64_t>(most_small / bytes, 1, records);
+    const std::int64_t least = std::min((cmip7_chunk + bytes - 1) / bytes, records);
+    const std::int64_t even = records / largest_divisor(records, records / least);
+    return even <= 2 * least ? even : least;
+}
+
 }  // namespace
 
 std::int64_t chunk_target(const Definitions& d, bool packed, std::int64_t writers) {
@@ -85,7 +98,13 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.shape = v.shape;
     g.element = v.element();
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
+    const bool cmip7 = g.chunked && v.packing.cmip7 > 0 && v.packing.chunks.empty();
+    if (cmip7) target = 2 * cmip7_chunk;
     g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
+    while (cmip7 && g.chunk != g.shape && g.chunk_elements() * g.element < cmip7_chunk)
+        g.chunk = ranges(g.shape, g.element, target *= 2);
+    if (cmip7 && v.record)
+        g.records = cmip7_records(g.chunk_elements() * g.element, v.packing.cmip7);
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {
         // A dimension without a requested length is not divided; requested lengths of other
         // dimensions stay.
@@ -134,7 +153,8 @@ void copy_rows(int nd, const Index& count, std::int64_t element, const char* fro
 
 bool needs_whole_chunks(const Definitions& d) {
     return std::any_of(d.variables.begin(), d.variables.end(), [](const Variable& v) {
-        return v.packing.filtered() || !v.packing.chunks.empty() || v.packing.whole;
+        return v.packing.filtered() || !v.packing.chunks.empty() || v.packing.whole ||
+               v.packing.cmip7 > 0;
     });
 }
 

@@ -12,8 +12,8 @@
 
 namespace thalweg::detail {
 
-/// The chunks of a variable. Shapes and positions leave out the record dimension. In files made by
-/// other programs, a chunk may hold several records; the grid is the same in each of them.
+/// The chunks of a variable. Shapes and positions leave out the record dimension. A chunk may hold
+/// several records; the grid is the same in each of them.
 struct ChunkGrid {
     std::vector<std::int64_t> shape;   ///< elements of the variable
     std::vector<std::int64_t> chunk;   ///< elements of a chunk
@@ -57,7 +57,7 @@ std::int64_t chunk_target(const Definitions& definitions, bool packed, std::int6
  * Chooses the chunks of a new variable. Unless their lengths were requested, each chunk is the
  * longest contiguous range in file order of at most `target` bytes. A longer chunk is chosen only
  * if all lengths that divide the variable evenly are much shorter. A fixed-size variable without
- * filters is not chunked.
+ * filters is not chunked. A chunk holds one record, except in a file that is laid out for CMIP7.
  */
 ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 
@@ -78,8 +78,8 @@ void copy_rows(int nd, const Index& count, std::int64_t element, const char* fro
                const Index& from_stride, char* to, const Index& to_stride);
 
 /// Tests if a file must be written in whole chunks: some variable is filtered, or has chunk lengths
-/// that were requested or come from an existing file. Each chunk is then stored wherever there is
-/// space; otherwise the offset of each element is known beforehand.
+/// that were requested or come from an existing file, or `packing` is set. Each chunk is then
+/// stored wherever there is space; otherwise the offset of each element is known beforehand.
 bool needs_whole_chunks(const Definitions& definitions);
 
 }  // namespace thalweg::detail

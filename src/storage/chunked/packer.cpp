@@ -53,7 +53,7 @@ Status Packer::pack_band(int variable, std::int64_t record, std::int64_t band, c
         const char* from = data + offset;
         if (lacks && is_empty(g, band, number, extent, data, fill) && lacks(number)) continue;
         const bool waits = batch_ && !filters_[variable].empty();
-        if (waits || inside != elements || !g.in_order || g.records > 1) {
+        if (waits || inside != elements || !g.in_order || (g.records > 1 && g.chunks() > 1)) {
             char* to = nullptr;
             if (waits) {
                 to = batch_->add(variable, record, number, filters_[variable], g.chunk_bytes());

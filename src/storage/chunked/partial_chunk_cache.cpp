@@ -42,10 +42,6 @@ std::int64_t PartialChunkCache::bytes_of(const Band& band) const {
     return g.records * g.elements_of(band.number) * g.element;
 }
 
-bool PartialChunkCache::counts(const Band& band, std::int64_t records) const {
-    return band.record < records || !definitions_.variables[band.variable].record;
-}
-
 /// Calls visit(part) for the parts of a range, until one fails.
 template <class Visit>
 Status PartialChunkCache::for_parts(const Chunk& range, Visit&& visit) const {
@@ -117,7 +113,7 @@ Status PartialChunkCache::write(const Chunk& range) {
     return for_parts(range, [&](const Part& p) -> Status {
         if (p.whole && !places_.contains(p.band)) return take_(p.band, range.data + p.offset);
         Place& place = find(p.band);
-        const bool follows = p.at == place.have && grid(p.band).records == 1;
+        const bool follows = p.at == place.have;
         if (!follows)
             if (Status s = load_rest(p.band, place); !s.ok()) return s;
         if (Status s = store(p.band, place.at, range.data + p.offset, p.bytes, p.at); !s.ok())
@@ -159,10 +155,10 @@ Status PartialChunkCache::pass_on(Places::iterator band) {
     return {};
 }
 
-Status PartialChunkCache::pass_on(std::int64_t records) {
+Status PartialChunkCache::pass_on(const std::function<bool(const Band&)>& passes) {
     for (auto next = places_.begin(); next != places_.end();) {
         const auto band = next++;
-        if (!counts(band->first, records)) continue;
+        if (!passes(band->first)) continue;
         if (Status s = load_rest(band->first, band->second); !s.ok()) return s;
         if (Status s = pass_on(band); !s.ok()) return s;
     }

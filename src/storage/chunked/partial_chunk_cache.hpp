@@ -41,9 +41,8 @@ public:
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
-    /// Passes on bands and removes them: all bands of fixed-size variables, and bands that contain
-    /// a record before `records`.
-    Status pass_on(std::int64_t records);
+    /// Passes on the bands for which `passes` returns true, and removes them.
+    Status pass_on(const std::function<bool(const Band&)>& passes);
 
 private:
     /// The part of a band that belongs to a range.
@@ -61,7 +60,6 @@ private:
     using Places = std::map<Band, Place>;
     template <class Visit>
     Status for_parts(const Chunk& range, Visit&& visit) const;
-    bool counts(const Band& band, std::int64_t records) const;
     const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
     std::int64_t bytes_of(const Band& band) const;
     Place& find(const Band& band);

@@ -64,7 +64,7 @@ Status define_variable(int ncid, const std::string& path, const Variable& v, con
         "");
     if (status.ok() && grid.chunked) {
         std::vector<std::size_t> chunk;
-        if (v.record) chunk.push_back(1);
+        if (v.record) chunk.push_back(grid.records);
         for (std::int64_t n : grid.chunk) chunk.push_back(n);
         status = check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunk.data()), ": chunks");
     }

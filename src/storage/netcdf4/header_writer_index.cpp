@@ -91,9 +91,11 @@ Status HeaderWriterIndex::drop_records() {
 
 // ---- counting -----------------------------------------------------------------------------------
 
-void HeaderWriterIndex::count(std::int64_t records, bool durable) {
-    records = std::max(records, kept_);
+void HeaderWriterIndex::count(std::int64_t records, bool durable, bool all) {
     const std::lock_guard lock(mutex_);
+    const std::int64_t in_chunks = all ? records : layout_.chunks.in_chunks(records);
+    if (in_chunks < records) records = std::clamp(shown_, in_chunks, records);
+    records = shown_ = std::max(records, kept_);
     const bool starts = later_ && !log_ && std::this_thread::get_id() != model_thread_;
     if (!counted_) counted_.emplace();
     std::vector<PlacedChunk>& chunks = counted_->chunks;
@@ -133,7 +135,7 @@ Status HeaderWriterIndex::enter_counted(const Counted& counted) {
 
 Status HeaderWriterIndex::close(std::int64_t records, const LateAttributes& late) {
     if (!index_) return {};
-    count(records, false);
+    count(records, false, false);
     Status status = enter();
     if (!index_) return status;
     if (status.ok() && !late.empty()) {

@@ -44,7 +44,8 @@ public:
                          std::vector<PlacedChunk>& chunks);
     /// Counts records and takes their chunks. If the chunks are to be entered later, logs them
     /// beside the file. Called by any thread.
-    void count(std::int64_t records, bool durable);
+    /// @param all  count also records whose chunks were written before they were complete
+    void count(std::int64_t records, bool durable, bool all);
     /// Enters the counted chunks in the index. After a failure the index is incomplete and is
     /// closed.
     Status enter();
@@ -77,6 +78,7 @@ private:
     /// Log of the chunks; exists once records were counted whose chunks are entered later.
     std::optional<PlaceLog> log_;
     std::optional<Counted> counted_;
+    std::int64_t shown_ = 0;  ///< number of records in the file
     std::int64_t known_ = 0;  ///< number of records whose chunks were taken from the writers
 };
 

@@ -119,9 +119,10 @@ public:
         return whole ? store_->read(chunk, to) : file_.read(chunk, to);
     }
 
+    void complete_records() override { completes_ = true; }
     Status end_unit(std::int64_t records, bool mark) override {
         Stopwatch watch(counts_.seconds);
-        Status status = store_->end_unit(records, mark);
+        Status status = store_->end_unit(records, mark, std::exchange(completes_, false));
         return status.ok() ? file_.sums.end_step() : status;
     }
 
@@ -130,7 +131,7 @@ public:
 
     Status set_records(std::int64_t records, bool durable) override {
         if (!index_) return {};
-        index_->count(records, durable);
+        index_->count(records, durable, std::exchange(completes_, false));
         return file_.options.behind ? Status{} : catch_up();
     }
 
@@ -256,7 +257,8 @@ private:
 
     FileWithSums file_{counts_};
     bool header_writer_ = false, writer_ = false;
-    bool several_ = false;  ///< several writers write whole chunks
+    bool completes_ = false;  ///< see complete_records()
+    bool several_ = false;    ///< several writers write whole chunks
     Netcdf4Layout layout_;
     std::optional<ChunkPlacer> placer_;
     std::optional<ChunkStore> store_;

@@ -60,6 +60,9 @@ public:
         return agree(comm, tile_ < 0 ? Status{} : open_tile(definitions, options));
     }
 
+    void complete_records() override {
+        if (tile_ >= 0) inner_->complete_records();
+    }
     Status end_unit(std::int64_t records, bool mark) override {
         Status status = tile_ < 0 ? Status{} : inner_->end_unit(records, mark);
         counts_ = inner_->counts();

@@ -55,6 +55,9 @@ public:
     void begin_boxes() override {
         for (Part& part : parts_) part.storage->begin_boxes();
     }
+    void complete_records() override {
+        for (Part& part : parts_) part.storage->complete_records();
+    }
     Status end_unit(std::int64_t records, bool mark) override {
         return each([&](Part& p) { return p.storage->end_unit(records, mark); });
     }

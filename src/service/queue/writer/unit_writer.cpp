@@ -84,7 +84,9 @@ Status FileRounds::commit(bool& worked) {
         records = records_after_.front();
         records_after_.pop_front();
     }
-    return records == progress_.counted() ? Status{} : count(records, plan_.options.durable);
+    if (records == progress_.counted()) return {};
+    if (plan_.options.durable) storage_.complete_records();
+    return count(records, plan_.options.durable);
 }
 
 Status FileRounds::count(std::int64_t records, bool durable) {
@@ -96,6 +98,7 @@ Status FileRounds::count(std::int64_t records, bool durable) {
 Status FileRounds::commit_all(bool durable) {
     records_after_.clear();
     counted_ = done();
+    storage_.complete_records();
     return count(progress_.records(), durable);
 }
 
@@ -341,7 +344,9 @@ void UnitWriter::write_units(std::span<const UnitPart> unit_parts) {
     if (unit_parts.empty()) return;
     if (Status status = check_units(unit_parts, plan_); !status.ok()) return state_.fail(status);
     Status status = record_writer_.write(unit_parts);
-    const bool mark = record_writer_.boxed() && is_mark(unit_parts.front().head.kind);
+    const bool completes = is_mark(unit_parts.front().head.kind);
+    const bool mark = record_writer_.boxed() && completes;
+    if (completes || plan_.options.durable) storage_.complete_records();
     if (status.ok()) status = storage_.end_unit(progress_.records(), mark);
     finish_write(std::move(status));
 }

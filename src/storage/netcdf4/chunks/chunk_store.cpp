@@ -18,9 +18,16 @@ ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, const std::string& path,
       bands_(*this, path, definitions, layout.grids, layout.filters, layout.fills, layout.sparse,
              wording, threads, memory) {}
 
-Status ChunkStore::end_unit(std::int64_t records, bool mark) {
+Status ChunkStore::end_unit(std::int64_t records, bool mark, bool all) {
+    const std::int64_t before = layout_.in_chunks(bands_.ended());
+    const std::int64_t now = layout_.in_chunks(records);
+    const auto passes = [&](const Band& b) {
+        if (all || now == records) return b.record < records;
+        return b.record + layout_.grids[b.variable].records <= records ||
+               (layout_.late[b.variable] == 0 && now > before && b.record < records);
+    };
     return catch_errors([&] {
-        Status status = bands_.end_unit(records, mark);
+        Status status = bands_.end_unit(records, mark || all, passes);
         return status.ok() ? placer_.write_waiting() : status;
     });
 }

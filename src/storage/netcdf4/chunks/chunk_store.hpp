@@ -23,8 +23,17 @@ struct ChunkLayout {
     std::vector<FillValue> fills;  ///< values of elements never written
     /// 1: chunks that are never written read as the fill value, and take no space.
     std::vector<char> sparse;
+    /// 1: chunks hold several records, and are written when these are complete.
+    std::vector<char> late;
 
     bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
+    /// Returns how many of the first `records` records are in chunks that are complete.
+    std::int64_t in_chunks(std::int64_t records) const {
+        std::int64_t n = records;
+        for (std::size_t i = 0; i < grids.size(); ++i)
+            if (late[i] != 0) n = std::min(n, grids[i].first_record(records));
+        return n;
+    }
 };
 
 class ChunkStore final : StoredChunks {
@@ -46,8 +55,10 @@ public:
     Status write(const Chunk& piece) { return bands_.write(piece); }
     /// Reads elements that were passed to write(), or that the file contains.
     Status read(const Chunk& piece, char* to) { return bands_.read(piece, to); }
-    /// Filters and writes the chunks that are complete; see BandStore::end_unit().
-    Status end_unit(std::int64_t records, bool mark);
+    /// Filters and writes the chunks that are complete; see BandStore::end_unit(). Chunks of several
+    /// records wait until these are complete, and small variables for them.
+    /// @param all  chunks of several records do not wait
+    Status end_unit(std::int64_t records, bool mark, bool all);
 
     /// Registers the chunks that an existing file contains.
     /// @return TW_OK, TW_ENOMEM

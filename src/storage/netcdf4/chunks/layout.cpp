@@ -16,6 +16,8 @@ void Netcdf4Layout::choose(const Definitions& definitions, std::int64_t writers)
         chunks.fills.push_back(v.fill_value());
         // HDF5 gives nothing for a missing chunk of a variable without fill value.
         chunks.sparse.push_back(chunks.whole.back() != 0 && !has_no_fill(v));
+        const ChunkGrid& g = chunks.grids.back();
+        chunks.late.push_back(g.records > 1 && g.elements() * g.element > small_record);
     }
     rooms = Netcdf4Map(definitions, chunks.grids, chunks.whole);
 }
@@ -31,6 +33,7 @@ void Netcdf4Layout::take(const Definitions& definitions, const Netcdf4Contents& 
         chunks.whole.push_back(chunked);
         chunks.fills.push_back(s.fill);
         chunks.sparse.push_back(0);
+        chunks.late.push_back(0);
         addresses.push_back(s.address);
     }
     map = file_map(definitions, chunks.grids, chunks.whole, 0, addresses);

@@ -57,7 +57,8 @@ std::int64_t Hdf5File::allocate(H5FD_mem_t type, std::int64_t bytes) {
             return at + bytes <= room_.end;
         };
         // HDF5 may have extended the last block of the file.
-        if (attributes_) room_ = {driver_.end(), INT64_MAX / 2};
+        if (attributes_ && (room_.end >= driver_.end() || !place()))
+            room_ = {driver_.end(), INT64_MAX / 2};
         if (!place()) {
             room_ = next_room_(bytes + page);
             if (!place()) return -1;

@@ -58,7 +58,7 @@ public:
     /// Copies bytes within the file.
     Status copy(std::int64_t from, std::int64_t to, std::int64_t bytes);
     /// Announces that only attributes will change from now on. HDF5 stores long attributes like
-    /// data; they go to the end of the file, even if there is space elsewhere.
+    /// data; they go to the present room for metadata, or to the end of the file.
     void write_attributes() { attributes_ = true; }
 
     /// Makes HDF5 reopen the file, so that it forgets the space that it has freed. Uncommitted

@@ -40,7 +40,19 @@ std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
         .fetch_add(rounded(bytes, UnplacedChunks::alignment), std::memory_order_relaxed);
 }
 
+/// Writes a chunk that fills a write at once, without a copy, after those that wait.
+Status ChunkPlacer::write_large(PlacedChunk chunk, const char* data) {
+    if (Status s = write_waiting(); !s.ok()) return s;
+    chunk.address = take_room(chunk.bytes);
+    if (Status s = write_(data, chunk.bytes, chunk.address, chunk); !s.ok()) return s;
+    addresses_.add(chunk);
+    ++packed_;
+    add_written({&chunk, 1});
+    return {};
+}
+
 Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
+    if (beside_header_writer() && chunk.bytes >= lot_bytes) return write_large(chunk, data);
     PlacedChunk waiting = chunk;
     waiting.address = waiting_at(unplaced_.add(chunk, data));
     addresses_.add(waiting);

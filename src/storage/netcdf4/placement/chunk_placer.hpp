@@ -91,6 +91,7 @@ private:
     /// Converts a position in unplaced_ to the address that stands for it in addresses_, and back.
     static std::int64_t waiting_at(std::int64_t position) { return -1 - position; }
     Status write_placed(bool& moved);
+    Status write_large(PlacedChunk chunk, const char* data);
     bool tell();
     void add_written(std::span<const PlacedChunk> chunks);
 

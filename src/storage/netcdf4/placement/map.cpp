@@ -36,6 +36,11 @@ Netcdf4Map::Netcdf4Map(const Definitions& d, std::span<const ChunkGrid> grids,
                                                    : index_bytes(d.variables[i], grids[i].chunks());
         // There may be fewer chunks, and more room can be had later.
         if (packed[i]) bytes = std::min(bytes, most_at_once);
+        if (const std::int64_t n = d.variables[i].packing.cmip7; n > 0)
+            bytes = std::max(
+                bytes,
+                index_bytes(d.variables[i], (d.variables[i].record ? n / grids[i].records + 1 : 1) *
+                                                grids[i].chunks()));
         first_room_ += bytes;
         if (d.variables[i].record && !packed[i]) chunks += grids[i].chunks();
     }
