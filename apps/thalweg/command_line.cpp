@@ -52,8 +52,12 @@ CLI::App* add_verify(CLI::App& app, VerifyOptions& options) {
         "verify",
         "Compare the contents of two files of any format, or sets of tiles, or files with their "
         "checksums; in parallel under mpirun. Exit code: 0 equal, 1 different, 2 error");
-    command->add_option("FILE", options.files, "Two files; with --checksums any number")
+    command
+        ->add_option("FILE", options.files, "Two files; with --checksums or --joinable any number")
         ->required();
+    command->add_flag("--joinable", options.joinable,
+                      "Print why netCDF files cannot be joined along their records in this order, "
+                      "as thalweg zarr does; exit code 1 if there is a reason");
     command->add_flag("--checksums", options.checksums,
                       "Compare each file with its checksums, which it has if it was written with "
                       "checksums=yes");

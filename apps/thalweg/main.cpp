@@ -187,6 +187,8 @@ int main(int argc, char** argv) try {
         return with_mpi("compare", exit_wrong, [&] { return thalweg::app::compare(comparison); });
     if (repacks->parsed())
         return with_mpi("repack", exit_wrong, [&] { return thalweg::app::repack(repacking); });
+    if (verifies->parsed() && verification.joinable)
+        return thalweg::app::become_python("joinable", verification.files);
     if (verifies->parsed() && verification.checksums)
         return with_mpi("verify", exit_usage, [&] {
             const auto comm = thalweg::detail::make_mpi_comm(MPI_COMM_WORLD);

@@ -30,7 +30,7 @@ OLD_TYPES = ["i1", "S1", "i2", "i4", "f4", "f8"]
 NEW_TYPES = [*OLD_TYPES, "u1", "u2", "u4", "i8", "u8"]
 
 
-def run(*arguments, cwd=None):
+def run(*arguments, cwd=None, command="zarr"):
     """Runs the command in this process, which has loaded netCDF4 and h5py."""
     out, err = io.StringIO(), io.StringIO()
     with (
@@ -39,7 +39,7 @@ def run(*arguments, cwd=None):
         contextlib.chdir(cwd or "."),
     ):
         try:
-            code = main(["zarr", *map(str, arguments)])
+            code = main([command, *map(str, arguments)])
         except SystemExit as end:
             code = end.code
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
@@ -259,6 +259,26 @@ def stream(path, first, *, records=4, chunk=2, kind="f4", since=2000, z=1, **mor
         v = f.createVariable("T", kind, ("time", "x"), chunksizes=(chunk, 20000), **more)
         v[:records] = 1
         f.createVariable("z", "f8", ())[...] = z
+
+
+def test_reasons_against_joining(tmp_path):
+    a, b, c, d = (tmp_path / f"{name}.nc" for name in "abcd")
+    stream(a, 0)
+    stream(b, 4)
+    stream(c, 8, records=3)
+    stream(d, 6, chunk=3, kind="f8", zlib=True, fill_value=3.0, since=1999, z=2, records=3)
+    good = run(a, b, c, command="joinable")
+    assert good.returncode == 0 and good.stdout == f"{a}, {b}, {c}: can be joined\n", good
+    disorder = [f"variable 'T': {c} has 3 records, not a multiple", "begins with 4.0, but the file"]
+    change = ["days since 1999", "double(time, x=20000)", "_FillValue: 3.0", "chunks (3, 20000)"]
+    change += ["filters [(2, 8), (1, 0)]", f"'z': 2.0, but in {a} 1.0"]
+    for files, reasons in [((a, c, b), disorder), ((a, d), change)]:
+        done = run(*files, command="joinable")
+        lines = done.stdout.splitlines()
+        assert done.returncode == 1 and len(lines) == len(reasons) + 1, done
+        assert all(any(why in line for line in lines) for why in reasons), done
+        assert "cannot be joined" in lines[-1]
+    assert run(a, tmp_path / "none.nc", command="joinable").returncode == 2
 
 
 def test_repack_to_the_layout_of_cmip7(tmp_path):

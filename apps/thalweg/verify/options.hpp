@@ -9,6 +9,7 @@ namespace thalweg::app {
 
 struct VerifyOptions {
     std::vector<std::string> files;  ///< paths of the files; two, unless checksums are verified
+    bool joinable = false;           ///< tell why the files cannot be joined
     bool checksums = false;          ///< compare each file with its own checksums
     std::string a, b;                ///< paths of the two files to compare
     double tolerance = 0;            ///< largest difference of two values that count as equal

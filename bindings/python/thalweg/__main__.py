@@ -64,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
         default="64KiB",
         help="copy variables of up to this size into the JSON file (%(default)s)",
     )
+    joinable = commands.add_parser(
+        "joinable", description="Says why files cannot be joined along their record dimension."
+    )
+    joinable.add_argument("files", nargs="+", metavar="FILE", help="netCDF files in their order")
     report = commands.add_parser(
         "report", description="Shows where the time of a run went: its summary as an HTML page."
     )
@@ -88,27 +92,38 @@ def refer(files: list[str], output: str | None, **options: Any) -> None:
     print(f"{output or files[0] + '.json'}: references to {of}")
 
 
+def tell_reasons(files: list[str]) -> int:
+    from .references._joinable import reasons
+
+    found = list(reasons(files))
+    print(*found, f"{', '.join(files)}: {'cannot' if found else 'can'} be joined", sep="\n")
+    return 1 if found else 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     own = parser()
     options = vars(own.parse_args(arguments))
     command = options.pop("command")
-    if len(options.get("files", ())) > 1 and options["output"] is None:
+    name, wrong = ("verify", 2) if command == "joinable" else (command, 1)
+    if command == "zarr" and len(options["files"]) > 1 and options["output"] is None:
         own.error(f"zarr: {len(options['files'])} files are given: --output is missing")
     try:
         if command == "zarr":
             refer(**options)
+        elif command == "joinable":
+            return tell_reasons(**options)
         elif (page := write_report(**options)) is not None:
             print(page)
     except ImportError as problem:
         print(
-            f"thalweg: {command}: {problem}: install the packages that it needs: "
+            f"thalweg: {name}: {problem}: install the packages that it needs: "
             "pip install netCDF4 h5py",
             file=sys.stderr,
         )
-        return 1
+        return wrong
     except (OSError, RuntimeError, ValueError) as problem:
-        print(f"thalweg: {command}: {problem}", file=sys.stderr)
-        return 1
+        print(f"thalweg: {name}: {problem}", file=sys.stderr)
+        return wrong
     return 0
 
 

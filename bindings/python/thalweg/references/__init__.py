@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._join import Maker, check_joined
+from ._join import Maker, differences
 from ._read import File, read_file
 
 
@@ -53,7 +53,8 @@ def write_references(
         name = path if absolute else name_in(target, path)
         opened.append(read_file(given, name, skip, notes))
         if len(paths) > 1:
-            check_joined(opened[0], opened[-1])
+            for why in differences(opened[0], opened[-1]):
+                raise ValueError(why)
     text = Maker(opened, chunk, copy, notes).text()
     temporary = f"{target}.part"
     try:

@@ -54,31 +54,59 @@ class Array:
         return True
 
 
-def check_joined(first: File, other: File) -> None:
-    """Checks that a file can be joined to the first one, which may be the same."""
+def differences(first: File, other: File) -> Iterator[str]:
+    """Yields the reasons why a file cannot be joined to the first one, which may be the same."""
     if not other.record_dimension:
-        raise ValueError(f"{other.path}: it has no record dimension along which to join files")
+        yield f"{other.path}: it has no record dimension along which to join files"
+        return
     for v in other.variables.values():
         if other.record_dimension in v.dimensions[v.record :]:
-            raise ValueError(
+            yield (
                 f"{other.path}: variable '{v.name}': the record dimension is not its first one "
                 "only: files cannot be joined along it"
             )
     for name, v in first.variables.items():
         if name not in other.variables:
-            raise ValueError(f"{other.path}: it has no variable '{name}'; {first.path} differs")
+            yield f"{other.path}: it has no variable '{name}'; {first.path} differs"
+            continue
         theirs = other.variables[name].decisive(other.lengths)
         for what, value in v.decisive(first.lengths).items():
             if value != theirs[what]:
                 how = f"attribute {what}: " if what else ""
-                raise ValueError(
+                yield (
                     f"{other.path}: variable '{name}': {how}{theirs[what]}, but in {first.path} "
                     f"{value}"
                 )
     for name in other.variables.keys() - first.variables.keys():
-        raise ValueError(
-            f"{other.path}: it has a variable '{name}', which {first.path} does not have"
-        )
+        yield f"{other.path}: it has a variable '{name}', which {first.path} does not have"
+
+
+def chunk_differences(files: Sequence[File], parts: Sequence[Variable]) -> Iterator[str]:
+    """Yields the reasons why the chunks of a variable cannot be those of one Zarr array.
+
+    Args:
+        parts: the variable in each file; of one file if it has no records
+    """
+    first = parts[0]
+    for file, p in zip(files, parts, strict=False):
+        for what, own, theirs in (
+            ("chunks", p.chunk, first.chunk),
+            ("filters", p.filters, first.filters),
+        ):
+            if own != theirs:
+                yield f"{file.path} has the {what} {own}, but {files[0].path} {theirs}"
+        if p.chunk and p is not parts[-1] and p.shape[0] % p.chunk[0]:
+            yield (
+                f"{file.path} has {p.shape[0]} records, not a multiple of the {p.chunk[0]} of a "
+                "chunk"
+            )
+
+
+def is_small(v: Variable, elements: int, copied: int) -> bool:
+    """Tests if the values of a variable are copied: those of up to `copied` bytes, or with records
+    of a thousandth of that."""
+    size = elements * v.dtype.itemsize
+    return size <= copied or (v.record and v.record_bytes <= copied // 1024)
 
 
 def largest_divisor(n: int, most: int) -> int:
@@ -131,8 +159,7 @@ class Maker:
         if first.record:
             a.shape[0] = sum(self.records)
         why = next((p.why for p in parts if p.why), "") or self.why_not(a)
-        size = math.prod(a.shape) * first.dtype.itemsize
-        small = size <= self.copied or (first.record and first.record_bytes <= self.copied // 1024)
+        small = is_small(first, math.prod(a.shape), self.copied)
         if (small or why) and not a.copy() and why:
             raise ValueError(
                 f"{self.files[0].path}: variable '{name}': {why}; leave it out (--skip)"
@@ -143,15 +170,8 @@ class Maker:
         """Sets chunks, filters and the fill value. Returns a reason why there can be no references,
         or nothing."""
         first = a.first
-        for k, p in enumerate(a.parts):
-            path = self.files[k].path
-            if (p.chunk, p.filters) != (first.chunk, first.filters):
-                return f"its chunks or filters in {path} differ from those in {self.files[0].path}"
-            if p.chunk and p is not a.parts[-1] and p.shape[0] % p.chunk[0]:
-                return (
-                    f"{path} has {p.shape[0]} records, not a multiple of the {p.chunk[0]} of a "
-                    "chunk"
-                )
+        for why in chunk_differences(self.files, a.parts):
+            return why
         a.chunk = list(first.chunk or ())
         length: int = math.prod(a.chunk) * first.dtype.itemsize
         for kind, element in first.filters:
