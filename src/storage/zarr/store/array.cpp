@@ -17,13 +17,13 @@ namespace {
 
 /// Largest size in bytes of a variable's record that is not compressed, and of which a shard holds
 /// several: otherwise a reader of the times would open a file for each record.
-constexpr std::int64_t small_record = 1024;
+constexpr std::int64_t joined_record = 1024;
 constexpr std::int64_t shard_of_small = 64 << 10;  ///< size in bytes of such a shard
 
 std::vector<StoredFilter> choose_filters(const Variable& v, bool sums) {
     std::vector<StoredFilter> filters;
     const Packing& p = v.packing;
-    const bool small = v.elements() * v.element() <= small_record;
+    const bool small = v.elements() * v.element() <= joined_record;
     if (p.codec != Packing::Codec::none &&
         (!small || sums || p.quantize != Packing::Quantize::none))
         filters.push_back(
@@ -58,7 +58,7 @@ ZarrArray choose_array(const Variable& v, bool sums, std::int64_t target, std::i
     a.per = a.grid.number;
     const std::int64_t bytes = a.grid.elements() * a.grid.element;
     if (a.plain) {
-        if (v.record && bytes <= small_record && a.grid.chunks() == 1)
+        if (v.record && bytes <= joined_record && a.grid.chunks() == 1)
             a.grid.records = std::max<std::int64_t>(1, shard_of_small / bytes);
         return a;
     }
