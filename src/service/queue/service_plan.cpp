@@ -18,7 +18,7 @@ void carry(Wire& wire, Carried<Wire, LayoutChoice> layout) {
 
 template <class Wire>
 void carry(Wire& wire, Carried<Wire, Packing> p) {
-    wire(p.codec, p.level, p.shuffle, p.quantize, p.digits, p.chunks, p.whole);
+    wire(p.codec, p.level, p.shuffle, p.quantize, p.digits, p.chunks, p.whole, p.cmip7);
 }
 
 template <class Wire>

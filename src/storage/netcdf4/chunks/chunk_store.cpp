@@ -27,7 +27,7 @@ Status ChunkStore::end_unit(std::int64_t records, bool mark, bool all) {
                (layout_.late[b.variable] == 0 && now > before && b.record < records);
     };
     return catch_errors([&] {
-        Status status = bands_.end_unit(records, mark || all, passes);
+        Status status = bands_.end_unit(records, mark || (all && now < records), passes);
         return status.ok() ? placer_.write_waiting() : status;
     });
 }
