@@ -28,6 +28,7 @@ LEVELS, LAYERS = [110000, 100000, 85000, 60000, 500], [0, 20000, 60000, 85000, 1
 R, G, LAPSE = 287.0597, 9.80665, 0.0065
 NAMES = {"ta": "air_temperature", "zg": "geopotential_height", "phi": "geopotential", "q": "other"}
 VALUES = {"ta": TA, "zg": ZG, "phi": ZG * G, "q": Q}
+UNITS = {"ta": "K", "zg": "m", "phi": "m2 s-2", "phis": "m2/s2", "q": "1"}
 DIMS = {"ps": "lat lon", "phis": "lat lon", "ph": "ilev lat lon"}
 
 
@@ -105,7 +106,7 @@ def run(comm, folder, kind, restart):
             inputs = {"p": P, "ph": PH, "ps": PS, "phis": [PHIS] * NT, **VALUES}
             for name in inputs:
                 dims = DIMS.get(name, "lev lat lon")
-                attributes = {"units": "Pa"} if name in ("p", "ph", "ps") else {"units": "1"}
+                attributes = {"units": UNITS.get(name, "Pa")}
                 if name in NAMES:
                     attributes["standard_name"] = NAMES[name]
                 if name == "q":
@@ -282,6 +283,9 @@ def check_cdo(folder):
             assert len(found) > 100 and np.allclose(found, good, rtol=1e-7, atol=1e-3), name
 
 
+GROUND = 'below = "extrapolate", surface_pressure = "{}", surface_geopotential = "{}"'
+
+
 @pytest.mark.parametrize(
     "keys, text",
     [
@@ -292,6 +296,9 @@ def check_cdo(folder):
             'below = "extrapolate", surface_pressure = "p", surface_geopotential = "p"',
             "'p' needs no dimension 'lev'",
         ),
+        (GROUND.format("hpa", "phis"), "5: stream 's': levels: below: 'hpa' has the units 'hPa'"),
+        (GROUND.format("ps", "height"), "'height' has the units 'm', but needs 'm2 s-2'"),
+        (GROUND.format("ps", "phis"), "'tc' has the units 'degC', but needs 'K'"),
         (
             'method = "conservative", below = "extrapolate"',
             "'below' has no effect with method = \"conservative\"",
@@ -301,11 +308,16 @@ def check_cdo(folder):
 def test_errors(io, keys, text):
     def begin():
         cells = io.decompose({"lev": NZ, "lat": WORLD.size}, start=[0, WORLD.rank], count=[NZ, 1])
-        start = '[[stream]]\nname = "s"\nfields = ["ta"]\nevery = "1 day"\n'
+        column = io.decompose({"lat": WORLD.size}, start=[WORLD.rank], count=[1])
+        name = "tc" if "tc" in text else "ta"
+        start = f'[[stream]]\nname = "s"\nfields = ["{name}"]\nevery = "1 day"\n'
         keys_of = f'dim = "lev", coordinate = "p", values = [5, 6], {keys}'
         h = io.history(f"{start}levels = {{ {keys_of} }}\n", calendar="noleap", start="2000-01-01")
         h.field("p", "f8", "lev lat", cells, units="Pa")
-        h.field("ta", "f8", "lev lat", cells, standard_name="air_temperature")
+        for name, units in (("ta", "K"), ("tc", "degC")):
+            h.field(name, "f8", "lev lat", cells, standard_name="air_temperature", units=units)
+        for name, units in (("ps", "Pa"), ("hpa", "hPa"), ("phis", "m2 s-2"), ("height", "m")):
+            h.field(name, "f8", "lat", column, units=units)
         h.ready()
 
     assert text in str(fails("TW_ESETTING", begin))

@@ -71,8 +71,10 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
     field.condition = expression.condition();
     if (field.condition.empty())
         field.standard_name = field.units = "";
-    else
+    else {
         field.standard_name = fields_[how.inputs.front()].standard_name;
+        field.units = fields_[how.inputs.front()].units;
+    }
     field.computation = std::make_shared<const Computation>(std::move(how));
     return add(std::move(field));
 }
@@ -161,8 +163,30 @@ std::string Computations::find_inputs(const DeclaredField& from, Computation& ho
     return {};
 }
 
-int Computations::interpolate(const StreamTable& stream, int field,
-                              const std::string& standard_name) {
+/// Checks the units of the fields from which a temperature or geopotential is extrapolated.
+/// @param units  of the extrapolated field
+/// @return an error; empty if there is none
+std::string Computations::check_units(const Computation& how, const std::string& units) const {
+    using Units = std::vector<std::string>;
+    const Below below = how.levels->below;
+    if (below <= Below::constant) return {};
+    const Units kelvin{"K"}, geopotential{"m2 s-2", "m2/s2", "m^2/s^2", "m**2 s**-2"};
+    const Units pressure{fields_[how.inputs[1]].units};
+    const std::array<Units, 5> needed{below == Below::temperature ? kelvin
+                                      : below == Below::height    ? Units{"m"}
+                                                                  : geopotential,
+                                      pressure, pressure, geopotential, kelvin};
+    for (std::size_t i = 0; i < how.inputs.size(); ++i) {
+        const DeclaredField& input = fields_[how.inputs[i]];
+        const std::string& own = i == 0 ? units : input.units;
+        if (std::ranges::find(needed[i], own) == needed[i].end())
+            return fmt::format("below: '{}' has the units '{}', but needs '{}'", input.name, own,
+                               needed[i].front());
+    }
+    return {};
+}
+
+int Computations::interpolate(const StreamTable& stream, int field, const FieldKeys& keys) {
     Computation how;
     how.inputs = {field};
     Levels& levels = how.levels.emplace(*stream.levels);
@@ -175,11 +199,15 @@ int Computations::interpolate(const StreamTable& stream, int field,
         return -1;
     };
     if (const int found = find(levels.coordinate); found >= 0 && levels.below != Below::missing)
-        if (const std::string why = find_below(from.name, standard_name, fields_[found], levels);
+        if (const std::string why = find_below(
+                from.name, keys.standard_name.value_or(from.standard_name), fields_[found], levels);
             !why.empty())
             return refuse(why);
-    const std::string why = find_inputs(from, how);
+    std::string why = find_inputs(from, how);
     if (!why.empty() || how.inputs.back() < 0) return refuse(why);
+    // Those of an expression are not known, but given.
+    why = check_units(how, from.units.empty() ? keys.units.value_or("") : from.units);
+    if (!why.empty()) return refuse(why);
     const auto place = std::ranges::find(from.dims, levels.dim) - from.dims.begin();
     if (from.shape[place] < 2 && !levels.conserves())
         return refuse(fmt::format("'{}' has a single level", from.name));

@@ -60,12 +60,13 @@ public:
     int add(const FieldKeys& keys, const std::string& where);
 
     /// Finds or adds a field that is interpolated to the levels of a stream.
-    /// @param standard_name  of the field, which tells how it is extrapolated
+    /// @param keys  of the field, whose standard name tells how it is extrapolated
     /// @return its index; -1 after a problem
-    int interpolate(const StreamTable& stream, int field, const std::string& standard_name);
+    int interpolate(const StreamTable& stream, int field, const FieldKeys& keys);
 
 private:
     std::string find_inputs(const DeclaredField& from, Computation& how);
+    std::string check_units(const Computation& how, const std::string& units) const;
     int add(DeclaredField field);
 
     std::vector<DeclaredField>& fields_;

@@ -281,9 +281,7 @@ private:
         if (field.declared < 0) return false;
         check_units(stream, line, field);
         if (interpolates(stream, field.declared))
-            field.declared = computations_.interpolate(
-                stream, field.declared,
-                field.keys.standard_name.value_or(declared_[field.declared].standard_name));
+            field.declared = computations_.interpolate(stream, field.declared, field.keys);
         if (field.declared < 0) return false;
         const DeclaredField declared = declared_[field.declared];
         field.inner = field.keys.inner ? field.keys.inner : stream.inner;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -10,34 +11,36 @@ namespace thalweg::history {
 
 namespace {
 
+/// An integer as wide as the values, so that loops are vectorized.
+template <class T>
+using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+/// Counts in each column the levels whose value passes a test. The inner loop is that over adjacent
+/// values.
+template <class T, class Test>
+std::vector<Number<T>> count(const Columns& columns, std::int64_t levels, Test test) {
+    std::vector<Number<T>> counts(columns.count);
+    const T* const values = static_cast<const T*>(columns.values);
+    const bool by_level = columns.column_step == 1;
+    for (std::int64_t k = 0; k < levels && by_level; ++k) {
+        const T* const level = values + k * columns.level_step;
+        for (std::int64_t i = 0; i < columns.count; ++i) counts[i] += test(level + i) ? 1 : 0;
+    }
+    for (std::int64_t i = 0; i < columns.count && !by_level; ++i) {
+        const T* const column = values + i * columns.column_step;
+        Number<T> passed = 0;
+        for (std::int64_t k = 0; k < levels; ++k) passed += test(column + k) ? 1 : 0;
+        counts[i] = passed;
+    }
+    return counts;
+}
+
 /// Finds the columns whose coordinate rises (1), falls (-1), or does neither (0).
 template <class T>
 std::vector<signed char> directions(const Columns& coordinate) {
-    // Numbers of pairs of levels, in an integer as wide as the values, so that loops are
-    // vectorized.
-    using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    const auto pairs = static_cast<Number>(coordinate.levels - 1);
-    const bool by_level = coordinate.column_step == 1;
-    std::vector<Number> rises(coordinate.count), falls(coordinate.count);
-    const auto compare = [&](std::int64_t i, const T* a, const T* b, Number& rising,
-                             Number& falling) {
-        rising += a[i] < b[i] ? 1 : 0;
-        falling += a[i] > b[i] ? 1 : 0;
-    };
-    const T* const values = static_cast<const T*>(coordinate.values);
-    // The inner loops are those over adjacent values.
-    for (std::int64_t k = 0; k < pairs && by_level; ++k) {
-        const T* const level = values + k * coordinate.level_step;
-        for (std::int64_t i = 0; i < coordinate.count; ++i)
-            compare(i, level, level + coordinate.level_step, rises[i], falls[i]);
-    }
-    for (std::int64_t i = 0; i < coordinate.count && !by_level; ++i) {
-        const T* const column = values + i * coordinate.column_step;
-        Number rising = 0, falling = 0;
-        for (std::int64_t k = 0; k < pairs; ++k) compare(k, column, column + 1, rising, falling);
-        rises[i] = rising;
-        falls[i] = falling;
-    }
+    const std::int64_t pairs = coordinate.levels - 1, step = coordinate.level_step;
+    const auto rises = count<T>(coordinate, pairs, [=](const T* x) { return x[0] < x[step]; });
+    const auto falls = count<T>(coordinate, pairs, [=](const T* x) { return x[0] > x[step]; });
     std::vector<signed char> found(coordinate.count);
     for (std::int64_t i = 0; i < coordinate.count; ++i)
         found[i] = static_cast<signed char>((rises[i] == pairs) - (falls[i] == pairs));
@@ -155,34 +158,29 @@ void interpolate_along(const Levels& levels, std::span<const Columns> inputs, do
                        double* results, std::int64_t column_step, std::int64_t level_step) {
     const Columns &field = inputs[0], &coordinate = inputs[1];
     const bool is_log = levels.method == LevelMethod::log;
-    const std::vector<double>& wanted = levels.values;
-    const std::int64_t all = std::ssize(wanted), pairs = field.levels - 1;
-    const std::int64_t step = coordinate.level_step;
-    const bool wanted_rises = wanted.front() < wanted.back();
+    const std::int64_t pairs = field.levels - 1, step = coordinate.level_step;
     const std::vector<signed char> direction = directions<T>(coordinate);
-    for (std::int64_t i = 0; i < field.count; ++i) {
-        const bool rising = direction[i] > 0;
-        const T* const along =
-            static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
-        std::int64_t k = 0;
-        for (std::int64_t n = 0; n < all; ++n) {
-            // Take the wanted values in the column's order: each search begins at the last level.
-            const std::int64_t j = rising == wanted_rises ? n : all - 1 - n;
-            const double value = wanted[j];
-            const auto has = [&] {
+    for (std::int64_t j = 0; j < std::ssize(levels.values); ++j) {
+        const double value = levels.values[j];
+        // The values of type T that are less than `value` are those less than `least`.
+        T least = static_cast<T>(value);
+        if (least < value) least = std::nextafter(least, std::numeric_limits<T>::infinity());
+        const auto less =
+            count<T>(coordinate, coordinate.levels, [=](const T* x) { return *x < least; });
+        for (std::int64_t i = 0; i < field.count; ++i) {
+            const T* const along =
+                static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
+            const auto has = [&](std::int64_t k) {
                 return encloses(coordinate.missing, along[k * step], along[(k + 1) * step], value);
             };
-            if (direction[i] == 0) {
-                for (k = 0; k + 1 < pairs && !has();) ++k;
-            } else if (rising) {
-                while (k + 1 < pairs && along[(k + 1) * step] < value) ++k;
-            } else {
-                while (k + 1 < pairs && along[(k + 1) * step] > value) ++k;
-            }
+            std::int64_t k = direction[i] > 0 ? less[i] - 1 : pairs - less[i];
+            k = std::clamp<std::int64_t>(k, 0, pairs - 1);
+            if (direction[i] == 0)
+                for (k = 0; k + 1 < pairs && !has(k);) ++k;
             const double a = along[k * step], b = along[(k + 1) * step];
             double& result = results[i * column_step + j * level_step];
             result = missing;
-            if (has() && !(is_log && std::min(a, b) <= 0)) {
+            if (has(k) && !(is_log && std::min(a, b) <= 0)) {
                 const double share = share_of(is_log, a, b, value);
                 const double x = field.value(i, k), y = field.value(i, k + 1);
                 if ((share == 0 || !field.missing.is(y)) && (share == 1 || !field.missing.is(x)))

@@ -115,8 +115,9 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
     // In memory either the levels of a column are adjacent, or those of a level are.
     const bool by_column = inner == 1;
     const std::int64_t row = by_column ? outer : inner, rows = by_column ? 1 : outer;
-    // Some columns fit into a cache.
-    const std::int64_t together = std::clamp<std::int64_t>(16384 / levels_[0], 16, 512);
+    // Some columns fit into the first-level cache; rows of levels are longer.
+    const std::int64_t together =
+        std::clamp<std::int64_t>((by_column ? 2048 : 16384) / levels_[0], 16, 512);
     std::vector<std::vector<double>> values(inputs_.size());
     std::vector<Columns> given;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
