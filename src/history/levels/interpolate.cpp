@@ -159,21 +159,36 @@ void interpolate_along(const Levels& levels, std::span<const Columns> inputs, do
     const Columns &field = inputs[0], &coordinate = inputs[1];
     const bool is_log = levels.method == LevelMethod::log;
     const std::int64_t pairs = field.levels - 1, step = coordinate.level_step;
+    const std::int64_t all = std::ssize(levels.values);
     const std::vector<signed char> direction = directions<T>(coordinate);
-    for (std::int64_t j = 0; j < std::ssize(levels.values); ++j) {
-        const double value = levels.values[j];
-        // The values of type T that are less than `value` are those less than `least`.
-        T least = static_cast<T>(value);
-        if (least < value) least = std::nextafter(least, std::numeric_limits<T>::infinity());
-        const auto less =
-            count<T>(coordinate, coordinate.levels, [=](const T* x) { return *x < least; });
-        for (std::int64_t i = 0; i < field.count; ++i) {
-            const T* const along =
-                static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
+    // Where the levels of a column are not adjacent, all columns are searched together.
+    const bool by_level = coordinate.column_step == 1;
+    std::vector<T> least;
+    std::vector<std::vector<Number<T>>> less;
+    for (const double value : levels.values) {
+        // The values of type T that are less than `value` are those less than this one.
+        T next = static_cast<T>(value);
+        if (next < value) next = std::nextafter(next, std::numeric_limits<T>::infinity());
+        least.push_back(next);
+        if (by_level)
+            less.push_back(count<T>(coordinate, pairs + 1, [=](const T* x) { return *x < next; }));
+    }
+    for (std::int64_t i = 0; i < field.count; ++i) {
+        const bool rising = direction[i] > 0;
+        const T* const along =
+            static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
+        for (std::int64_t j = 0; j < all; ++j) {
+            const double value = levels.values[j];
             const auto has = [&](std::int64_t k) {
                 return encloses(coordinate.missing, along[k * step], along[(k + 1) * step], value);
             };
-            std::int64_t k = direction[i] > 0 ? less[i] - 1 : pairs - less[i];
+            std::int64_t k = 0;
+            if (by_level)
+                k = rising ? less[j][i] - 1 : pairs - less[j][i];
+            else
+                k = std::partition_point(along, along + pairs + 1,
+                                         [&](T x) { return (x < least[j]) == rising; }) -
+                    along - 1;
             k = std::clamp<std::int64_t>(k, 0, pairs - 1);
             if (direction[i] == 0)
                 for (k = 0; k + 1 < pairs && !has(k);) ++k;
