@@ -19,6 +19,7 @@ FileOptions options_of(const tw_restart_impl& restart) {
     options.live = options.append = false;
     options.tile_files = options.by_variable = options.shards = false;
     options.packing.erase("quantize");
+    if (options.format == "zarr") options.format = "auto";  // a store is not replaced
     return options;
 }
 

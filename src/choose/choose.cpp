@@ -246,6 +246,9 @@ Status adapt_to_zarr(const FileOptions& options, Variable& v) {
     if (v.packing.shuffle && shuffle != settings.end() && shuffle->second == "yes")
         return failure(TW_ESETTING, "variable '{}': format zarr lacks the filter shuffle",
                        OfVariable{v.name});
+    if (v.packing.cmip7 > 0)
+        return failure(TW_ESETTING, "variable '{}': packing=cmip7 is for format netcdf4, not zarr",
+                       OfVariable{v.name});
     v.packing.shuffle = false;
     v.packing.whole |= options.checksums;
     return {};

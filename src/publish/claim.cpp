@@ -77,18 +77,23 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
                    std::vector<std::string>& said, std::string& said_of_stripes) {
     auto made = std::make_unique<Claim>();
     const bool in_place = request.live || request.existing;
-    Status status = follow_links(request.path, made->own_);
+    // A folder is continued whether the settings name its format or not.
+    std::error_code ignored;
+    const bool continued = request.existing && std::filesystem::is_directory(request.path, ignored);
+    const bool folder = made->folder_ = request.existing ? continued : request.folder;
+    std::string path = request.path;
+    while (continued && path.size() > 1 && path.back() == '/')
+        path.pop_back();  // the lock is beside the folder
+    Status status = follow_links(path, made->own_);
     if (!status.ok()) return status;
     made->data_ = in_place ? made->own_ : temporary_path(made->own_);
-    made->folder_ = request.folder;
     struct stat info {};
-    if (request.existing &&
-        (stat(made->own_.c_str(), &info) != 0 ||
-         !(S_ISREG(info.st_mode) || (request.folder && S_ISDIR(info.st_mode))))) {
+    if (request.existing && !folder &&
+        (stat(made->own_.c_str(), &info) != 0 || !S_ISREG(info.st_mode))) {
         claim = std::move(made);  // there is no file to continue, which the reader reports later
         return {};
     }
-    if (!request.existing || !request.folder) status = made->look();
+    if (!continued) status = made->look();
     if (!status.ok()) return status;
     std::string of_lock;
     if (status = made->lock_.take(made->own_, in_place, of_lock); !status.ok()) return status;
@@ -103,17 +108,17 @@ Status Claim::take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
             remove_references_beside(made->own_);
         else
             status = made->keep_old(said);
-        if (status.ok() && request.folder)
+        if (status.ok() && folder)
             status = made->make_folder();
         else if (status.ok())
             status = create_striped(made->data_, !in_place, request.stripe_count,
                                     request.stripe_size, said_of_stripes);
         if (!status.ok()) return status;
-        made->created_ |= !request.folder && (!in_place || !made->replaces_);
+        made->created_ |= !folder && (!in_place || !made->replaces_);
         move_logs(made->data_, "");
         (void)move_sums(made->data_, "");
         made->restore_permissions(true);
-    } else if (request.existing && !request.folder) {
+    } else if (request.existing && !folder) {
         // Complete the metadata that a killed run has left beside the file.
         if (status = redo(made->own_); !status.ok()) return status;
         if (status = enter_logged(made->own_); !status.ok()) return status;
@@ -129,7 +134,9 @@ Status Claim::take_over(const std::string& own, const std::string& data,
     made->own_ = own;
     made->data_ = data;
     std::string said;
-    Status status = made->look();
+    std::error_code ignored;
+    made->folder_ = std::filesystem::is_directory(data, ignored);
+    Status status = made->folder_ && own == data ? Status{} : made->look();
     if (status.ok()) status = made->lock_.take(own, own == data, said);
     if (!status.ok()) return status;
     remove_former(own);

@@ -37,7 +37,7 @@ public:
     static Status take(const ClaimRequest& request, std::unique_ptr<Claim>& claim,
                        std::vector<std::string>& said, std::string& said_of_stripes);
 
-    /// Takes the lock of a file that a dead run has left.
+    /// Takes the lock of a file or folder that a dead run has left.
     /// @param own   final path of the file, without symbolic links
     /// @param data  path of the data; may be `own`
     static Status take_over(const std::string& own, const std::string& data,

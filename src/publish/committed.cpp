@@ -10,6 +10,7 @@
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/opened_file.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
@@ -84,6 +85,10 @@ std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> sorted;
     for (const std::string& path : paths) {
         std::int64_t most = -1;
+        Status status;
+        if (is_zarr_store(path))
+            if (const auto source = open_source(*make_serial_comm(), path, false, status); source)
+                most = source->records();
         for (const std::string& file : files_at(path))
             if (Committed found; find_committed(file, found).ok())
                 most = std::max({most, found.records, logged_records(file)});

@@ -33,8 +33,8 @@ Status find_committed(const std::string& path, Committed& found);
 /// Tests if a file has record variables but no record, counted or logged.
 bool lacks_records(const std::string& path);
 
-/// Sorts unfinished files and folders by the number of records, in a folder the largest of any
-/// file, or -1 if none can be read; then by the time of the last change.
+/// Sorts unfinished files and folders by the number of records, in a folder of files the largest of
+/// any, or -1 if none can be read; then by the time of the last change.
 std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths);
 
 }  // namespace thalweg::detail

@@ -46,7 +46,8 @@ std::vector<std::string> kept_paths(const std::string& own) {
 }
 
 /// Finds the data to recover, and the final name of the file.
-Status find(const std::string& path, std::string& own, std::string& data) {
+Status find(std::string path, std::string& own, std::string& data) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();  // the lock is beside a folder
     if (Status status = follow_links(path, own); !status.ok()) return status;
     data = temporary_path(own);
     if (!missing(data)) return {};
@@ -61,10 +62,10 @@ Status find(const std::string& path, std::string& own, std::string& data) {
     std::vector<std::string> kept = kept_paths(own);
     if (!there && kept.empty())
         return failure(TW_ENOTFOUND, "{}: neither this file nor {} exists", path, data);
-    // A folder is not recovered, but named if there is nothing else.
+    // A folder of netCDF files is not recovered, but named if there is nothing else.
     const auto is_folder = [](const std::string& p) {
         std::error_code error;
-        return std::filesystem::is_directory(p, error);
+        return std::filesystem::is_directory(p, error) && !is_zarr_store(p);
     };
     if (!std::ranges::all_of(kept, is_folder)) std::erase_if(kept, is_folder);
     data = there ? own : sorted_by_records(kept).back();
@@ -239,11 +240,11 @@ Status recover(const std::string& path, bool force, std::string& done) {
     std::unique_ptr<Claim> claim;
     if (is_zarr_store(data)) {
         std::int64_t records = 0;
-        if (data != own) status = Claim::take_over(own, data, claim);
+        status = Claim::take_over(own, data, claim);
         if (status.ok()) status = complete_store(data, records);
-        if (status.ok() && claim) status = claim->publish(true);
+        if (status.ok()) status = claim->publish(true);
         done = fmt::format("{}: {} {}", own, count(records, "record"),
-                           claim ? "recovered" : "complete");
+                           data != own ? "recovered" : "complete");
         return status;
     }
     if (std::filesystem::is_directory(data, ignored))

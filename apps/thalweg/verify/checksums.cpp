@@ -68,6 +68,11 @@ detail::Status find_files(const std::string& name, std::vector<std::string>& fil
             files.push_back(data.string());
     }
     if (error) return detail::failure(TW_EIO, "{}: cannot read: {}", name, error.message());
+    if (files.empty() && fs::exists(path / "zarr.json", error))
+        return detail::failure(TW_EUNSUPPORTED,
+                               "{}: the checksums of a Zarr store are in its chunks, and are "
+                               "compared when these are read",
+                               name);
     if (files.empty()) return detail::failure(TW_ENOTFOUND, "{}: it has no file *.nc", name);
     std::ranges::sort(files);
     return {};

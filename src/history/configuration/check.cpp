@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text/nearest.hpp"
+#include "definitions/definitions.hpp"
 #include "history/configuration/parse.hpp"
 #include "session/settings.hpp"
 
@@ -88,7 +89,7 @@ std::int64_t records_of_file(const StreamTable& stream) {
 void check_file_settings(const toml::table& given, const detail::Settings& effective, Keys& keys,
                          StreamTable& stream) {
     const std::string& format = effective.text("format");
-    stream.packs = format.starts_with("netcdf4") ||
+    stream.packs = detail::has_chunks(detail::format_of(format)) ||
                    (format == "auto" && effective.text("storage") == "netcdf4");
     const auto refuse = [&](bool idle, std::string_view why,
                             std::initializer_list<const char*> names) {
@@ -97,10 +98,10 @@ void check_file_settings(const toml::table& given, const detail::Settings& effec
                 if (effective.given(name))
                     keys.fail(*node, "file: '{}' has no effect{}", name, why);
     };
-    refuse(!stream.packs,
-           fmt::format(" in files of the format {}: it needs format = \"netcdf4\"",
-                       format == "auto" ? "cdf2 or cdf5" : format),
-           {"deflate", "shuffle", "zstd", "quantize", "chunks", "packing"});
+    const std::string why = fmt::format(" in files of the format {}: it needs format = \"netcdf4\"",
+                                        format == "auto" ? "cdf2 or cdf5" : format);
+    refuse(!stream.packs, why, {"deflate", "shuffle", "zstd", "quantize", "chunks"});
+    refuse(!stream.packs || format == "zarr", why, {"packing"});
     // Chunks of several records divide every file, so that the files can be joined.
     if (const std::int64_t n = records_of_file(stream);
         n > 0 && effective.text("packing") == "cmip7")

@@ -268,7 +268,7 @@ Status choose_packing(const FileContext& context, const std::string& files,
     Status status = detail::add_settings(variable_settings(variable), v.settings);
     if (status.ok()) status = detail::choose_packing(file, of_files, v);
     const std::string format = context.ranks->setting(all, "format");
-    if (format.starts_with("netcdf4") ||
+    if (detail::has_chunks(detail::format_of(format)) ||
         (format == "auto" && context.ranks->setting(all, "storage") == "netcdf4"))
         variable.set_packing(v.packing);
     return status;

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "base/crc32c.hpp"
+#include "base/text/normal_form.hpp"
 #include "base/text/text.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
@@ -87,6 +88,11 @@ const Attribute* fill_attribute(const Variable& v) {
 bool is_member(const Attribute& a, const Variable* v) {
     return valid_type(a.type) && a.name != "_ARRAY_DIMENSIONS" &&
            (v == nullptr || &a != fill_attribute(*v));
+}
+
+bool is_json(const Attribute& a) {
+    const std::string_view text(a.values.data(), a.values.size());
+    return a.type != TW_CHAR || (is_utf8(text) && text.find('\0') == text.npos);
 }
 
 std::vector<std::string> attribute_members(const Definitions& d, const Variable* v) {

@@ -145,8 +145,9 @@ ZarrArray take_division(const Json& json, Variable& v) {
             v.packing.codec = Packing::Codec::deflate;
             v.packing.level = f.level;
         }
-    a.plain =
-        a.filters.empty() && !v.packing.filtered() && a.grid.in_order && a.per == a.grid.number;
+    // Quantized variables have chunks of one record. Others may have a copied attribute.
+    a.plain = a.filters.empty() && (!v.packing.filtered() || a.grid.records > 1) &&
+              a.grid.in_order && a.per == a.grid.number;
     require(a.plain || a.grid.records == 1, "several records in a chunk");
     if (a.plain) v.packing = {};
     return a;

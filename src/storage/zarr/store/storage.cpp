@@ -2,9 +2,9 @@
 //
 // Shards of unfiltered chunks have their index from the beginning, and any writer can write any
 // part of them. A shard of filtered chunks is written by one writer, which appends its chunks and
-// at last their index. A complete shard that changes is written anew, and then takes the place of
-// the old one. Records are counted in zarr.json of the store, by the header writer; the arrays' own
-// zarr.json files follow when the store is closed.
+// at last their index, and only then gives it its name. A complete shard that changes is written
+// anew, and then takes the place of the old one. Records are counted in zarr.json of the store, by
+// the header writer; the arrays' own zarr.json files follow when the store is closed.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
@@ -26,13 +26,17 @@ namespace thalweg::detail {
 
 namespace {
 
-constexpr std::int64_t write_bytes = 4 << 20;  ///< target size of a write of filtered chunks
+constexpr std::int64_t write_bytes = 4 << 20;   ///< target size of a write of filtered chunks
+constexpr std::size_t most_unsynced = 1 << 16;  ///< shards that are synced one by one
 
 class ZarrStorage final : public Storage, StoredChunks {
 public:
     StorageTraits traits() const override { return {.name = "zarr", .order = Order::native}; }
     bool collective() const override { return false; }
-    bool fills(int variable) const override { return sparse_[variable] != 0; }
+    // In an existing store, a record that is replaced may have other values.
+    bool fills(int variable) const override {
+        return sparse_[variable] != 0 && !file_.options.existing.is;
+    }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
                   const StorageOptions& options, bool, FileMap& map) override {
@@ -55,10 +59,21 @@ public:
         if (definitions.variables.size() != contents_.arrays.size())
             return failure(TW_EDIFFERENT, "{}: the store has changed", OfFile{path});
         contents_.definitions = definitions;
+        const bool summed = std::ranges::all_of(contents_.arrays, [](const ZarrArray& a) {
+            return !a.filters.empty() && a.filters.back().id == crc32c_filter;
+        });
+        if (options.checksums && !summed)
+            return failure(TW_ESETTING,
+                           "{}: checksums=yes: the store has no checksums, and cannot get them: "
+                           "continue it with checksums=no",
+                           OfFile{path});
         make_store(map);
         if (!header_writer_) return agree(comm, status);
         const std::int64_t kept = options.existing.kept;
-        if (kept < contents_.records) status = write_store_metadata(kept, options.durable);
+        if (kept < contents_.records) {
+            status = write_store_metadata(kept, options.durable);
+            if (status.ok()) status = write_arrays(path, contents_, options.durable);
+        }
         if (status.ok()) status = remove_records(path, contents_, kept);
         return agree(comm, status);
     }
@@ -114,20 +129,32 @@ public:
         }
         for (const std::string& folder : folders)
             if (status.ok()) status = sync_folder_of(folder);
-        if (status.ok()) unsynced_.clear();
-        return status;
+        if (syncs_all_ && status.ok())
+            status = with_file(path_, O_RDONLY | O_DIRECTORY, [&](int fd) {
+                return syncfs(fd) == 0 ? Status{} : system_failure(path_, "cannot sync");
+            });
+        if (!status.ok()) return status;
+        unsynced_.clear();
+        syncs_all_ = false;
+        return {};
     }
 
     Status close_early() override { return close_shard(); }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
-        Status status = close_shard();
-        if (!header_writer_) return status;
+        Status status = close_shard(), texts;
+        Definitions& d = contents_.definitions;
         for (const auto& [variable, attribute] : late)
-            (variable < 0 ? contents_.definitions.attributes
-                          : contents_.definitions.variables[variable].attributes)
-                .set(attribute);
-        return status.ok() ? write_all_metadata(records) : status;
+            if (is_json(attribute))
+                (variable < 0 ? d.attributes : d.variables[variable].attributes).set(attribute);
+            else
+                texts = failure(TW_EFORMAT,
+                                "{}: attribute '{}' of '{}': format zarr permits only texts of "
+                                "UTF-8 without NUL; the attribute was left out",
+                                OfFile{path_}, attribute.name,
+                                variable < 0 ? path_ : d.variables[variable].name);
+        if (status.ok() && header_writer_) status = write_all_metadata(records);
+        return status.ok() ? texts : status;
     }
 
 private:
@@ -138,6 +165,7 @@ private:
         std::int64_t end = 0;       ///< bytes in the file
         std::vector<char> waiting;  ///< bytes to append
         std::string path;           ///< path of the file while it is written
+        bool replaces = false;      ///< the shard takes the place of a complete one
     };
     using OpenShards = std::map<ShardKey, OpenShard>;
 
@@ -272,7 +300,7 @@ private:
         if (own.empty()) return {};
         const ShardKey key = key_of(own.front());
         Status status = use(key);
-        if (unsynced_.empty() || unsynced_.back() != key) unsynced_.push_back(key);
+        note_unsynced(key);
         return status.ok() ? file_.write(own) : status;
     }
 
@@ -286,7 +314,6 @@ private:
         const ShardKey key = shard_of(a, variable, record, number, inside);
         const std::vector<ChunkPlace>* places = &known_;
         if (const auto open = open_.find(key); open != open_.end()) {
-            if (!open->second.waiting.empty()) status = append(key, open->second);
             places = &open->second.index;
             path = open->second.path;
         } else {
@@ -312,8 +339,15 @@ private:
         std::string path;
         Status status;
         skipped = 0;
+        std::int64_t inside = 0;
+        const ShardKey key = shard_of(contents_.arrays[variable], variable, record, number, inside);
+        if (const auto open = open_.find(key); open != open_.end() && !open->second.waiting.empty())
+            if (Status s = append(key, open->second); !s.ok()) return s;
         const ChunkPlace* const place = find(variable, record, number, path, status);
-        if (place == nullptr) return status;
+        if (place == nullptr)
+            return status.ok()
+                       ? failure(TW_EINTERNAL, "{}: chunk {} is missing", OfFile{path}, inside)
+                       : status;
         raw.resize(place->bytes);
         return with_file(path, O_RDONLY, [&](int fd) {
             return read_fully(fd, path, raw.data(), place->bytes, place->offset);
@@ -327,7 +361,10 @@ private:
         const auto [at, is_new] = open_.try_emplace(key);
         OpenShard& shard = at->second;
         if (is_new)
-            if (Status s = open_shard(key, shard); !s.ok()) return s;
+            if (Status s = open_shard(key, shard); !s.ok()) {
+                open_.erase(at);
+                return s;
+            }
         ChunkPlace& place = shard.index[inside];
         const bool completes = place.bytes < 0 && --shard.missing == 0;
         place = {shard.end + std::ssize(shard.waiting), chunk.bytes};
@@ -345,12 +382,12 @@ private:
         if (Status s = read_shard_index(path, a.chunks_a_shard(), shard.index, before); !s.ok())
             return s;
         shard.missing = chunks_of(a, key);
-        const bool there = !shard.index.empty();
-        shard.path = there ? temporary_path(path) : path;
+        shard.replaces = !shard.index.empty();
+        shard.path = temporary_path(path);
         shard.index.resize(a.chunks_a_shard());
         Status status =
             with_file(shard.path, O_WRONLY | O_CREAT | O_TRUNC, [](int) { return Status{}; });
-        if (!there || !status.ok()) return status;
+        if (!shard.replaces || !status.ok()) return status;
         for (const ChunkPlace& place : shard.index) shard.missing -= place.bytes >= 0;
         return with_file(path, O_RDONLY, [&](int fd) {
             Status copied;
@@ -363,7 +400,7 @@ private:
         });
     }
 
-    /// Appends the bytes that wait.
+    /// Appends the bytes that wait. If this fails, they wait for the next attempt.
     Status append(const ShardKey& key, OpenShard& shard) {
         if (Status s = close_shard(); !s.ok()) return s;
         file_.path = shard.path;
@@ -372,22 +409,39 @@ private:
         if (status.ok())
             status =
                 file_.write_range(key.variable, key.record, shard.waiting.data(), bytes, shard.end);
+        Status closed = close_shard();
+        if (status.ok()) status = closed;
+        if (!status.ok()) return status;
         shard.end += bytes;
         shard.waiting.clear();
-        Status closed = close_shard();
-        return status.ok() ? closed : status;
+        return {};
     }
 
+    /// Completes a shard by its index and its name. If this fails, it can be tried again.
     Status finish(OpenShards::iterator at) {
         auto& [key, shard] = *at;
         const std::string index = shard_index(shard.index), path = path_of(key);
+        const std::size_t before = shard.waiting.size();
         shard.waiting.insert(shard.waiting.end(), index.begin(), index.end());
-        Status status = append(key, shard);
-        if (status.ok() && shard.path != path && std::rename(shard.path.c_str(), path.c_str()) != 0)
-            status = system_failure(shard.path, "cannot rename to " + path);
-        unsynced_.push_back(key);
+        if (Status s = append(key, shard); !s.ok()) {
+            shard.waiting.resize(before);
+            return s;
+        }
+        // The replaced shard may hold counted records.
+        if (shard.replaces && file_.options.durable)
+            if (Status s = sync_closed(shard.path); !s.ok()) return s;
+        if (std::rename(shard.path.c_str(), path.c_str()) != 0)
+            return system_failure(shard.path, "cannot rename to " + path);
+        note_unsynced(key);
         open_.erase(at);
-        return status;
+        return {};
+    }
+
+    void note_unsynced(const ShardKey& key) {
+        unsynced_.insert(key);
+        if (unsynced_.size() <= most_unsynced) return;
+        unsynced_.clear();
+        syncs_all_ = true;
     }
 
     std::string path_;
@@ -403,7 +457,8 @@ private:
     OpenShards open_;
     ShardKey known_of_;  ///< complete shard whose index is `known_`
     std::vector<ChunkPlace> known_;
-    std::vector<ShardKey> unsynced_;  ///< shards that were written since the last sync()
+    std::set<ShardKey> unsynced_;  ///< shards that were written since the last sync()
+    bool syncs_all_ = false;       ///< the next sync() syncs the file system
 };
 
 }  // namespace
