@@ -213,3 +213,5 @@ elif CASE == "first":
     compare("property", ["12"], "first", preload=True)
 else:
     compare(CASE, preload=True)
+    if CASE == "waits":
+        compare(CASE, preload=True, THALWEG_SERVICE="background", THALWEG_STAGING="4KiB")

@@ -98,6 +98,28 @@ static void write_all(double value) {
     }
 }
 
+/* Puts records of one section each, and then of two pieces, and changes the array after each put.
+ * In the background, the ranks pass the eleventh put to the library at once. */
+static void put_pieces(const char* path) {
+    int dims[2], v = 0, x[4] = {0};
+    MPI_Offset at[2][2], half[] = {1, 2}, whole[] = {1, 4};
+    MPI_Offset *starts[] = {at[0], at[1]}, *counts[] = {half, half};
+    SAY(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &id));
+    ncmpi_def_dim(id, "time", NC_UNLIMITED, &dims[0]);
+    ncmpi_def_dim(id, "x", 4 * ranks, &dims[1]);
+    ncmpi_def_var(id, "v", NC_INT, 2, dims, &v);
+    SAY(ncmpi_enddef(id));
+    for (int r = 0; r < 28; r++) { /* then read the 14 records */
+        for (int i = 0; i < 4; i++) x[i] = 100 * r + 10 * rank + i;
+        for (int i = 0; i < 2; i++) at[i][0] = r % 14, at[i][1] = 4 * rank + 2 * i;
+        SAY(r >= 14  ? ncmpi_get_vara_int_all(id, v, at[0], whole, x)
+            : r < 10 ? ncmpi_put_vara_int_all(id, v, at[0], whole, x)
+                     : ncmpi_put_varn_int_all(id, v, 2, starts, counts, x));
+        say("sum", x[0] + x[1] + 7 * x[2] + 13 * x[3]);
+    }
+    SAY(ncmpi_close(id));
+}
+
 int main(int argc, char** argv) {
     int dims[3];
     MPI_Offset length = 0;
@@ -105,6 +127,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 2 || ranks * width > most_columns) MPI_Abort(MPI_COMM_WORLD, 2);
+    put_pieces(argv[1]);
     columns = ranks * width;
     SAY(ncmpi_create(MPI_COMM_WORLD, argv[1], NC_64BIT_DATA, MPI_INFO_NULL, &id));
     ncmpi_def_dim(id, "time", NC_UNLIMITED, &dims[0]);

@@ -81,7 +81,7 @@ JointCalls::All JointCalls::meet(const Own& own) {
     const auto why = static_cast<Index>(own.reason);
     const auto any = [](bool value) { return Index{value ? -1 : 0}; };
     const Index hash = hash_of_definitions();
-    std::array<Index, 15> least{full ? none : why,
+    std::array<Index, 16> least{full ? none : why,
                                 full ? none : -why,
                                 !full      ? 2
                                 : own.much ? 0
@@ -97,7 +97,8 @@ JointCalls::All JointCalls::meet(const Own& own) {
                                 -number_,
                                 any(own.independent),
                                 any(own.reason != Reason::wait || own.much),
-                                any(own.passed)};
+                                any(own.passed),
+                                reductions.posted()};
     if (!full) reductions.show_waiting(next());
     reduce(session_.comm(), MPI_MIN, least.data(), least.size());
     mixed_ = least[10] != -least[11];
@@ -121,7 +122,8 @@ JointCalls::All JointCalls::meet(const Own& own) {
             least[12] != 0,
             least[9] != 0,
             least[8] == none ? -1 : static_cast<int>(least[8]),
-            least[4] == -least[5]};
+            least[4] == -least[5],
+            least[15] != -least[6]};
 }
 
 void JointCalls::settle_definitions(const All& all, int root) {

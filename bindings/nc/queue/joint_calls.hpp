@@ -45,6 +45,7 @@ public:
         bool much, values, passed, independent, failed;
         int varid;  // a variable that some rank reads; -1: none
         bool same_definitions;
+        bool caught_up;  // some rank had made fewer collective puts than another
     };
 
     // @note Collective

@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::size_t most_entries = 1 << 16;  // most entries queued in a session of one rank
 
+Index bytes_of(const Table& table, const Entry& e) {
+    return e.elements() * static_cast<Index>(size_of(table.variable(e.varid).type));
+}
+
 // Copies the elements of a box that are part of a section to the section's values. Both have the
 // same dimensions.
 void lay_over(const Shape& start, const Shape& count, const Shape& stride, const char* box,
@@ -73,11 +77,11 @@ Index Puts::records() {
     return table_.records();
 }
 
-Index Puts::share_of(const Variable& v) const {
+Index Puts::bytes_of_whole(const Variable& v) const {
     Index bytes = static_cast<Index>(size_of(v.type));
     for (std::size_t d = table_.is_record(v) ? 1 : 0; d < v.dims.size(); d++)
         bytes *= table_.length(v.dims[d]);
-    return bytes / state.session.ranks();
+    return bytes;
 }
 
 // Tests if a collective put of this variable writes at once if some rank puts much.
@@ -90,11 +94,18 @@ bool Puts::writes_at_once(const Variable& v) const {
 // Tests if a collective put is passed to the library at once, which copies the values for its
 // writers in the background. The next joint call ends the step, and only then writes what was
 // queued. So this rank passes no variable that the ranks have put since the last write, and nothing
-// after a put that it has queued or whose variable it does not know.
-bool Puts::passes_on(int varid) const {
-    const auto at = static_cast<std::size_t>(varid);
-    return passes_ && !queue_.has_values() && at < put_.size() && !put_[at] &&
-           definitions.changes.edits.empty() && !writes_at_once(table_.variables[at]);
+// after a put that it has queued or whose variable it does not know. Large whole records wait: if
+// all ranks put the same one, the library takes it from one rank.
+bool Puts::passes_on(const Entry& e) const {
+    constexpr Index large = 64 << 10;  // bytes
+    const auto at = static_cast<std::size_t>(e.varid);
+    if (!passes_ || queue_.has_values() || at >= put_.size() || put_[at] || e.pieces != nullptr ||
+        !definitions.changes.edits.empty())
+        return false;
+    const Variable& v = table_.variables[at];
+    const Index bytes = bytes_of(table_, e), records = table_.is_record(v) ? e.count.front() : 1;
+    return !writes_at_once(v) &&
+           (state.session.ranks() == 1 || bytes <= large || bytes < records * bytes_of_whole(v));
 }
 
 Error Puts::pass_on(const Entry& e, Index bytes) {
@@ -132,23 +143,22 @@ void Puts::put(Entry entry) {
         table_.grow(v, entry.start.data(), entry.count.data(),
                     entry.stride.empty() ? nullptr : entry.stride.data());
     if (entry.empty && !collective) return;
-    const auto one = [](Index step) { return step == 1; };
-    if (entry.empty || std::all_of(entry.stride.begin(), entry.stride.end(), one))
+    if (entry.empty || std::ranges::count(entry.stride, 1) == std::ssize(entry.stride))
         entry.stride.clear();
     const std::size_t size = size_of(v.type);
-    const Index bytes = entry.elements() * static_cast<Index>(size);
+    const Index bytes = bytes_of(table_, entry);
     const auto number = static_cast<std::size_t>(entry.varid);
     Error error;
-    if (collective && !entry.empty && entry.pieces == nullptr && passes_on(entry.varid)) {
+    if (collective && !entry.empty && passes_on(entry)) {
         error = pass_on(entry, bytes);
+        if (queue_.has_taken(entry.values)) queue_.give_back(bytes);
         entry.empty = true;
     }
     if (collective && number < put_.size()) put_[number] = true;
     // Values in the program's memory are copied if the put is not written, and not joined before.
-    const bool borrows = collective && at_once && !entry.empty && !queue_.has_taken(entry.values);
+    const bool borrows = collective && !entry.empty && !queue_.has_taken(entry.values);
     const bool joins = !borrows && (state.session.ranks() == 1 || !collective);
-    const std::size_t element = joins ? size : 0;
-    const Error pushed = error_of([&] { queue_.push(std::move(entry), element); });
+    const Error pushed = error_of([&] { queue_.push(std::move(entry), joins ? size : 0); });
     if (error.code == 0) error = pushed;
     const bool much = bytes > std::min(share_of(v) / 2, staging_limit() / 4);
     const Error joined = error_of([&] { after_put(collective, at_once, much); });
@@ -158,12 +168,10 @@ void Puts::put(Entry entry) {
 }
 
 void Puts::put_nothing(int varid) {
-    if (varid < 0) {
-        passes_ = false;
-        return after_put(true, false);
-    }
-    const Variable& v = table_.variable(varid);
     if (has_failed()) return;
+    if (varid < 0) passes_ = false;
+    if (varid < 0) return after_put(true, false);
+    const Variable& v = table_.variable(varid);
     if (static_cast<std::size_t>(varid) < put_.size()) put_[static_cast<std::size_t>(varid)] = true;
     (void)error_of([&] {
         queue_.push({varid, true, Shape(v.dims.size()), Shape(v.dims.size()), {}, nullptr, true});
@@ -245,12 +253,17 @@ void Puts::fail(const Error& error) {
 }
 
 int Puts::join(Reason reason, int varid, bool much) {
-    some_reads_ = false;
+    some_reads_ = passes_ = false;
     for (;;) {
         const JointCalls::All all = joint_.meet(
             {reason, varid, much, queue_.has_values(), passed_ > 0,
              reads_alone_ || queue_.has_independent(), has_failed() || own_failure_.code != 0});
         apart_ = all.apart;
+        if (all.caught_up) {  // some rank does not know all results: count the records anew
+            growth_ = -1;
+            puts_per_record_ = 0;
+            known_records_ = table_.records();
+        }
         if (all.failed)
             fail(error_of(
                 [&] { agree(state.session.comm(), has_failed() ? state.failure : own_failure_); }));
@@ -271,14 +284,16 @@ int Puts::join(Reason reason, int varid, bool much) {
             return -1;
         }
         handed_over_ = joint_.reductions.posted();
-        passes_ = full && !state.session.keeps_arrays() && !state.session.works_alone &&
-                  state.session.lanes() != nullptr && puts_per_record_ > 0 && !repeats_puts();
-        if (all.values || all.passed)
+        Session& s = state.session;
+        const bool writes = all.values || all.passed;
+        const bool regular = full && writes && puts_per_record_ > 0 && !s.keeps_arrays() &&
+                             !s.works_alone && s.lanes() != nullptr && !repeats_puts();
+        if (writes)
             write_queue(all);
         else
             queue_.clear();
+        passes_ = regular && state.kind() == State::Kind::writing;
         passed_ = 0;
-        passes_ = passes_ && state.kind() == State::Kind::writing;
         put_.assign(passes_ ? table_.variables.size() : 0, false);
         if (full || all.waits) return all.varid;
     }
@@ -301,14 +316,6 @@ void Puts::write_requests(bool reads) {
     queue_.drop_borrowed();  // requests of a call that failed
     if (error.code != 0) throw error;
 }
-
-namespace {
-
-Index bytes_of(const Table& table, const Entry& e) {
-    return e.elements() * static_cast<Index>(size_of(table.variable(e.varid).type));
-}
-
-}  // namespace
 
 // Tests if the queue has to be written in a call in which all ranks wait.
 bool Puts::has_much() const {

@@ -68,9 +68,12 @@ public:
     // @param varid  variable; -1 if this rank does not know it
     void put_nothing(int varid);
     // Tests if the values of a collective put may stay in the program's own array during the call.
-    bool borrows(int varid) const {
-        return writes_at_once(table_.variable(varid)) || passes_on(varid);
+    bool borrows(const Entry& entry) const {
+        return writes_at_once(table_.variable(entry.varid)) || passes_on(entry);
     }
+    // Lets this rank pass no puts to the library before the next write. All ranks call this where
+    // one of them may put elements without the others.
+    void stop_passing() { passes_ = false; }
 
     // Begins a collective get: from then on this rank knows the records of all. Returns the
     // variable that the ranks read, -1 if none knows it.
@@ -111,10 +114,11 @@ private:
     [[noreturn]] void fail(const Error& error);
     bool has_much() const;
     bool writes_at_once(const Variable& v) const;
-    bool passes_on(int varid) const;
+    bool passes_on(const Entry& entry) const;
     bool repeats_puts() const;
     Error pass_on(const Entry& entry, Index bytes);
-    Index share_of(const Variable& v) const;  // bytes of a record or variable, divided by the ranks
+    Index bytes_of_whole(const Variable& v) const;  // bytes of a record or variable
+    Index share_of(const Variable& v) const { return bytes_of_whole(v) / state.session.ranks(); }
     void keep_requests();
     void write_queue(const JointCalls::All& all);
     void after_put(bool collective, bool at_once, bool much = false);

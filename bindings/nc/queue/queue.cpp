@@ -69,6 +69,15 @@ char* Queue::take(Index bytes, std::size_t alignment) {
     return taken;
 }
 
+void Queue::give_back(Index bytes) {
+    if (bytes_ <= staging_limit())
+        copies_.undo(taken_);
+    else
+        used_ -= static_cast<std::size_t>(bytes);
+    bytes_ -= bytes;
+    taken_ = nullptr;
+}
+
 void Queue::own(std::size_t i, Index bytes, std::size_t alignment) {
     char* const copy = take(bytes, alignment);
     std::memcpy(copy, entries_[i].values, static_cast<std::size_t>(bytes));

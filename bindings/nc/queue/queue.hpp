@@ -83,6 +83,8 @@ public:
     // be extended.
     // @param alignment alignment of the variable's type
     char* take(Index bytes, std::size_t alignment);
+    // Gives back the memory that was taken last, which no entry uses.
+    void give_back(Index bytes);
     // Appends an entry. Its values are in the memory that was taken last, or in the program's
     // memory.
     // @param element  size of an element in bytes if the entry may be joined with the previous one;

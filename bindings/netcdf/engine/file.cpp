@@ -147,6 +147,16 @@ bool File::is_collective(int varid) const {
     return is_set_collective(varid);
 }
 
+bool File::is_known(int varid) const {
+    return varid >= 0 && static_cast<std::size_t>(varid) < definitions.table.variables.size();
+}
+
+// Tests if a put or get is collective. A wrong variable may stand for any.
+bool File::calls_together(int varid) const {
+    if (is_known(varid)) return is_collective(varid);
+    return std::find(collective_.begin(), collective_.end(), true) != collective_.end();
+}
+
 bool File::is_set_collective(int varid) const {
     const auto at = static_cast<std::size_t>(!is_netcdf4() ? 0 : varid);
     return at < collective_.size() && collective_[at];
@@ -163,6 +173,7 @@ void File::set_access(int varid, int access) {
     }
     const auto at = static_cast<std::size_t>(!is_netcdf4() ? 0 : varid);
     if (collective_.size() <= at) collective_.resize(at + 1);
+    if (collective_[at] != (access != 0)) puts.stop_passing();
     collective_[at] = access != 0;
 }
 
@@ -212,14 +223,13 @@ Section section_of(const std::string& path, const Variable& v, const Request& r)
 int File::put(Request r, const void* values) {
     definitions.need_write();
     need_data_mode();
-    const Variable& v = variable_for_data(r.varid);
-    if (r.type == NC_NAT) r.type = v.type;
-    const bool together = is_collective(r.varid);
-    Section s;
-    const void* ready = values;
+    const bool together = calls_together(r.varid);
+    Entry entry;
     int code = NC_NOERR;
     try {
-        s = section_of(path(), v, r);
+        const Variable& v = variable_for_data(r.varid);
+        if (r.type == NC_NAT) r.type = v.type;
+        const Section s = section_of(path(), v, r);
         check_section(definitions, v, s.start.data(), s.count.data(), s.steps(), false);
         const Index n = volume(s.count);
         if (n > 0 && values == nullptr)
@@ -230,37 +240,31 @@ int File::put(Request r, const void* values) {
             throw Error{NC_ECANTEXTEND, path() + ": variable " + v.name +
                                             ": records can be added with collective access only"};
         const bool dense = is_dense(s.count, r.map);
-        if (!together && dense && r.type == v.type &&
-            puts.put_at_once(
-                {r.varid, false, s.start, s.count, s.stride, static_cast<const char*>(values)}))
-            return NC_NOERR;
+        entry = {r.varid, together, s.start, s.count, s.stride, static_cast<const char*>(values)};
+        if (!together && dense && r.type == v.type && puts.put_at_once(entry)) return NC_NOERR;
         if (n > 0 && (!together || state.session.ranks() == 1)) puts.make_room(r.varid, s);
         // The joint calls in puts.put_at_once() and puts.make_room() may have replaced the
         // definitions.
         const Variable& now = table().variable(r.varid);
-        if (n > 0 && !(dense && r.type == now.type && together && puts.borrows(r.varid))) {
+        if (n > 0 && !(dense && r.type == now.type && together && puts.borrows(entry))) {
             char* const own =
                 puts.take(n * static_cast<Index>(size_of(now.type)), size_of(now.type));
             code = convert_from({r.type, values, s.count, r.map}, now.type, own,
                                 nc::Table::fill_of(now), has_classic_types(definitions.format));
-            ready = own;
+            entry.values = own;
         }
     } catch (...) {
-        if (together) puts.put_nothing(r.varid);
+        if (together) puts.put_nothing(is_known(r.varid) ? r.varid : -1);
         throw;
     }
-    puts.put({r.varid, together, std::move(s.start), std::move(s.count), std::move(s.stride),
-              static_cast<const char*>(ready)});
+    puts.put(std::move(entry));
     return code;
 }
 
 int File::get(Request r, void* values) {
     need_data_mode();
-    const bool known = r.varid >= 0 && static_cast<std::size_t>(r.varid) < table().variables.size();
-    const bool together =
-        known ? is_collective(r.varid)
-              : std::find(collective_.begin(), collective_.end(), true) != collective_.end();
-    const int all_read = together ? puts.begin_get(known ? r.varid : -1) : -1;
+    const bool together = calls_together(r.varid);
+    const int all_read = together ? puts.begin_get(is_known(r.varid) ? r.varid : -1) : -1;
     Section s;
     std::string read;
     try {

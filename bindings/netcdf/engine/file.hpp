@@ -76,6 +76,8 @@ private:
     std::size_t ended_ = 0;    // the same by a call of the program; a put ends them, too
 
     bool is_collective(int varid) const;
+    bool is_known(int varid) const;
+    bool calls_together(int varid) const;
     void need_data_mode();
     Variable& variable_for_data(int varid);
     void settle();

@@ -26,6 +26,9 @@ struct Direct::Piece {
 /// Boxes that are written together.
 struct Direct::Round {
     std::int64_t base, record;
+    /// Values may be written from where they lie. PnetCDF, the storage that is collective, may swap
+    /// the bytes of what it is given, so it gets copies.
+    bool from_place = false;
     std::vector<Chunk> chunks{};
     std::deque<Box> boxes{};
     std::int64_t bytes = 0;
@@ -79,7 +82,7 @@ void Direct::pack(Round& round, const VariableSlot& p, const Part& part, const P
     const Box& box = piece.box;
     const std::int64_t bytes = box.volume() * p.element;
     const Variable& v = definitions_.variables[p.variable];
-    const char* data = find_packed(v, order_, part, piece.at, box);
+    const char* data = round.from_place ? find_packed(v, order_, part, piece.at, box) : nullptr;
     if (data == nullptr) {
         if (!buffer_ || std::cmp_less(buffer_->size(), bytes))
             buffer_ = make_private_memory(std::max(bytes, budget_));
@@ -126,7 +129,7 @@ Status Direct::run(const FileSection& space, std::int64_t base, std::int64_t rec
         });
         team_.all_reduce({&rounds, 1}, Reduce::max);
     }
-    Round round{base, record};
+    Round round{base, record, !storage.collective()};
     const auto add = [&](std::size_t i, const Piece& piece) {
         const std::int64_t bytes = piece.box.volume() * space.places[i].element;
         if (!fits(round, bytes)) {

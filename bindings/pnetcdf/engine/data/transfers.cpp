@@ -99,13 +99,15 @@ int Transfers::put(const DataCall& call) {
     Selection s;
     int code = NC_NOERR;
     const char* values = nullptr;
+    // Parts of other variables are puts of this rank alone.
+    if (call.together && call.kind == Kind::vard) puts_.stop_passing();
     try {
         s = selector_.select(call);
         if (!call.together && (s.elements == 0 || write_alone(s, code))) return code;
         const Variable& v = variable(s.varid);
         values = static_cast<const char*>(s.array.at());
         const bool stays = call.together && s.array.is_dense() && s.array.type() == v.type &&
-                           s.is_one() && puts_.borrows(s.varid);
+                           s.is_one() && puts_.borrows(s.parts.front());
         if (s.elements > 0 && !stays) {
             const Index bytes = s.elements * size_of_element(s.varid);
             char* const own = puts_.take(bytes, size_of(v.type));
