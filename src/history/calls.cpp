@@ -89,9 +89,7 @@ public:
             [&]() -> Status {
                 bool have = true;
                 packets = session_->team->world().exchange(packets, have);
-                std::int64_t lacks = have ? 0 : 1;
-                session_->team->all_reduce({&lacks, 1}, Reduce::max);
-                return lacks == 0 ? Status{} : out_of_memory();
+                return have ? Status{} : out_of_memory();
             },
             name_of(call_)));
     }

@@ -137,7 +137,7 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
     std::shared_ptr<const Mapping> mapping;
-    if (stream.table().is_mapped())
+    if (stream.table().reduce.maps())
         if (Status s = maps_.make(stream.table(), about, field, t, mapping); !s.ok()) return s;
     auto made =
         std::make_unique<Variable>(SampledField{about, *reducing.field, rules, *reducing.taken,

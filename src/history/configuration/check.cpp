@@ -268,7 +268,18 @@ void check_references(const Table& table, Problems& problems) {
     for (const StreamTable& stream : table.streams) {
         check_groups(table, stream.fields, fmt::format("stream '{}'", stream.name), problems);
         check_name(stream, "region", stream.region, table.regions, problems);
-        check_name(stream, "map", stream.map, table.maps, problems);
+        check_name(stream, "map", stream.reduce.map, table.maps, problems);
+        const auto map = table.maps.find(stream.reduce.map);
+        const bool weighted = !stream.weight.empty() || !stream.timing.local_times.empty() ||
+                              std::ranges::any_of(stream.field, [](const FieldKeys& field) {
+                                  return field.weight && !field.weight->empty();
+                              });
+        if (map != table.maps.end() && weighted && !stream.inner &&
+            (map->second.min_fraction > 0 || map->second.missing == MapTable::Missing::zero))
+            problems.push_back({stream.line_of("map"),
+                                fmt::format("stream '{}': 'min_fraction' and missing = \"zero\" of "
+                                            "map '{}' have no effect with 'weight' or 'local_time'",
+                                            stream.name, map->first)});
         const auto region = table.regions.find(stream.region);
         if (stream.reduce.op && region != table.regions.end() && region->second.picks())
             problems.push_back({stream.line_of("region"),

@@ -138,13 +138,15 @@ void parse_reduce(Keys& keys, StreamTable& stream) {
 /// Reads the map of a stream, and the levels of a pyramid on HEALPix grids.
 std::vector<std::int64_t> parse_map_of(Keys& keys, StreamTable& stream) {
     std::vector<std::int64_t> zooms;
-    keys.text("map", stream.map);
+    keys.text("map", stream.reduce.map);
     keys.integers("zoom", zooms);
     for (const std::int64_t zoom : zooms)
         if (zoom > 13) keys.fail("zoom", "'zoom': {} is not a level from 0 to 13", zoom);
     if (repeats(zooms)) keys.fail("zoom", "'zoom' has a level twice");
-    stream.zoom = zooms.empty() ? -1 : static_cast<int>(zooms.front());
-    if (!stream.is_mapped()) return zooms;
+    stream.reduce.zoom = zooms.empty() ? -1 : static_cast<int>(zooms.front());
+    if (zooms.size() > 1 && keys.has("aggregate") && !path_has(stream.aggregate, "zoom"))
+        keys.fail("aggregate", "'aggregate' needs {zoom}, as a file describes those of one level");
+    if (!stream.reduce.maps()) return zooms;
     for (const std::string_view key : {"region", "reduce"})
         if (keys.has(key)) keys.fail(key, "'{}' cannot be used with a map", key);
     return zooms;
@@ -310,7 +312,7 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
     const auto commutes = [](Op each) {
         return each == Op::mean || each == Op::sum || is_difference(each) || !is_statistic(each);
     };
-    if (stream.is_mapped() && (!commutes(op) || (inner && !commutes(inner->op))))
+    if (stream.reduce.maps() && (!commutes(op) || (inner && !commutes(inner->op))))
         keys.fail(
             commutes(op) ? "inner" : "op",
             "op = \"{}\" cannot be used with a map, as that of mapped samples has other values",
@@ -446,11 +448,12 @@ static void add_stream(const StreamTable& stream, std::vector<std::int64_t> zoom
     if (zooms.empty()) zooms = {-1};
     for (const std::int64_t zoom : zooms) {
         StreamTable& one = parsed.streams.emplace_back(stream);
-        one.zoom = static_cast<int>(zoom);
+        one.reduce.zoom = static_cast<int>(zoom);
         const std::string level = zoom < 0 ? "" : std::to_string(zoom);
         if (zoom >= 0) one.name += "_" + level;
         for (std::string* text : {&one.path, &one.aggregate})
-            for (const auto& [name, value] : {std::pair{"{map}", one.map}, {"{zoom}", level}})
+            for (const auto& [name, value] :
+                 {std::pair{"{map}", one.reduce.map}, {"{zoom}", level}})
                 for (std::size_t at = 0; (at = text->find(name)) != std::string::npos;)
                     text->replace(at, std::string_view(name).size(), value);
     }

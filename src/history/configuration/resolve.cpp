@@ -297,8 +297,8 @@ private:
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
         if (stream.reduce.op) reduce(stream, declared, field);
-        if (stream.is_mapped()) map(line, declared, stream, field);
-        if (field.reduced.empty() && !stream.is_mapped()) statistic.results = field.type;
+        if (stream.reduce.maps()) map(line, declared, stream, field);
+        if (field.reduced.empty() && !stream.reduce.maps()) statistic.results = field.type;
         if (field.keys.fill && !has_number(field.type, *field.keys.fill))
             fail(field.keys.line, "field '{}': 'fill': its type in the file has no {}", name,
                  *field.keys.fill);

@@ -89,12 +89,16 @@ struct Levels {
 
 enum class ReduceOp : std::uint8_t { mean, sum, min, max };
 
-/// A reduction of each field of a stream over some of its dimensions.
+/// A reduction of each field of a stream over some of its dimensions; or a map to another grid.
 struct Reduce {
     std::optional<ReduceOp> op;     ///< none: the fields are not reduced
     std::vector<std::string> over;  ///< dimensions; empty: the horizontal ones
     std::string by;                 ///< coordinate with region numbers; empty: none
     std::string area;               ///< coordinate with the elements' weights; empty: none
+
+    std::string map;  ///< name of a map; empty: none
+    int zoom = -1;    ///< level of HEALPix to which fields are made coarser; -1: they are not
+    bool maps() const { return !map.empty() || zoom >= 0; }
 };
 
 /// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
@@ -157,9 +161,6 @@ struct StreamTable {
     double min_valid = 0;
     int ddof = 0;
     std::string region;  ///< name of a region; empty: none
-    std::string map;     ///< name of a map; empty: none
-    int zoom = -1;       ///< level of HEALPix to which fields are made coarser; -1: they are not
-    bool is_mapped() const { return !map.empty() || zoom >= 0; }
     std::optional<Levels> levels;
     Reduce reduce;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"

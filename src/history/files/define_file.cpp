@@ -52,8 +52,8 @@ bool is_quantized(const Variable* variable) {
 /// so, as a record may have no sample; without one, if the first step had none.
 bool can_fill(const Variable& variable, bool timeless) {
     const Statistic& statistic = variable.about().statistic;
-    return !timeless || !variable.samples().ever() || statistic.missing != Missing::none ||
-           variable.about().type != statistic.type;
+    return !timeless || !variable.samples().ever() || variable.mapping() != nullptr ||
+           statistic.missing != Missing::none || variable.about().type != statistic.type;
 }
 
 /// Returns the lengths of dimensions of a part.

@@ -139,8 +139,13 @@ std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
                                                   const std::vector<Variable*>& variables,
                                                   const std::set<std::string>& others) {
     std::set<std::string> names = others;
-    for (const Variable* variable : variables)
-        add_named(declared, variable->dims(), variable->attributes(), names);
+    for (const Variable* variable : variables) {
+        std::vector<std::string> dims = variable->dims();
+        if (const Mapping* const mapping = variable->mapping())
+            std::erase_if(dims,
+                          [&](const auto& dim) { return place_of(dim, mapping->map().dims) >= 0; });
+        add_named(declared, dims, variable->attributes(), names);
+    }
     for (const Variable* variable : variables) names.erase(variable->name());
     for (const std::string& other : others) names.erase(other);
     std::vector<const Coordinate*> needed;
@@ -219,9 +224,9 @@ std::vector<Attribute> time_attributes(const FileContext& context, const std::st
 
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
                                        const std::string& path, bool quantized, bool series) {
-    std::vector<Attribute> attributes{{"Conventions", stream.zoom >= 0 ? "CF-1.13"
-                                                      : quantized      ? "CF-1.12"
-                                                                       : "CF-1.11"}};
+    std::vector<Attribute> attributes{{"Conventions", stream.reduce.zoom >= 0 ? "CF-1.13"
+                                                      : quantized             ? "CF-1.12"
+                                                                              : "CF-1.11"}};
     if (series) attributes.push_back({"featureType", "timeSeries"});
     for (const auto* list : {&context.table->attributes, &stream.attributes})
         for (const Attribute& attribute : *list) set_attribute(attributes, attribute);

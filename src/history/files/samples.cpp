@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -225,7 +226,9 @@ std::shared_ptr<RecordValues> Samples::join(Status& status) {
     if (weighs && sums_) {
         const StateNumbers numbers = sums_->numbers();
         from.divisor = numbers.weight;
-        from.least = statistic.min_valid * numbers.weight;
+        // Without a sample that counts, the arrays are those of an earlier window.
+        from.least = numbers.samples > 0 ? statistic.min_valid * numbers.weight
+                                         : std::numeric_limits<double>::infinity();
         for (const StateArray& array : sums_->arrays()) {
             if (array.name == "sum") from.values = static_cast<const double*>(array.data);
             if (array.name != "weight") continue;
@@ -244,9 +247,10 @@ std::shared_ptr<RecordValues> Samples::join(Status& status) {
     }
     if (variable_.reduction) return std::make_shared<Reduced>(*variable_.reduction, from);
     return std::make_shared<Mapped>(*variable_.mapping, from,
-                                    !weighs                  ? Divisors::one
-                                    : statistic.weight_field ? Divisors::field
-                                                             : Divisors::samples);
+                                    !weighs ? Divisors::one
+                                    : statistic.weight_field && !statistic.inner
+                                        ? Divisors::field
+                                        : Divisors::samples);
 }
 
 RecordSamples Samples::record(Number number) const {

@@ -92,6 +92,18 @@ std::string reduce_text(const FileContext& context, const StreamTable& stream) {
                        stream.weight);
 }
 
+std::string map_text(OutputStream& of) {
+    for (const auto& variable : of.variables())
+        if (const Mapping* const mapping = variable->mapping()) {
+            const Map& map = mapping->map();
+            return fmt::format("{} zoom {} links {:016x} missing {} {} names {} {}", map.rules.name,
+                               of.table().reduce.zoom, static_cast<std::uint64_t>(map.hash),
+                               static_cast<int>(map.rules.missing), map.rules.min_fraction,
+                               map.rules.latitude, map.rules.longitude);
+        }
+    return {};
+}
+
 /// Calls visit(stream, its state) for each stream that continues one of a state, until a failure.
 template <class Visit>
 Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
@@ -195,7 +207,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"hours", hours},
         {"local_time", local},
         {"region", stream.region},
-        {"map", stream.map + (stream.zoom < 0 ? "" : fmt::format(" zoom {}", stream.zoom))},
+        {"map", map_text(of)},
         {"fields", fields},
         {"reduce", reduce_text(context_, stream)}};
     for (const auto& variable : of.variables()) {

@@ -24,8 +24,10 @@ void Variable::set_reduced(const std::map<std::string, Coordinate>& declared,
     for (const std::string& name : split_dims(text_of(attributes_, "coordinates").c_str())) {
         const auto found = declared.find(name);
         if (found != declared.end() &&
-            std::ranges::any_of(found->second.dims,
-                                [&](const auto& dim) { return place_of(dim, dims) < 0; }))
+            std::ranges::any_of(found->second.dims, [&](const auto& dim) {
+                return place_of(dim, dims) < 0 ||
+                       (mapping() != nullptr && place_of(dim, mapping()->replaced()) >= 0);
+            }))
             continue;
         kept += (kept.empty() ? "" : " ") + name;
     }

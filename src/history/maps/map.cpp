@@ -20,28 +20,24 @@ Part target_part(const Map& map, const std::vector<std::string>& dims, const Int
 
 void sort_links(const std::vector<MapLink>& links, std::int64_t rows, Map& map) {
     map.begin.assign(rows + 1, 0);
-    std::int64_t low = map.sources, high = -1;
+    map.columns.clear();
+    map.columns.reserve(links.size());
     for (const MapLink& link : links) {
         ++map.begin[link.row - map.first + 1];
-        low = std::min(low, link.column);
-        high = std::max(high, link.column);
+        map.columns.push_back(link.column);
     }
     std::partial_sum(map.begin.begin(), map.begin.end(), map.begin.begin());
-    // Position of each element of the source; -1: it has no link.
-    std::vector<std::int32_t> places(std::max<std::int64_t>(high - low + 1, 0), -1);
-    for (const MapLink& link : links) places[link.column - low] = 0;
-    map.columns.clear();
-    for (std::int64_t c = low; c <= high; ++c)
-        if (places[c - low] == 0) {
-            places[c - low] = static_cast<std::int32_t>(map.columns.size());
-            map.columns.push_back(c);
-        }
+    std::ranges::sort(map.columns);
+    const auto repeated = std::ranges::unique(map.columns);
+    map.columns.erase(repeated.begin(), repeated.end());
+    map.columns.shrink_to_fit();
     map.column.resize(links.size());
     map.weight.resize(links.size());
     Integers next = map.begin;
     for (const MapLink& link : links) {
         const std::int64_t to = next[link.row - map.first]++;
-        map.column[to] = places[link.column - low];
+        map.column[to] = static_cast<std::int32_t>(
+            std::ranges::lower_bound(map.columns, link.column) - map.columns.begin());
         map.weight[to] = link.weight;
     }
 }

@@ -25,6 +25,8 @@ struct MapLink {
 struct Map {
     MapTable rules;
     std::int64_t sources = 0;          ///< number of elements of the source
+    Integers source_shape;             ///< lengths of its two dimensions; empty: they are not known
+    std::int64_t hash = 0;             ///< hash of all links
     std::vector<std::string> dims;     ///< dimensions of the target
     Integers shape;                    ///< their lengths
     std::int64_t first = 0;            ///< first element of this rank
@@ -62,22 +64,30 @@ template <class T>
 using Letters = std::map<int, std::vector<T>>;
 
 /// Sends each array to its rank, and replaces them by those that have come.
+/// @param mine  this rank's own failure so far: it sends nothing
 /// @return the same on every rank @note Collective
 template <class T>
-Status exchange(Ranks& ranks, Letters<T>& letters) {
+Status exchange(Ranks& ranks, Letters<T>& letters, Status mine = {}) {
     std::vector<detail::Packet> packets;
-    for (const auto& [rank, values] : letters) {
-        const auto* const bytes = reinterpret_cast<const char*>(values.data());
-        packets.push_back({rank, {bytes, bytes + values.size() * sizeof(T)}});
-    }
+    if (mine.ok())
+        mine = detail::catch_errors([&] {
+            for (const auto& [rank, values] : letters) {
+                const auto* const bytes = reinterpret_cast<const char*>(values.data());
+                packets.push_back({rank, {bytes, bytes + values.size() * sizeof(T)}});
+            }
+        });
+    if (!mine.ok()) packets.clear();
     letters.clear();
-    Status status = ranks.exchange(packets);
-    for (const detail::Packet& packet : packets) {
-        std::vector<T>& values = letters[packet.rank];
-        values.resize(packet.bytes.size() / sizeof(T));
-        std::memcpy(values.data(), packet.bytes.data(), packet.bytes.size());
-    }
-    return status;
+    if (Status own = ranks.exchange(packets); mine.ok()) mine = std::move(own);
+    if (mine.ok())
+        mine = detail::catch_errors([&] {
+            for (const detail::Packet& packet : packets) {
+                std::vector<T>& values = letters[packet.rank];
+                values.resize(packet.bytes.size() / sizeof(T));
+                std::memcpy(values.data(), packet.bytes.data(), packet.bytes.size());
+            }
+        });
+    return ranks.agree(mine, 0, {});
 }
 
 /// Reads a map from a file.

@@ -46,72 +46,83 @@ Status Mapping::find_takers(Ranks& ranks, const Integers& columns,
                             std::vector<std::pair<int, std::int64_t>>& takers) const {
     using Entry = std::pair<std::int64_t, int>;  // column and rank
     Letters<std::int64_t> letters;
-    const auto keeper = [&](std::int64_t column) {
-        return static_cast<int>(column * ranks.size() / map_->sources);
-    };
-    for (const std::int64_t column : map_->columns) letters[keeper(column)].push_back(column);
-    for (std::size_t i = 0; i < columns.size(); ++i)
-        if (i == 0 || columns[i] != columns[i - 1])
-            letters[keeper(columns[i])].push_back(-1 - columns[i]);
-    if (Status status = exchange(ranks, letters); !status.ok()) return status;
-    std::vector<Entry> held, needed;
-    for (const auto& [rank, words] : letters)
-        for (const std::int64_t word : words)
-            word < 0 ? held.emplace_back(-1 - word, rank) : needed.emplace_back(word, rank);
-    std::ranges::sort(held);
-    letters.clear();
-    for (const auto& [column, rank] : needed)
-        for (auto holder = std::ranges::lower_bound(held, Entry{column, 0});
-             holder != held.end() && holder->first == column; ++holder) {
-            letters[holder->second].push_back(rank);
-            letters[holder->second].push_back(column);
-        }
-    if (Status status = exchange(ranks, letters); !status.ok()) return status;
-    for (const auto& [rank, words] : letters)
-        for (std::size_t i = 0; i < words.size(); i += 2)
-            takers.emplace_back(static_cast<int>(words[i]), words[i + 1]);
-    std::ranges::sort(takers);
-    return {};
+    Status mine = detail::catch_errors([&] {
+        const auto keeper = [&](std::int64_t column) {
+            return static_cast<int>(column * ranks.size() / map_->sources);
+        };
+        for (const std::int64_t column : map_->columns) letters[keeper(column)].push_back(column);
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            if (i == 0 || columns[i] != columns[i - 1])
+                letters[keeper(columns[i])].push_back(-1 - columns[i]);
+    });
+    if (Status status = exchange(ranks, letters, std::move(mine)); !status.ok()) return status;
+    mine = detail::catch_errors([&] {
+        std::vector<Entry> held, needed;
+        for (const auto& [rank, words] : letters)
+            for (const std::int64_t word : words)
+                word < 0 ? held.emplace_back(-1 - word, rank) : needed.emplace_back(word, rank);
+        std::ranges::sort(held);
+        letters.clear();
+        for (const auto& [column, rank] : needed)
+            for (auto holder = std::ranges::lower_bound(held, Entry{column, 0});
+                 holder != held.end() && holder->first == column; ++holder)
+                letters[holder->second].insert(letters[holder->second].end(), {rank, column});
+    });
+    if (Status status = exchange(ranks, letters, std::move(mine)); !status.ok()) return status;
+    mine = detail::catch_errors([&] {
+        for (const auto& [rank, words] : letters)
+            for (std::size_t i = 0; i < words.size(); i += 2)
+                takers.emplace_back(static_cast<int>(words[i]), words[i + 1]);
+        std::ranges::sort(takers);
+    });
+    return ranks.agree(mine, 0, {});
 }
 
 Status Mapping::connect(Ranks& ranks) {
     Integers column, other, order, sorted;
-    for_elements(part_, [&](std::int64_t, const Integers& at) {
-        column.push_back(dot(at, to_column_));
-        other.push_back(dot(at, to_other_));
-    });
-    order.resize(column.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return column[i]; });
-    for (const std::int64_t i : order) sorted.push_back(column[i]);
     std::vector<std::pair<int, std::int64_t>> takers;
-    if (!part_.replicated) {
+    Status mine = detail::catch_errors([&] {
+        for_elements(part_, [&](std::int64_t, const Integers& at) {
+            column.push_back(dot(at, to_column_));
+            other.push_back(dot(at, to_other_));
+        });
+        order.resize(column.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return column[i]; });
+        for (const std::int64_t i : order) sorted.push_back(column[i]);
+        // Every rank has all elements of a replicated field.
+        for (const std::int64_t each : map_->columns)
+            if (part_.replicated) takers.emplace_back(ranks.rank(), each);
+    });
+    if (Status s = ranks.agree(mine, 0, {}); !s.ok()) return s;
+    if (!part_.replicated)
         if (Status s = find_takers(ranks, sorted, takers); !s.ok()) return s;
-    } else {
-        for (const std::int64_t each : map_->columns) takers.emplace_back(ranks.rank(), each);
-    }
     Letters<std::int64_t> letters;
     takers_.clear();
-    for (const auto& [rank, each] : takers) {
-        if (takers_.empty() || takers_.back().rank != rank) takers_.push_back({rank, {}});
-        const auto found = std::ranges::equal_range(sorted, each);
-        for (auto i = order.begin() + (found.begin() - sorted.begin()),
-                  end = order.begin() + (found.end() - sorted.begin());
-             i != end; ++i) {
-            takers_.back().elements.push_back(*i);
-            letters[rank].push_back(other[*i] * map_->sources + each);
+    mine = detail::catch_errors([&] {
+        for (const auto& [rank, each] : takers) {
+            if (takers_.empty() || takers_.back().rank != rank) takers_.push_back({rank, {}});
+            const auto found = std::ranges::equal_range(sorted, each);
+            for (auto i = found.begin(); i != found.end(); ++i) {
+                const std::int64_t element = order[i - sorted.begin()];
+                takers_.back().elements.push_back(element);
+                letters[rank].push_back(other[element] * map_->sources + each);
+            }
         }
-    }
-    if (Status s = exchange(ranks, letters); !s.ok()) return s;
+    });
+    if (Status s = exchange(ranks, letters, std::move(mine)); !s.ok()) return s;
     sources_.clear();
     const Integers& columns = map_->columns;
-    for (auto& [rank, places] : letters) {
-        for (std::int64_t& place : places)
-            place = place / map_->sources * std::ssize(columns) +
+    mine = detail::catch_errors([&] {
+        for (auto& [rank, places] : letters) {
+            for (std::int64_t& place : places)
+                place =
+                    place / map_->sources * std::ssize(columns) +
                     (std::ranges::lower_bound(columns, place % map_->sources) - columns.begin());
-        sources_.push_back({rank, std::move(places)});
-    }
-    return {};
+            sources_.push_back({rank, std::move(places)});
+        }
+    });
+    return ranks.agree(mine, 0, {});
 }
 
 Mapped::Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors)
@@ -136,38 +147,43 @@ Mapped::Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors)
 Status Mapped::exchange(Ranks& ranks, std::span<Mapped* const> all) {
     if (all.empty()) return {};
     Letters<double> letters;
-    for (Mapped* one : all) {
-        for (std::size_t i = 0; i < one->sent_.size(); ++i) {
-            std::vector<double>& to = letters[one->mapping_.takers_[i].rank];
-            to.insert(to.end(), one->sent_[i].begin(), one->sent_[i].end());
+    Status mine = detail::catch_errors([&] {
+        for (Mapped* one : all) {
+            for (std::size_t i = 0; i < one->sent_.size(); ++i) {
+                std::vector<double>& to = letters[one->mapping_.takers_[i].rank];
+                to.insert(to.end(), one->sent_[i].begin(), one->sent_[i].end());
+            }
+            one->sent_.clear();
         }
-        one->sent_.clear();
-    }
-    if (Status status = history::exchange(ranks, letters); !status.ok()) return status;
+    });
+    if (Status s = history::exchange(ranks, letters, std::move(mine)); !s.ok()) return s;
     std::map<int, const double*> next;
-    for (const auto& [rank, values] : letters) next[rank] = values.data();
-    for (Mapped* one : all) {
-        const Mapping& mapping = one->mapping_;
-        const bool weighs = one->divisors_ != Divisors::one;
-        const std::int64_t n = mapping.others_ * std::ssize(mapping.map().columns);
-        one->values_.assign(n, weighs ? 0 : kernels::missing_mark);
-        if (weighs) one->weights_.assign(n, 0);
-        for (const Mapping::Peer& source : mapping.sources_) {
-            const double*& from = next.at(source.rank);
-            one->whole_ = *from++;
-            for (const std::int64_t e : source.elements) one->values_[e] = *from++;
-            for (std::size_t i = 0; i < source.elements.size() && weighs; ++i)
-                one->weights_[source.elements[i]] = *from++;
-        }
-        one->missing_ = weighs ? std::ranges::find(one->weights_, 0) != one->weights_.end()
-                               : std::ranges::any_of(
-                                     one->values_, [](double x) { return kernels::is_missing(x); });
-    }
-    return {};
+    mine = detail::catch_errors([&] {
+        for (const auto& [rank, values] : letters) next[rank] = values.data();
+        for (Mapped* one : all) one->take(next);
+    });
+    return ranks.agree(mine, 0, {});
 }
 
-bool Mapped::suffices(double share) const {
-    return share > std::max(mapping_.map().rules.min_fraction, 1e-10);
+/// Takes the elements that have come. @param next  position in what has come of each rank
+void Mapped::take(std::map<int, const double*>& next) {
+    const bool weighs = divisors_ != Divisors::one;
+    const std::int64_t n = mapping_.others_ * std::ssize(mapping_.map().columns);
+    values_.assign(n, weighs ? 0 : kernels::missing_mark);
+    weights_.assign(weighs ? n : 0, 0);
+    for (const Mapping::Peer& source : mapping_.sources_) {
+        const double*& from = next.at(source.rank);
+        whole_ = *from++;
+        for (const std::int64_t e : source.elements) values_[e] = *from++;
+        for (std::size_t i = 0; i < source.elements.size() && weighs; ++i)
+            weights_[source.elements[i]] = *from++;
+    }
+    missing_ = std::ranges::any_of(values_, [](double x) { return kernels::is_missing(x); });
+}
+
+/// Tests if enough of the weights of an element belongs to valid elements of the source.
+static bool suffices(const Map& map, double share) {
+    return share > std::max(map.rules.min_fraction, 1e-10);
 }
 
 /// Returns an element of the target; nothing if it has no value.
@@ -196,7 +212,7 @@ std::optional<double> Mapped::value(std::int64_t row, const double* values) cons
     if (n == 0 || map.rules.missing == propagate) return {};
     if (map.rules.missing == zero) return sum;
     const double share = valid / all;
-    return suffices(share) ? std::optional(sum / share) : std::nullopt;
+    return suffices(map, share) ? std::optional(sum / share) : std::nullopt;
 }
 
 /// Returns an element of the target of a mean whose elements have weights; nothing if it has no
@@ -205,19 +221,21 @@ std::optional<double> Mapped::quotient(std::int64_t row, const double* values,
                                        const double* divisors) const {
     const Map& map = mapping_.map();
     double sum = 0, divisor = 0, all = 0;
-    bool whole = true;
+    bool whole = true, complete = true;
     for (std::int64_t i = map.begin[row]; i < map.begin[row + 1]; ++i) {
         const double d = divisors[map.column[i]], weight = map.weight[i];
         sum += weight * values[map.column[i]];
         divisor += weight * d;
         all += weight;
         whole = whole && d > 0;
+        complete = complete && d == whole_;
     }
     using enum MapTable::Missing;
     if (!(divisor > 0) || (map.rules.missing == propagate && !whole)) return {};
     if (divisors_ == Divisors::field) return sum / divisor;
     if (map.rules.missing == zero) return sum / whole_;
-    return suffices(divisor / (all * whole_)) ? std::optional(all * sum / divisor) : std::nullopt;
+    return complete || suffices(map, divisor / (all * whole_)) ? std::optional(all * sum / divisor)
+                                                               : std::nullopt;
 }
 
 template <class Out>

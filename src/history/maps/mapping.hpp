@@ -26,6 +26,8 @@ public:
     /// Returns the dimensions of mapped variables, and their lengths.
     const std::vector<std::string>& dims() const { return dims_; }
     const Integers& shape() const { return shape_; }
+    /// Returns the dimensions that the target's dimensions replace.
+    const std::vector<std::string>& replaced() const { return replaced_; }
     const Taken& results() const { return *results_; }
     void set_results(const Taken& results) { results_ = &results; }
     /// Finds which ranks exchange which elements. @note Collective
@@ -73,13 +75,12 @@ public:
     static Status exchange(Ranks& ranks, std::span<Mapped* const> all);
 
 private:
+    void take(std::map<int, const double*>& next);
     template <class Out>
     Status convert_as(const Value& fill);
     std::optional<double> value(std::int64_t row, const double* values) const;
     std::optional<double> quotient(std::int64_t row, const double* values,
                                    const double* divisors) const;
-    /// Tests if enough of the weights of a row belongs to valid elements.
-    bool suffices(double share) const;
 
     const Mapping& mapping_;
     Divisors divisors_;

@@ -16,12 +16,15 @@ static int free_serial(std::size_t number) {
 Status Maps::read() {
     maps_.clear();
     for (const StreamTable& stream : table_.streams) {
-        if (stream.map.empty() || maps_.contains({stream.map, stream.zoom})) continue;
+        if (stream.reduce.map.empty() || maps_.contains({stream.reduce.map, stream.reduce.zoom}))
+            continue;
         auto map = std::make_shared<Map>();
         map->serial = free_serial(maps_.size());
-        if (Status s = read_map(ranks_, table_.maps.at(stream.map), stream.zoom, *map); !s.ok())
+        if (Status s =
+                read_map(ranks_, table_.maps.at(stream.reduce.map), stream.reduce.zoom, *map);
+            !s.ok())
             return s;
-        maps_[{stream.map, stream.zoom}] = std::move(map);
+        maps_[{stream.reduce.map, stream.reduce.zoom}] = std::move(map);
     }
     return {};
 }
@@ -30,13 +33,14 @@ Status Maps::read() {
 /// elements.
 std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t sources) {
     // No map has an empty name, and none the name of a number.
-    const std::string name = stream.map.empty() ? std::to_string(sources) + "/" : stream.map;
-    auto& found = maps_[{name, stream.zoom}];
+    const std::string name =
+        stream.reduce.map.empty() ? std::to_string(sources) + "/" : stream.reduce.map;
+    auto& found = maps_[{name, stream.reduce.zoom}];
     if (found) return found;
     auto map = std::make_shared<Map>();
     map->serial = free_serial(maps_.size());
     map->sources = sources;
-    const int levels = healpix_level(sources) - stream.zoom;
+    const int levels = healpix_level(sources) - stream.reduce.zoom;
     const std::int64_t rows = sources >> 2 * levels, size = ranks_.size();
     const std::int64_t children = std::int64_t{1} << 2 * levels;
     map->first = rows * ranks_.rank() / size * children;
@@ -45,15 +49,15 @@ std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t 
     for (std::int64_t i = map->first; i < end; ++i) links.push_back({i, i, 1});
     sort_links(links, end - map->first, *map);
     coarsen(*map, levels);
-    describe_healpix(*map, stream.zoom);
+    describe_healpix(*map, stream.reduce.zoom);
     return found = std::move(map);
 }
 
 Status Maps::make(const StreamTable& stream, const StreamField& about, const Field& field,
                   const Taken& taken, std::shared_ptr<const Mapping>& made) {
     const DeclaredField& declared = field.declared;
-    const bool file = !stream.map.empty(), known = !declared.horizontal.empty();
-    const std::int64_t sources = file ? maps_.at({stream.map, stream.zoom})->sources
+    const bool file = !stream.reduce.map.empty(), known = !declared.horizontal.empty();
+    const std::int64_t sources = file ? maps_.at({stream.reduce.map, stream.reduce.zoom})->sources
                                  : declared.shape.empty() ? 1
                                                           : declared.shape.back();
     // The last dimensions are horizontal, unless it is known which ones are.
@@ -65,16 +69,29 @@ Status Maps::make(const StreamTable& stream, const StreamField& about, const Fie
         replaced.insert(replaced.begin(), dim);
         elements *= declared.shape[d];
     }
+    const bool chosen = std::ranges::any_of(
+        replaced, [&](const std::string& dim) { return taken.choice.along.contains(dim); });
     const bool fits =
-        file ? elements == sources : replaced.size() == 1 && healpix_level(elements) >= stream.zoom;
+        !chosen && (file ? elements == sources
+                         : replaced.size() == 1 && healpix_level(elements) >= stream.reduce.zoom);
     if (!fits && !known && about.term) return {};
-    if (!fits)
-        return failure(
-            TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
-            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, declared.name,
-            elements, joined_names(replaced),
-            file ? fmt::format("map '{}' is for {}", stream.map, sources)
-                 : fmt::format("no HEALPix grid of level {} or finer has as many", stream.zoom));
+    Integers shape;
+    for (const std::string& dim : replaced)
+        shape.push_back(declared.shape[place_of(dim, declared.dims)]);
+    const Integers numbered =
+        file ? maps_.at({stream.reduce.map, stream.reduce.zoom})->source_shape : Integers{};
+    const bool turned = fits && shape.size() == 2 && numbered.size() == 2 && shape != numbered &&
+                        shape == Integers{numbered[1], numbered[0]};
+    if (!fits || turned)
+        return failure(TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
+                       table_.name, stream.line_of(file ? "map" : "zoom"), stream.name,
+                       declared.name, elements, joined_names(replaced),
+                       chosen   ? "a map needs all of them"
+                       : turned ? fmt::format("map '{}' is for {} times {} of them",
+                                              stream.reduce.map, numbered[0], numbered[1])
+                       : file   ? fmt::format("map '{}' is for {}", stream.reduce.map, sources)
+                                : fmt::format("no HEALPix grid of level {} or finer has as many",
+                                              stream.reduce.zoom));
     const auto map = map_of(stream, elements);
     Use use{&taken, map.get(), declared.dims, replaced};
     for (const auto& [other, mapping] : made_)

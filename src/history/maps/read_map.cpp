@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 #include <type_traits>
 
+#include "base/hash.hpp"
 #include "history/maps/map.hpp"
 #include "thalweg/thalweg.h"
 
@@ -24,35 +26,20 @@ struct Format {
     const char *weight, *row, *column;
     const char *links, *each;  ///< number of links, and of weights of a link; empty: it is 1
     const char *sources, *targets, *corners;
-    std::array<const char*, 2> centre, corner;  ///< latitudes and longitudes
+    const char *latitude, *longitude, *corner_latitude, *corner_longitude;
     const char *area, *fraction;
+
+    const char* centre(int which) const { return which == 0 ? latitude : longitude; }
+    const char* corner(int which) const { return which == 0 ? corner_latitude : corner_longitude; }
 };
 
 /// The formats: that of ESMF, TempestRemap and NCO, and SCRIP's, which CDO and YAC write.
-constexpr std::array formats{Format{"S",
-                                    "row",
-                                    "col",
-                                    "n_s",
-                                    "",
-                                    "n_a",
-                                    "n_b",
-                                    "nv_b",
-                                    {"yc_b", "xc_b"},
-                                    {"yv_b", "xv_b"},
-                                    "area_b",
-                                    "frac_b"},
-                             Format{"remap_matrix",
-                                    "dst_address",
-                                    "src_address",
-                                    "num_links",
-                                    "num_wgts",
-                                    "src_grid_size",
-                                    "dst_grid_size",
-                                    "dst_grid_corners",
-                                    {"dst_grid_center_lat", "dst_grid_center_lon"},
-                                    {"dst_grid_corner_lat", "dst_grid_corner_lon"},
-                                    "dst_grid_area",
-                                    "dst_grid_frac"}};
+constexpr std::array formats{
+    Format{"S", "row", "col", "n_s", "", "n_a", "n_b", "nv_b", "yc_b", "xc_b", "yv_b", "xv_b",
+           "area_b", "frac_b"},
+    Format{"remap_matrix", "dst_address", "src_address", "num_links", "num_wgts", "src_grid_size",
+           "dst_grid_size", "dst_grid_corners", "dst_grid_center_lat", "dst_grid_center_lon",
+           "dst_grid_corner_lat", "dst_grid_corner_lon", "dst_grid_area", "dst_grid_frac"}};
 
 /// Reads a map. All functions that return a status are collective, and it is the same on every
 /// rank.
@@ -64,7 +51,7 @@ public:
 private:
     Status read_links(std::vector<MapLink>& links);
     Status cut_rows(const std::vector<MapLink>& links, std::int64_t joined, Integers& first);
-    Status take_links(std::vector<MapLink> links, int levels);
+    Status take_links(std::vector<MapLink> links, int levels, int zoom);
     Status read_target();
     Status is_rectilinear(bool& is);
     Status add_coordinate(int which, bool axis);
@@ -83,7 +70,8 @@ private:
     template <class T>
     Status read(const char* variable, const Integers& start, const Integers& count,
                 const Integers& stride, std::vector<T>& to) {
-        to.resize(elements_of(count));
+        const Status mine = detail::catch_errors([&] { to.resize(elements_of(count)); });
+        if (Status s = ranks_.agree(mine, 0, {}); !s.ok()) return s;
         return ranks_.status(tw_get_box(file_, variable,
                                         std::is_same_v<T, double> ? TW_DOUBLE : TW_INT64,
                                         start.data(), count.data(), stride.data(), to.data()));
@@ -125,25 +113,32 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
         status = several ? read(format_.weight, {first, 0}, {count, each}, {1, 1}, weights)
                          : read(format_.weight, {first}, {count}, {1}, weights);
     if (!status.ok()) return status;
-    Status mine = n > 0 ? Status{} : failure(TW_ESETTING, "{}: it has no links", path_);
-    for (std::int64_t i = 0; i < count && mine.ok(); ++i) {
-        const double* const weight = weights.data() + i * each;
-        if (rows[i] < 1 || rows[i] > targets_ || columns[i] < 1 || columns[i] > map_.sources ||
-            !std::isfinite(*weight))
-            mine = failure(
-                TW_ESETTING,
-                "{}: link {} of {} leads from element {} of {} to element {} of {}, with "
-                "the weight {}",
-                path_, first + i + 1, n, columns[i], map_.sources, rows[i], targets_, *weight);
-        else if (std::any_of(weight + 1, weight + each, [](double w) { return w != 0; }))
-            mine = failure(TW_EUNSUPPORTED,
-                           "{}: link {} has {} weights: maps of second order need gradients, which "
-                           "a history does not compute",
-                           path_, first + i + 1, each);
-        else
+    const auto check = [&]() -> Status {
+        links.reserve(count);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double* const weight = weights.data() + i * each;
+            if (rows[i] < 1 || rows[i] > targets_ || columns[i] < 1 || columns[i] > map_.sources ||
+                !std::isfinite(*weight))
+                return failure(TW_ESETTING,
+                               "{}: link {} of {} leads from element {} of {} to element {} of {}, "
+                               "with the weight {}",
+                               path_, first + i + 1, n, columns[i], map_.sources, rows[i], targets_,
+                               *weight);
+            if (std::any_of(weight + 1, weight + each, [](double w) { return w != 0; }))
+                return failure(TW_EUNSUPPORTED,
+                               "{}: link {} has {} weights: maps of second order need gradients, "
+                               "which a history does not compute",
+                               path_, first + i + 1, each);
             links.push_back({rows[i] - 1, columns[i] - 1, *weight});
-    }
-    return ranks_.agree(mine, 0, {});
+            const std::int64_t words[] = {first + i, rows[i], columns[i],
+                                          std::bit_cast<std::int64_t>(*weight)};
+            const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
+            map_.hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(map_.hash) +
+                                                  detail::hash_of(bytes));
+        }
+        return n > 0 ? Status{} : failure(TW_ESETTING, "{}: it has no links", path_);
+    };
+    return ranks_.agree(detail::catch_errors(check), 0, {});
 }
 
 /// Cuts rows into adjacent ranges with about as many links each.
@@ -155,7 +150,10 @@ Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joine
     const std::int64_t bins = std::min<std::int64_t>(groups, 16384);
     Integers links_in(bins);
     for (const MapLink& link : links) ++links_in[link.row / joined * bins / groups];
+    links_in.push_back(map_.hash);
     if (Status status = ranks_.combine({}, links_in); !status.ok()) return status;
+    map_.hash = links_in.back();
+    links_in.pop_back();
     const std::int64_t all = std::accumulate(links_in.begin(), links_in.end(), std::int64_t{0});
     first.assign(size + 1, targets_);
     std::int64_t before = 0;
@@ -165,21 +163,29 @@ Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joine
     return {};
 }
 
-/// Sends links to the ranks of their rows.
-Status MapReader::take_links(std::vector<MapLink> links, int levels) {
+/// Sends links to the ranks of their rows, which a pyramid joins.
+Status MapReader::take_links(std::vector<MapLink> links, int levels, int zoom) {
     Integers first;
     if (Status s = cut_rows(links, std::int64_t{1} << 2 * levels, first); !s.ok()) return s;
     Letters<MapLink> letters;
-    for (const MapLink& link : links) {
-        const auto owner = std::ranges::upper_bound(first, link.row) - first.begin() - 1;
-        letters[static_cast<int>(owner)].push_back(link);
-    }
-    if (Status s = exchange(ranks_, letters); !s.ok()) return s;
-    links.clear();
-    for (const auto& [rank, own] : letters) links.insert(links.end(), own.begin(), own.end());
-    map_.first = first[ranks_.rank()];
-    sort_links(links, first[ranks_.rank() + 1] - map_.first, map_);
-    return {};
+    Status mine = detail::catch_errors([&] {
+        for (const MapLink& link : links) {
+            const auto owner = std::ranges::upper_bound(first, link.row) - first.begin() - 1;
+            letters[static_cast<int>(owner)].push_back(link);
+        }
+        links = {};
+    });
+    if (Status s = exchange(ranks_, letters, std::move(mine)); !s.ok()) return s;
+    mine = detail::catch_errors([&] {
+        for (const auto& [rank, own] : letters) links.insert(links.end(), own.begin(), own.end());
+        letters.clear();
+        map_.first = first[ranks_.rank()];
+        sort_links(links, first[ranks_.rank() + 1] - map_.first, map_);
+        if (zoom < 0) return;
+        coarsen(map_, levels);
+        describe_healpix(map_, zoom);
+    });
+    return ranks_.agree(mine, 0, {});
 }
 
 Status MapReader::read_degrees(const char* variable, const Integers& start, const Integers& count,
@@ -214,10 +220,10 @@ Status MapReader::is_rectilinear(bool& is) {
     std::array<std::int64_t, 1> differs{0};
     for (const int which : {0, 1}) {
         Doubles axis, own;
-        Status status = read_degrees(format_.centre[which], {0}, {map_.shape[which]},
+        Status status = read_degrees(format_.centre(which), {0}, {map_.shape[which]},
                                      {which == 0 ? nx : 1}, axis);
         if (status.ok())
-            status = read_degrees(format_.centre[which], {map_.first}, {map_.rows()}, {1}, own);
+            status = read_degrees(format_.centre(which), {map_.first}, {map_.rows()}, {1}, own);
         if (!status.ok()) return status;
         for (std::int64_t i = 0; i < map_.rows(); ++i) {
             const std::int64_t at = map_.first + i;
@@ -234,6 +240,8 @@ Status MapReader::is_rectilinear(bool& is) {
 Doubles bounds_of(const Doubles& axis, const Doubles& corners, bool turns) {
     Doubles bounds;
     const std::size_t each = corners.size() / axis.size();
+    const double step = axis.size() > 1 ? axis[1] - axis[0] : 0;
+    const bool falls = (turns ? std::remainder(step, 360) : step) < 0;
     for (std::size_t i = 0; i < axis.size(); ++i) {
         double low = 0, high = 0;
         for (std::size_t k = i * each; k < (i + 1) * each; ++k) {
@@ -241,7 +249,7 @@ Doubles bounds_of(const Doubles& axis, const Doubles& corners, bool turns) {
             low = std::min(low, turns ? std::remainder(from, 360) : from);
             high = std::max(high, turns ? std::remainder(from, 360) : from);
         }
-        if (axis.back() < axis.front()) std::swap(low, high);
+        if (falls) std::swap(low, high);
         bounds.insert(bounds.end(), {axis[i] + low, axis[i] + high});
     }
     return bounds;
@@ -254,19 +262,19 @@ Status MapReader::add_coordinate(int which, bool axis) {
     Integers start{axis ? 0 : map_.first}, count{axis ? map_.shape[which] : map_.rows()};
     Integers stride{axis && which == 0 ? map_.shape.back() : 1};
     Doubles centres, corners;
-    if (Status s = read_degrees(format_.centre[which], start, count, stride, centres); !s.ok())
+    if (Status s = read_degrees(format_.centre(which), start, count, stride, centres); !s.ok())
         return s;
     Part part = axis ? replicated_part({name}, count) : target_part(map_, map_.dims, map_.shape);
     Coordinate& c = add(name, part, centres,
                         {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
                          {"units", std::string(which == 0 ? "degrees_north" : "degrees_east")}});
-    if (!has(format_.corner[which])) return {};
+    if (!has(format_.corner(which))) return {};
     std::int64_t each = 0;
     if (Status s = length(format_.corners, each); !s.ok()) return s;
     start.push_back(0);
     count.push_back(each);
     stride.push_back(1);
-    if (Status s = read_degrees(format_.corner[which], start, count, stride, corners); !s.ok())
+    if (Status s = read_degrees(format_.corner(which), start, count, stride, corners); !s.ok())
         return s;
     if (axis) corners = bounds_of(centres, corners, which == 1);
     part.dims.emplace_back(axis ? "bnds" : "corner");
@@ -292,7 +300,7 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
 
 /// Reads the target's grid: its dimensions, and the coordinates of this rank's elements.
 Status MapReader::read_target() {
-    for (const char* const centre : format_.centre)
+    for (const char* const centre : {format_.latitude, format_.longitude})
         if (!has(centre))
             return failure(TW_EUNSUPPORTED, "{}: it has no variable '{}'", path_, centre);
     std::vector<std::int64_t> dims;
@@ -332,6 +340,11 @@ Status MapReader::read(int zoom) {
                          path_);
     if (status.ok()) status = length(format_.sources, map_.sources);
     if (status.ok()) status = length(format_.targets, targets_);
+    std::vector<std::int64_t> dims;
+    std::int64_t rank = 0;
+    if (status.ok() && has("src_grid_dims") && length("src_grid_rank", rank).ok())
+        status = read("src_grid_dims", {0}, {rank}, {1}, dims);
+    if (rank == 2) map_.source_shape = {dims.back(), dims.front()};
     const int levels = zoom < 0 ? 0 : healpix_level(targets_) - zoom;
     if (status.ok() && levels < 0)
         status = failure(TW_ESETTING,
@@ -340,13 +353,9 @@ Status MapReader::read(int zoom) {
                          path_, targets_, zoom);
     std::vector<MapLink> links;
     if (status.ok()) status = read_links(links);
-    if (status.ok()) status = take_links(std::move(links), levels);
+    if (status.ok()) status = take_links(std::move(links), levels, zoom);
     map_.conserves = text("", "map_method").find("onservative") != std::string::npos;
     if (status.ok() && zoom < 0) status = read_target();
-    if (status.ok() && zoom >= 0) {
-        coarsen(map_, levels);
-        describe_healpix(map_, zoom);
-    }
     keep_first(status, ranks_.status(tw_close(&file_)));
     return status;
 }

@@ -40,7 +40,7 @@ public:
     /// @return the same on every rank @note Collective
     virtual Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) = 0;
     /// Sends packets to their ranks, and replaces them by those received, ordered by rank.
-    /// @return the same on every rank @note Collective
+    /// @return TW_OK, TW_ENOMEM on this rank alone @note Collective
     virtual Status exchange(std::vector<detail::Packet>& packets) = 0;
     /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
     virtual Status read(const std::string& path, std::string& text) = 0;
