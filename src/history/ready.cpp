@@ -104,6 +104,15 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
     return {};
 }
 
+/// Tests if no grid mapping says that the cells of a field are in another order of HEALPix than the
+/// nested one.
+static bool is_nested(const Field& field, const std::map<std::string, Coordinate>& coordinates) {
+    const auto grid = coordinates.find(text_of(field.attributes, "grid_mapping"));
+    if (grid == coordinates.end()) return true;
+    const std::string order = text_of(grid->second.attributes, "indexing_scheme");
+    return order.empty() || order == "nested";
+}
+
 Status History::make_variable(OutputStream& stream, const StreamField& about) {
     Field& field = declared_.fields()[about.declared];
     const bool wait = picks_.waits(stream.table(), field);
@@ -137,6 +146,12 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
     std::shared_ptr<const Mapping> mapping;
+    if (stream.table().reduce.map.empty() && stream.table().reduce.zoom >= 0 &&
+        !is_nested(field, declared_.coordinates()))
+        return failure(
+            TW_ESETTING,
+            "{}:{}: stream '{}': the cells of field '{}' are not in HEALPix's nested order",
+            table_.name, stream.table().line_of("zoom"), stream.table().name, field.declared.name);
     if (stream.table().reduce.maps())
         if (Status s = maps_.make(stream.table(), about, field, t, mapping); !s.ok()) return s;
     auto made =

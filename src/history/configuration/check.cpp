@@ -89,7 +89,7 @@ std::int64_t records_of_file(const StreamTable& stream) {
 void check_file_settings(const toml::table& given, const detail::Settings& effective, Keys& keys,
                          StreamTable& stream) {
     const std::string& format = effective.text("format");
-    stream.packs = detail::has_chunks(detail::format_of(format)) ||
+    stream.packs = format.starts_with("netcdf4") || format == "zarr" ||
                    (format == "auto" && effective.text("storage") == "netcdf4");
     const auto refuse = [&](bool idle, std::string_view why,
                             std::initializer_list<const char*> names) {

@@ -273,7 +273,7 @@ Status choose_packing(const FileContext& context, const std::string& files,
     Status status = detail::add_settings(variable_settings(variable), v.settings);
     if (status.ok()) status = detail::choose_packing(file, of_files, v);
     const std::string format = context.ranks->setting(all, "format");
-    if (detail::has_chunks(detail::format_of(format)) ||
+    if (format.starts_with("netcdf4") || format == "zarr" ||
         (format == "auto" && context.ranks->setting(all, "storage") == "netcdf4"))
         variable.set_packing(v.packing);
     return status;
