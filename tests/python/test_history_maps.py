@@ -336,6 +336,25 @@ path = "{folder}/{name}{{zoom}}.nc"
                 assert f.Conventions == "CF-1.13" and "lon" not in f.variables
 
 
+def test_healpix_in_rings(folder):
+    """Tests that fields in another order than the nested one are refused."""
+    text = f"""[[stream]]
+name = "z"
+fields = ["x"]
+zoom = [1]
+every = "step"
+op = "instant"
+path = "{folder}/z{{zoom}}.nc"
+"""
+    io = tw.Session(WORLD)
+    h = io.history(text, calendar="noleap", start="2000-01-01")
+    h.coordinate("grid", np.int32(0), "", grid_mapping_name="healpix", indexing_scheme="ring")
+    h.field("x", "f8", "cell", io.decompose(cell=192), grid_mapping="grid")
+    with pytest.raises(tw.Error, match="the cells of field 'x' are not in HEALPix's nested order"):
+        h.ready()
+    io.finalize()
+
+
 @pytest.mark.parametrize(
     "variable, value, text",
     [
