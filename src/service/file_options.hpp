@@ -26,9 +26,9 @@ struct FileOptions {
     std::string readers = "auto";
     bool read_ahead = false;
     bool common_records = false;
-    std::string tiles = "auto";                        ///< auto or MxN (M by N tiles)
-    bool tile_files = false;                           ///< with method tiles: one file per tile
-    bool by_variable = false;                          ///< a folder, with one file per variable
+    std::string tiles = "auto";  ///< auto or MxN (M by N tiles)
+    bool tile_files = false;     ///< with method tiles: one file per tile
+    bool by_variable = false;    ///< a folder, with one file per variable
     /// Tests if the path is a folder.
     bool folder() const { return by_variable || format == "zarr"; }
     bool shards = false;                               ///< these files are shards of a Zarr store

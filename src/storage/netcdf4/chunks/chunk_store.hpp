@@ -55,8 +55,8 @@ public:
     Status write(const Chunk& piece) { return bands_.write(piece); }
     /// Reads elements that were passed to write(), or that the file contains.
     Status read(const Chunk& piece, char* to) { return bands_.read(piece, to); }
-    /// Filters and writes the chunks that are complete; see BandStore::end_unit(). Chunks of several
-    /// records wait until these are complete, and small variables for them.
+    /// Filters and writes the chunks that are complete; see BandStore::end_unit(). Chunks of
+    /// several records wait until these are complete, and small variables for them.
     /// @param all  chunks of several records do not wait
     Status end_unit(std::int64_t records, bool mark, bool all);
 
