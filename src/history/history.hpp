@@ -11,9 +11,9 @@
 
 #include "history/files/groupings.hpp"
 #include "history/files/saved_state.hpp"
-#include "history/maps/maps.hpp"
 #include "history/reductions/step_reduction.hpp"
 #include "history/selection/region_picks.hpp"
+#include "history/stream_maps.hpp"
 
 namespace thalweg::history {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/maps/maps.hpp"
+#include "history/stream_maps.hpp"
 
 #include <algorithm>
 #include <limits>
