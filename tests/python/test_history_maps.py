@@ -349,7 +349,9 @@ path = "{folder}/z{{zoom}}.nc"
     io = tw.Session(WORLD)
     h = io.history(text, calendar="noleap", start="2000-01-01")
     h.coordinate("grid", np.int32(0), "", grid_mapping_name="healpix", indexing_scheme="ring")
-    h.field("x", "f8", "cell", io.decompose(cell=192), grid_mapping="grid")
+    first, end = 192 * WORLD.rank // WORLD.size, 192 * (WORLD.rank + 1) // WORLD.size
+    cells = io.decompose(cell=192, start=first, count=end - first)
+    h.field("x", "f8", "cell", cells, grid_mapping="grid")
     with pytest.raises(tw.Error, match="the cells of field 'x' are not in HEALPix's nested order"):
         h.ready()
     io.finalize()

@@ -116,7 +116,8 @@ public:
     }
 
     Status set_records(std::int64_t records, bool durable) override {
-        return header_writer_ ? write_store_metadata(records, durable) : Status{};
+        if (!header_writer_) return {};
+        return write_store_metadata(std::max(records, file_.options.existing.kept), durable);
     }
 
     Status sync() override {
@@ -153,7 +154,8 @@ public:
                                 "UTF-8 without NUL; the attribute was left out",
                                 OfFile{path_}, attribute.name,
                                 variable < 0 ? path_ : d.variables[variable].name);
-        if (status.ok() && header_writer_) status = write_all_metadata(records);
+        if (status.ok() && header_writer_)
+            status = write_all_metadata(std::max(records, file_.options.existing.kept));
         return status.ok() ? texts : status;
     }
 
