@@ -161,7 +161,7 @@ void interpolate_along(const Levels& levels, std::span<const Columns> inputs, do
     const std::int64_t pairs = field.levels - 1, step = coordinate.level_step;
     const std::int64_t all = std::ssize(levels.values);
     const std::vector<signed char> direction = directions<T>(coordinate);
-    // Where the levels of a column are not adjacent, all columns are searched together.
+    // If the levels of a column are not adjacent, all columns are searched together.
     const bool by_level = coordinate.column_step == 1;
     std::vector<T> least;
     std::vector<std::vector<Number<T>>> less;

@@ -42,7 +42,7 @@ bool is_json(const Attribute& attribute);
 std::vector<std::string> attribute_members(const Definitions& definitions,
                                            const Variable* variable);
 
-/// How the elements of an array are stored. All lists begin with the record dimension, if there is
+/// Storage of the elements of an array. All lists begin with the record dimension, if there is
 /// one.
 struct ArrayStorage {
     std::vector<std::int64_t> shape, shard;  ///< elements of the array and of a shard
