@@ -4,13 +4,13 @@ it is installed, and byte for byte with those of one rank, over a restart within
 
 import shutil
 import subprocess
+from functools import partial
 
 import netCDF4
 import numpy as np
 import pytest
-import thalweg as tw
 from helpers import WORLD, fails, rows
-from mpi4py import MPI
+from history_runs import run_on_all_and_one
 
 NT, NZ, NY, NX = 4, 8, 7, 6
 RNG = np.random.default_rng(4)
@@ -74,61 +74,44 @@ levels = {{ dim = "lev", coordinate = "p", values = {LEVELS} }}
     )
 
 
-def run(comm, folder, kind, restart):
-    for part in [range(1), range(1, NT)] if restart else [range(NT)]:
-        if part.start > 0 and comm.size > 1:  # the run goes on with fewer ranks
-            comm = comm.Split(MPI.UNDEFINED if comm.rank == comm.size - 1 else 0)
-        if comm == MPI.COMM_NULL:
-            return
-        io = tw.Session(comm)
-        cells = np.random.default_rng(8).permutation(NY * NX)[comm.rank :: comm.size]
-        start, count = rows(NY, comm.rank, comm.size)
+def declare(kind, io, h, rank, ranks):
+    cells = np.random.default_rng(8).permutation(NY * NX)[rank::ranks]
+    start, count = rows(NY, rank, ranks)
 
-        def held(dims, io=io, cells=cells, start=start, count=count):
-            size = {d: {"lat": NY, "lon": NX, "lev": NZ, "ilev": NZ + 1}[d] for d in dims.split()}
-            if kind == "list":
-                return io.decompose_list(size, listed=["lat", "lon"], indices=cells)
-            begin = [start if d == "lat" else 0 for d in size]
-            return io.decompose(
-                size, start=begin, count=[count if d == "lat" else n for d, n in size.items()]
-            )
+    def held(dims):
+        size = {d: {"lat": NY, "lon": NX, "lev": NZ, "ilev": NZ + 1}[d] for d in dims}
+        if kind == "list":
+            return io.decompose_list(size, listed=["lat", "lon"], indices=cells)
+        begin = [start if d == "lat" else 0 for d in size]
+        own = [count if d == "lat" else n for d, n in size.items()]
+        return io.decompose(size, start=begin, count=own)
 
-        def mine(values, cells=cells, start=start, count=count):
-            if kind == "list":
-                return values.reshape(*values.shape[:-2], -1)[..., cells].copy()
-            part = values[..., start : start + count, :]
-            return np.ascontiguousarray(np.moveaxis(part, 0, -1) if is_column(values) else part)
+    def mine(values):
+        if kind == "list":
+            return values.reshape(*values.shape[:-2], -1)[..., cells].copy()
+        part = values[..., start : start + count, :]
+        column = kind == "columns" and values.ndim == 3
+        return np.ascontiguousarray(np.moveaxis(part, 0, -1) if column else part)
 
-        def is_column(values):
-            return kind == "columns" and values.ndim == 3
+    inputs = {"p": P, "ph": PH, "ps": PS, "phis": [PHIS] * NT, **VALUES}
+    for name in inputs:
+        dims = DIMS.get(name, "lev lat lon")
+        attributes = {"units": UNITS.get(name, "Pa")}
+        if name in NAMES:
+            attributes["standard_name"] = NAMES[name]
+        if name == "q":
+            attributes |= {"missing": "varying", "missing_value": -999.0}
+        order = dims.split()
+        if kind == "columns" and len(order) == 3:
+            order = order[1:] + order[:1]
+        h.field(name, "f8", dims, held(order), **attributes)
 
-        with io.history(config(folder), calendar="noleap", start="2000-01-01") as h:
-            inputs = {"p": P, "ph": PH, "ps": PS, "phis": [PHIS] * NT, **VALUES}
-            for name in inputs:
-                dims = DIMS.get(name, "lev lat lon")
-                attributes = {"units": UNITS.get(name, "Pa")}
-                if name in NAMES:
-                    attributes["standard_name"] = NAMES[name]
-                if name == "q":
-                    attributes |= {"missing": "varying", "missing_value": -999.0}
-                order = dims.split()
-                if kind == "columns" and len(order) == 3:
-                    order = order[1:] + order[:1]
-                h.field(name, "f8", dims, held(" ".join(order)), **attributes)
-            if part.start > 0:
-                with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
-                    h.load(file)
-            for step in part:
-                h.time = 3600 * (step + 1)
-                names = list(inputs)
-                for name in names[step:] + names[:step]:
-                    h[name] = mine(inputs[name][step])
-                h.end_step()
-            if part.stop < NT:
-                with io.restart() as saved:
-                    h.save(saved)
-                    saved.write(f"{folder}/restart.nc")
-        io.finalize()
+    def send(step):
+        names = list(inputs)
+        for name in names[step:] + names[:step]:
+            h[name] = mine(inputs[name][step])
+
+    return send
 
 
 def below(name, wanted, p, value, warm, ps, phis):
@@ -198,17 +181,10 @@ def right(name, method, ground_too=True):
 @pytest.mark.parametrize("kind", ["rows", "columns", "list"])
 @pytest.mark.parametrize("restart", [False, True])
 def test_levels(folder, kind, restart):
-    for who, comm in (("all", WORLD), ("one", MPI.COMM_SELF)):
-        if WORLD.rank == 0:
-            (folder / who).mkdir()
-        WORLD.barrier()
-        if who == "all" or WORLD.rank == 0:
-            run(comm, folder / who, kind, restart and who == "all")
-    WORLD.barrier()
+    ranges = [range(1), range(1, NT)] if restart else [range(NT)]
+    run_on_all_and_one(folder, config, ranges, partial(declare, kind))
     if WORLD.rank > 0:
         return
-    for path in (folder / "one").glob("*.nc"):
-        assert path.read_bytes() == (folder / "all" / path.name).read_bytes(), path.name
     for method in ("linear", "log", "conservative"):
         for name in VALUES:
             samples = right(name, method)

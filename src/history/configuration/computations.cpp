@@ -205,7 +205,7 @@ int Computations::interpolate(const StreamTable& stream, int field, const FieldK
             return refuse(why);
     std::string why = find_inputs(from, how);
     if (!why.empty() || how.inputs.back() < 0) return refuse(why);
-    // Those of an expression are not known, but given.
+    // The units of an expression are given in the stream.
     why = check_units(how, from.units.empty() ? keys.units.value_or("") : from.units);
     if (!why.empty()) return refuse(why);
     const auto place = std::ranges::find(from.dims, levels.dim) - from.dims.begin();
