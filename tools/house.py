@@ -34,7 +34,7 @@ BUDGETS = {
     "lines: bindings for netCDF and PnetCDF": (13_608, 12_500),
     "lines: apps and lab": (24_397, 22_000),
     "lines: apps": (8_860, 8_800),
-    "lines: tests": (73_161, 70_000),
+    "lines: tests": (73145, 70_000),
     "methods of the largest class, with its bases": (39, 25),
     "members of the largest class, with its bases": (31, 15),
     "guards against small allocation failures": (82, 60),
