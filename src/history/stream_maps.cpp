@@ -32,7 +32,7 @@ Status Maps::read() {
 /// Returns the map of a stream, and of a pyramid without a file the one from this number of
 /// elements.
 std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t sources) {
-    // No map has an empty name, and none the name of a number.
+    // The names of maps without a file: the number of elements and a slash.
     const std::string name =
         stream.reduce.map.empty() ? std::to_string(sources) + "/" : stream.reduce.map;
     auto& found = maps_[{name, stream.reduce.zoom}];
@@ -80,18 +80,20 @@ Status Maps::make(const StreamTable& stream, const StreamField& about, const Fie
         shape.push_back(declared.shape[place_of(dim, declared.dims)]);
     const Integers numbered =
         file ? maps_.at({stream.reduce.map, stream.reduce.zoom})->source_shape : Integers{};
-    const bool turned = fits && shape.size() == 2 && numbered.size() == 2 && shape != numbered &&
-                        shape == Integers{numbered[1], numbered[0]};
-    if (!fits || turned)
-        return failure(TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
-                       table_.name, stream.line_of(file ? "map" : "zoom"), stream.name,
-                       declared.name, elements, joined_names(replaced),
-                       chosen   ? "a map needs all of them"
-                       : turned ? fmt::format("map '{}' is for {} times {} of them",
-                                              stream.reduce.map, numbered[0], numbered[1])
-                       : file   ? fmt::format("map '{}' is for {}", stream.reduce.map, sources)
-                                : fmt::format("no HEALPix grid of level {} or finer has as many",
-                                              stream.reduce.zoom));
+    const bool differs = fits && shape.size() == 2 && numbered.size() == 2 &&
+                         std::ranges::min(numbered) > 1 && shape != numbered;
+    if (!fits || differs)
+        return failure(
+            TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
+            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, declared.name,
+            elements, joined_names(replaced),
+            chosen ? "a map needs all of them"
+            : differs
+                ? fmt::format("the source grid of map '{}' is {} x {}, but the field's {} x {}",
+                              stream.reduce.map, numbered[0], numbered[1], shape[0], shape[1])
+            : file ? fmt::format("map '{}' is for {}", stream.reduce.map, sources)
+                   : fmt::format("no HEALPix grid of level {} or finer has as many",
+                                 stream.reduce.zoom));
     const auto map = map_of(stream, elements);
     Use use{&taken, map.get(), declared.dims, replaced};
     for (const auto& [other, mapping] : made_)

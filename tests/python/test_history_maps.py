@@ -338,7 +338,8 @@ path = "{folder}/z{{zoom}}.nc"
         ("units", "", "'yc_b' has the units 'm', not degrees or radians"),
         ("name", "", "it has neither the variables S, row and col"),
         ("size", "", "7: stream 's': field 'T' has 54 elements along 'lat lon': map 'm' is for 72"),
-        ("turned", "", "map 'm' is for 8 times 9 of them"),
+        ("grid", [9, 8], "the source grid of map 'm' is 8 x 9, but the field's 9 x 8"),
+        ("grid", [12, 6], "the source grid of map 'm' is 6 x 12, but the field's 9 x 8"),
         ("levels", "", "72 elements along 'lat lon': a map needs all of them"),
     ],
 )
@@ -348,9 +349,9 @@ def test_files(io, folder, variable, value, text):
         with netCDF4.Dataset(folder / "esmf.nc", "a") as f:
             if variable == "units":
                 f["yc_b"].units = "m"
-            elif variable == "turned":
+            elif variable == "grid":
                 f.createDimension("src_grid_rank", 2)
-                f.createVariable("src_grid_dims", "i4", "src_grid_rank")[:] = [NY, NX]
+                f.createVariable("src_grid_dims", "i4", "src_grid_rank")[:] = value
             elif variable == "name":
                 f.renameVariable("S", "s")
             elif variable in ("row", "col", "S"):
@@ -374,19 +375,19 @@ def test_files(io, folder, variable, value, text):
     assert text.format(COLUMN[2] + 1) in str(fails(code, begin))
 
 
-def begin_small(folder, text):
-    """Returns a history of a field x on 24 x 2 elements, a map of which sums pairs."""
+def begin_small(folder, text, weight=1 / 24, north=20):
+    """Returns a history of a field x on 24 x 2 elements, and a map of it to two elements."""
     if WORLD.rank == 0:
         with netCDF4.Dataset(folder / "small.nc", "w") as f:
             for dim, n in {"n_s": 48, "n_a": 48, "n_b": 2, "dst_grid_rank": 2}.items():
                 f.createDimension(dim, n)
-            f.createVariable("S", "f8", "n_s")[:] = 1 / 24
+            f.createVariable("S", "f8", "n_s")[:] = weight
             f.createVariable("row", "i4", "n_s")[:] = np.arange(48) // 24 + 1
             f.createVariable("col", "i4", "n_s")[:] = np.arange(48) + 1
             f.createVariable("dst_grid_dims", "i4", "dst_grid_rank")[:] = [1, 2]
             for name in ("yc_b", "xc_b"):
                 v = f.createVariable(name, "f8", "n_b")
-                v[:], v.units = [10, 20], "degrees"
+                v[:], v.units = [10, north], "degrees"
     WORLD.barrier()
     io = tw.Session(WORLD)
     h = io.history(
@@ -448,7 +449,7 @@ def test_static(folder):
 
 
 def test_changed(folder):
-    """A run that goes on with other weights is refused."""
+    """Tests that a run is refused which goes on with another map."""
     keys = f'every = "2 hours"\npath = "{folder}/s.nc"\n'
     io, h, x, r, mine = begin_small(folder, SMALL + keys)
     h.time = 3600
@@ -459,7 +460,14 @@ def test_changed(folder):
         h.save(saved)
         saved.write(f"{folder}/restart.nc")
     io.finalize()
-    io, h, *_ = begin_small(folder, "missing = 'propagate'\n" + SMALL + keys)
-    with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
-        fails("TW_EDIFFERENT", lambda: h.load(file))
-    io.finalize()
+    for text, change in (
+        ("missing = 'propagate'\n", {}),
+        ("", {"weight": 1 / 12}),
+        ("", {"north": 21}),
+        ("", {}),
+    ):
+        io, h, *_ = begin_small(folder, text + SMALL + keys, **change)
+        with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
+            load = partial(h.load, file)
+            fails("TW_EDIFFERENT", load) if text or change else load()
+        io.finalize()

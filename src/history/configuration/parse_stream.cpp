@@ -315,7 +315,7 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
     if (stream.reduce.maps() && (!commutes(op) || (inner && !commutes(inner->op))))
         keys.fail(
             commutes(op) ? "inner" : "op",
-            "op = \"{}\" cannot be used with a map, as that of mapped samples has other values",
+            "op = \"{0}\" cannot be used with a map: the {0} of mapped samples has other values",
             op_name(commutes(op) ? inner->op : op));
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));

@@ -96,7 +96,7 @@ std::string map_text(OutputStream& of) {
     for (const auto& variable : of.variables())
         if (const Mapping* const mapping = variable->mapping()) {
             const Map& map = mapping->map();
-            return fmt::format("{} zoom {} links {:016x} missing {} {} names {} {}", map.rules.name,
+            return fmt::format("zoom {} map {:016x} missing {} {} names {} {}",
                                of.table().reduce.zoom, static_cast<std::uint64_t>(map.hash),
                                static_cast<int>(map.rules.missing), map.rules.min_fraction,
                                map.rules.latitude, map.rules.longitude);

@@ -71,9 +71,10 @@ Status exchange(Ranks& ranks, Letters<T>& letters, Status mine = {}) {
     std::vector<detail::Packet> packets;
     if (mine.ok())
         mine = detail::catch_errors([&] {
-            for (const auto& [rank, values] : letters) {
+            for (auto& [rank, values] : letters) {
                 const auto* const bytes = reinterpret_cast<const char*>(values.data());
                 packets.push_back({rank, {bytes, bytes + values.size() * sizeof(T)}});
+                values = {};
             }
         });
     if (!mine.ok()) packets.clear();
@@ -81,10 +82,11 @@ Status exchange(Ranks& ranks, Letters<T>& letters, Status mine = {}) {
     if (Status own = ranks.exchange(packets); mine.ok()) mine = std::move(own);
     if (mine.ok())
         mine = detail::catch_errors([&] {
-            for (const detail::Packet& packet : packets) {
+            for (detail::Packet& packet : packets) {
                 std::vector<T>& values = letters[packet.rank];
                 values.resize(packet.bytes.size() / sizeof(T));
                 std::memcpy(values.data(), packet.bytes.data(), packet.bytes.size());
+                packet.bytes = {};
             }
         });
     return ranks.agree(mine, 0, {});

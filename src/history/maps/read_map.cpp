@@ -56,6 +56,11 @@ private:
     Status is_rectilinear(bool& is);
     Status add_coordinate(int which, bool axis);
     Status add_beside(const char* variable, const char* name, const char* units, const char* about);
+    /// Adds words to the hash of the map, in any order.
+    void add_hash(std::span<const std::int64_t> words) {
+        map_.hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(map_.hash) +
+                                              detail::hash_of_words(words, 0));
+    }
     Coordinate& add(const std::string& name, const Part& part, const Doubles& values,
                     std::vector<Attribute> attributes);
 
@@ -132,9 +137,7 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
             links.push_back({rows[i] - 1, columns[i] - 1, *weight});
             const std::int64_t words[] = {first + i, rows[i], columns[i],
                                           std::bit_cast<std::int64_t>(*weight)};
-            const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
-            map_.hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(map_.hash) +
-                                                  detail::hash_of(bytes));
+            add_hash(words);
         }
         return n > 0 ? Status{} : failure(TW_ESETTING, "{}: it has no links", path_);
     };
@@ -150,10 +153,7 @@ Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joine
     const std::int64_t bins = std::min<std::int64_t>(groups, 16384);
     Integers links_in(bins);
     for (const MapLink& link : links) ++links_in[link.row / joined * bins / groups];
-    links_in.push_back(map_.hash);
     if (Status status = ranks_.combine({}, links_in); !status.ok()) return status;
-    map_.hash = links_in.back();
-    links_in.pop_back();
     const std::int64_t all = std::accumulate(links_in.begin(), links_in.end(), std::int64_t{0});
     first.assign(size + 1, targets_);
     std::int64_t before = 0;
@@ -177,8 +177,13 @@ Status MapReader::take_links(std::vector<MapLink> links, int levels, int zoom) {
     });
     if (Status s = exchange(ranks_, letters, std::move(mine)); !s.ok()) return s;
     mine = detail::catch_errors([&] {
-        for (const auto& [rank, own] : letters) links.insert(links.end(), own.begin(), own.end());
-        letters.clear();
+        std::size_t n = 0;
+        for (const auto& [rank, own] : letters) n += own.size();
+        links.reserve(n);
+        for (auto& [rank, own] : letters) {
+            links.insert(links.end(), own.begin(), own.end());
+            own = {};
+        }
         map_.first = first[ranks_.rank()];
         sort_links(links, first[ranks_.rank() + 1] - map_.first, map_);
         if (zoom < 0) return;
@@ -264,6 +269,9 @@ Status MapReader::add_coordinate(int which, bool axis) {
     Doubles centres, corners;
     if (Status s = read_degrees(format_.centre(which), start, count, stride, centres); !s.ok())
         return s;
+    for (std::int64_t i = 0; i < std::ssize(centres) && !(axis && ranks_.rank() > 0); ++i)
+        add_hash(
+            std::array{std::int64_t{which}, start[0] + i, std::bit_cast<std::int64_t>(centres[i])});
     Part part = axis ? replicated_part({name}, count) : target_part(map_, map_.dims, map_.shape);
     Coordinate& c = add(name, part, centres,
                         {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
@@ -290,8 +298,10 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
     if (!has(variable)) return {};
     Doubles values;
     Status status = read(variable, {map_.first}, {map_.rows()}, {1}, values);
+    const std::string own = text(variable, "units");  // "radians^2", "square radians" and the like
+    const bool other = !own.empty() && own.find("rad") == std::string::npos;
     add(name, target_part(map_, map_.dims, map_.shape), values,
-        {{"long_name", std::string(about)}, {"units", std::string(units)}});
+        {{"long_name", std::string(about)}, {"units", other ? own : std::string(units)}});
     const std::string list = text_of(map_.attributes, "ancillary_variables");
     set_attribute(map_.attributes,
                   {"ancillary_variables", list + (list.empty() ? "" : " ") + name});
@@ -356,6 +366,7 @@ Status MapReader::read(int zoom) {
     if (status.ok()) status = take_links(std::move(links), levels, zoom);
     map_.conserves = text("", "map_method").find("onservative") != std::string::npos;
     if (status.ok() && zoom < 0) status = read_target();
+    if (status.ok()) status = ranks_.combine({}, std::span(&map_.hash, 1));
     keep_first(status, ranks_.status(tw_close(&file_)));
     return status;
 }
