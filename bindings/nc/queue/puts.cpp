@@ -104,8 +104,7 @@ bool Puts::passes_on(const Entry& e) const {
         return false;
     const Variable& v = table_.variables[at];
     const Index bytes = bytes_of(table_, e), records = table_.is_record(v) ? e.count.front() : 1;
-    return !writes_at_once(v) &&
-           (state.session.ranks() == 1 || bytes <= large || bytes < records * bytes_of_whole(v));
+    return !writes_at_once(v) && (bytes <= large || bytes < records * bytes_of_whole(v));
 }
 
 Error Puts::pass_on(const Entry& e, Index bytes) {

@@ -102,8 +102,8 @@ private:
     double last_write_;         // time of the last write, or of the file's creation, in seconds
     Index handed_over_ = 0;     // number of reductions that were posted before the last write
     bool reads_alone_ = false;  // this rank has read alone
-    // Records and puts, the same on all ranks: with the put of this number, counted from 0, the
-    // records last grew to this number; and the number of puts since they grew before.
+    // Growth of the records, the same on all ranks: their number, the number of the put with which
+    // they last grew, and the puts between their last two growths.
     Index known_records_ = 0, growth_ = -1, puts_per_record_ = 0;
     bool passes_ = false;    // this rank passes puts to the library; see passes_on()
     std::vector<bool> put_;  // variables of which this rank knows a put since the last write

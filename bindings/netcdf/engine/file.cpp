@@ -154,7 +154,9 @@ bool File::is_known(int varid) const {
 // Tests if a put or get is collective. A wrong variable may stand for any.
 bool File::calls_together(int varid) const {
     if (is_known(varid)) return is_collective(varid);
-    return std::find(collective_.begin(), collective_.end(), true) != collective_.end();
+    for (std::size_t i = 0; i < definitions.table.variables.size(); i++)
+        if (is_collective(static_cast<int>(i))) return true;
+    return false;
 }
 
 bool File::is_set_collective(int varid) const {
