@@ -10,6 +10,7 @@
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/storage.hpp"
 #include "storage/variables/variables.hpp"
+#include "storage/zarr/metadata.hpp"
 
 namespace thalweg::detail {
 
@@ -237,6 +238,16 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
                                                     : "a thread of every rank compresses")});
 }
 
+/// Checks that a Zarr store can hold attributes.
+Status check_texts(const NamedList<Attribute>& attributes, const std::string& of) {
+    for (const Attribute& a : attributes)
+        if (!is_json(a))
+            return failure(TW_EFORMAT,
+                           "{} '{}': format zarr permits only texts of UTF-8 without NUL", of,
+                           a.name);
+    return {};
+}
+
 /// Changes the packing of a variable to one that Zarr has: without shuffle, and with a codec for
 /// checksums.
 Status adapt_to_zarr(const FileOptions& options, Variable& v) {
@@ -251,7 +262,7 @@ Status adapt_to_zarr(const FileOptions& options, Variable& v) {
                        OfVariable{v.name});
     v.packing.shuffle = false;
     v.packing.whole |= options.checksums;
-    return {};
+    return check_texts(v.attributes, fmt::format("variable '{}': attribute", v.name));
 }
 
 }  // namespace
@@ -277,6 +288,8 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
         return failure(TW_ESETTING, "storage={} cannot write format {}", options.storage,
                        name_of(format));
     if (Status status = check_format(definitions, format); !status.ok()) return status;
+    if (format == Format::zarr)
+        if (Status s = check_texts(definitions.attributes, "global attribute"); !s.ok()) return s;
     if (has_chunks(format)) {
         for (Variable& v : definitions.variables) {
             if (Status s = choose_packing(definitions, options.packing, v); !s.ok()) return s;

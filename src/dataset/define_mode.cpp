@@ -8,6 +8,7 @@
 #include "definitions/adopt.hpp"
 #include "storage/netcdf4/index/undo.hpp"
 #include "storage/tiles/tiles.hpp"
+#include "storage/zarr/metadata.hpp"
 
 namespace thalweg::detail {
 
@@ -152,6 +153,10 @@ Status DefineMode::put_late_attribute(const std::string& variable, Attribute att
                        "{}: attribute '{}' has type {}, which format {} does not support; use {}",
                        file_.path, attribute.name, name_of(attribute.type), name_of(file_.format),
                        is_netcdf4(file_.format) ? "netcdf4" : "cdf5");
+    if (file_.format == Format::zarr && !is_json(attribute))
+        return failure(TW_EFORMAT,
+                       "{}: attribute '{}': format zarr permits only texts of UTF-8 without NUL",
+                       file_.path, attribute.name);
     file_.late.emplace_back(at, std::move(attribute));
     return {};
 }

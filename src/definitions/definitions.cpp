@@ -209,21 +209,8 @@ std::int64_t bytes_of(const Variable& v) {
     return n > std::numeric_limits<std::int64_t>::max() - 3 ? n : (n + 3) / 4 * 4;
 }
 
-/// Checks that JSON can hold texts: they must be UTF-8 without NUL.
-Status check_texts(const NamedList<Attribute>& attributes, const std::string& of) {
-    for (const Attribute& a : attributes) {
-        const std::string_view text(a.values.data(), a.values.size());
-        if (a.type == TW_CHAR && (!is_utf8(text) || text.find('\0') != text.npos))
-            return failure(TW_EFORMAT,
-                           "{} '{}': format zarr permits only texts of UTF-8 without NUL", of,
-                           a.name);
-    }
-    return {};
-}
-
 /// Checks that variables can be arrays of a Zarr store, whose names are those of folders.
 Status check_zarr(const Definitions& d) {
-    if (Status s = check_texts(d.attributes, "global attribute"); !s.ok()) return s;
     for (const Variable& v : d.variables) {
         if (v.type == TW_CHAR)
             return failure(TW_EFORMAT, "variable '{}' has type char, which format zarr lacks",
@@ -231,9 +218,6 @@ Status check_zarr(const Definitions& d) {
         if (v.name.starts_with("__") || v.name == "zarr.json" || v.name.size() > 255)
             return failure(TW_EFORMAT, "variable '{}': format zarr does not permit this name",
                            OfVariable{v.name});
-        if (Status s = check_texts(v.attributes, fmt::format("variable '{}': attribute", v.name));
-            !s.ok())
-            return s;
     }
     return {};
 }

@@ -243,6 +243,7 @@ Status recover(const std::string& path, bool force, std::string& done) {
         status = Claim::take_over(own, data, claim);
         if (status.ok()) status = complete_store(data, records);
         if (status.ok()) status = claim->publish(true);
+        if (!status.ok()) return status;
         done = fmt::format("{}: {} {}", own, count(records, "record"),
                            data != own ? "recovered" : "complete");
         return status;

@@ -145,7 +145,7 @@ ZarrArray take_division(const Json& json, Variable& v) {
             v.packing.codec = Packing::Codec::deflate;
             v.packing.level = f.level;
         }
-    // Quantized variables have chunks of one record. Others may have a copied attribute.
+    // Quantized variables have chunks of one record. Others may have the attribute as a copy.
     a.plain = a.filters.empty() && (!v.packing.filtered() || a.grid.records > 1) &&
               a.grid.in_order && a.per == a.grid.number;
     require(a.plain || a.grid.records == 1, "several records in a chunk");

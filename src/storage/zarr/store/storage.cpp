@@ -33,8 +33,8 @@ class ZarrStorage final : public Storage, StoredChunks {
 public:
     StorageTraits traits() const override { return {.name = "zarr", .order = Order::native}; }
     bool collective() const override { return false; }
-    // In an existing store, a record that is replaced may have other values.
     bool fills(int variable) const override {
+        // In records that are replaced, fill values must be written over others.
         return sparse_[variable] != 0 && !file_.options.existing.is;
     }
 
@@ -54,6 +54,7 @@ public:
         Status status = read_contents(comm, path, options.header_writer, contents_);
         if (!status.ok()) return status;
         path_ = path;
+        synced_ = true;
         file_.begin(path, contents_.definitions, options);
         header_writer_ = comm.rank() == options.header_writer;
         if (definitions.variables.size() != contents_.arrays.size())
@@ -137,26 +138,19 @@ public:
         if (!status.ok()) return status;
         unsynced_.clear();
         syncs_all_ = false;
+        synced_ = true;
         return {};
     }
 
     Status close_early() override { return close_shard(); }
 
     Status close(std::int64_t records, const LateAttributes& late) override {
-        Status status = close_shard(), texts;
+        Status status = close_shard();
+        if (!header_writer_ || !status.ok()) return status;
         Definitions& d = contents_.definitions;
         for (const auto& [variable, attribute] : late)
-            if (is_json(attribute))
-                (variable < 0 ? d.attributes : d.variables[variable].attributes).set(attribute);
-            else
-                texts = failure(TW_EFORMAT,
-                                "{}: attribute '{}' of '{}': format zarr permits only texts of "
-                                "UTF-8 without NUL; the attribute was left out",
-                                OfFile{path_}, attribute.name,
-                                variable < 0 ? path_ : d.variables[variable].name);
-        if (status.ok() && header_writer_)
-            status = write_all_metadata(std::max(records, file_.options.existing.kept));
-        return status.ok() ? texts : status;
+            (variable < 0 ? d.attributes : d.variables[variable].attributes).set(attribute);
+        return write_all_metadata(std::max(records, file_.options.existing.kept));
     }
 
 private:
@@ -245,7 +239,8 @@ private:
                 json_string(d.variables[i].name) + ":" +
                 array_metadata(d, d.variables[i],
                                describe(contents_.arrays[i], d.variables[i], records)));
-        return write_metadata(path_, group_metadata(d, arrays, own_members(d)), durable);
+        const std::string text = group_metadata(d, arrays, own_members(d));
+        return write_metadata(path_, text, durable || synced_);
     }
 
     Status write_all_metadata(std::int64_t records) {
@@ -429,8 +424,8 @@ private:
             shard.waiting.resize(before);
             return s;
         }
-        // The replaced shard may hold counted records.
-        if (shard.replaces && file_.options.durable)
+        // The replaced shard may hold records that are safe from lost power.
+        if (shard.replaces && (file_.options.durable || synced_))
             if (Status s = sync_closed(shard.path); !s.ok()) return s;
         if (std::rename(shard.path.c_str(), path.c_str()) != 0)
             return system_failure(shard.path, "cannot rename to " + path);
@@ -461,6 +456,7 @@ private:
     std::vector<ChunkPlace> known_;
     std::set<ShardKey> unsynced_;  ///< shards that were written since the last sync()
     bool syncs_all_ = false;       ///< the next sync() syncs the file system
+    bool synced_ = false;          ///< some records are safe from lost power, and must stay so
 };
 
 }  // namespace
