@@ -3,51 +3,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <type_traits>
 #include <vector>
 
 namespace thalweg::history {
 
 namespace {
 
-/// An integer as wide as the values, so that loops are vectorized.
-template <class T>
-using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-
-/// Counts in each column the levels whose value passes a test. The inner loop is that over adjacent
-/// values.
-template <class T, class Test>
-std::vector<Number<T>> count(const Columns& columns, std::int64_t levels, Test test) {
-    std::vector<Number<T>> counts(columns.count);
-    const T* const values = static_cast<const T*>(columns.values);
-    const bool by_level = columns.column_step == 1;
-    for (std::int64_t k = 0; k < levels && by_level; ++k) {
-        const T* const level = values + k * columns.level_step;
-        for (std::int64_t i = 0; i < columns.count; ++i) counts[i] += test(level + i) ? 1 : 0;
+/// Tests if the coordinate of a column rises (1), falls (-1), or does neither (0).
+int direction_of(const Columns& coordinate, std::int64_t i) {
+    const double* const x = &coordinate.value(i, 0);
+    const std::int64_t pairs = coordinate.levels - 1;
+    std::int64_t rises = 0, falls = 0, missing = 0;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+        rises += x[k] < x[k + 1] ? 1 : 0;
+        falls += x[k] > x[k + 1] ? 1 : 0;
     }
-    for (std::int64_t i = 0; i < columns.count && !by_level; ++i) {
-        const T* const column = values + i * columns.column_step;
-        Number<T> passed = 0;
-        for (std::int64_t k = 0; k < levels; ++k) passed += test(column + k) ? 1 : 0;
-        counts[i] = passed;
-    }
-    return counts;
-}
-
-/// Finds the columns whose coordinate rises (1), falls (-1), or does neither (0).
-template <class T>
-std::vector<signed char> directions(const Columns& coordinate) {
-    const std::int64_t pairs = coordinate.levels - 1, step = coordinate.level_step;
-    const auto rises = count<T>(coordinate, pairs, [=](const T* x) { return x[0] < x[step]; });
-    const auto falls = count<T>(coordinate, pairs, [=](const T* x) { return x[0] > x[step]; });
-    std::vector<signed char> found(coordinate.count);
-    for (std::int64_t i = 0; i < coordinate.count; ++i)
-        found[i] = static_cast<signed char>((rises[i] == pairs) - (falls[i] == pairs));
-    for (std::int64_t i = 0; i < coordinate.count && coordinate.missing.used; ++i)
-        for (std::int64_t k = 0; k <= pairs; ++k)
-            if (coordinate.misses(i, k)) found[i] = 0;
-    return found;
+    for (std::int64_t k = 0; k <= pairs && coordinate.missing.used; ++k)
+        missing += coordinate.misses(i, k) ? 1 : 0;
+    return missing > 0 ? 0 : (rises == pairs) - (falls == pairs);
 }
 
 /// Tests if a wanted value lies between two levels.
@@ -152,57 +125,50 @@ void conserve(const Levels& levels, const Columns& field, const Columns& interfa
     }
 }
 
-/// Interpolates along a coordinate of type T.
-template <class T>
-void interpolate_along(const Levels& levels, std::span<const Columns> inputs, double missing,
-                       double* results, std::int64_t column_step, std::int64_t level_step) {
-    const Columns &field = inputs[0], &coordinate = inputs[1];
-    const bool is_log = levels.method == LevelMethod::log;
-    const std::int64_t pairs = field.levels - 1, step = coordinate.level_step;
-    const std::int64_t all = std::ssize(levels.values);
-    const std::vector<signed char> direction = directions<T>(coordinate);
-    // If the levels of a column are not adjacent, all columns are searched together.
-    const bool by_level = coordinate.column_step == 1;
-    std::vector<T> least;
-    std::vector<std::vector<Number<T>>> less;
-    for (const double value : levels.values) {
-        // The values of type T that are less than `value` are those less than this one.
-        T next = static_cast<T>(value);
-        if (next < value) next = std::nextafter(next, std::numeric_limits<T>::infinity());
-        least.push_back(next);
-        if (by_level)
-            less.push_back(count<T>(coordinate, pairs + 1, [=](const T* x) { return *x < next; }));
+/// Moves from a level to the first of the two adjacent ones between which a wanted value lies, if
+/// there are such.
+/// @param direction  as direction_of() returns it
+std::int64_t find_level(const Columns& coordinate, std::int64_t i, int direction, double wanted,
+                        std::int64_t k) {
+    const double* const x = &coordinate.value(i, 0);
+    const std::int64_t last = coordinate.levels - 2;
+    if (direction == 0) {
+        for (k = 0; k < last && !encloses(coordinate.missing, x[k], x[k + 1], wanted);) ++k;
+        return k;
     }
+    const auto move = [&](auto is_before) {
+        while (k < last && is_before(x[k + 1])) ++k;
+        while (k > 0 && !is_before(x[k])) --k;
+        return k;
+    };
+    return direction > 0 ? move([=](double level) { return level < wanted; })
+                         : move([=](double level) { return level >= wanted; });
+}
+
+/// Interpolates between levels.
+void interpolate_between(const Levels& levels, std::span<const Columns> inputs, double missing,
+                         double* results, std::int64_t column_step, std::int64_t level_step) {
+    const Columns field = inputs[0], coordinate = inputs[1];
+    const bool is_log = levels.method == LevelMethod::log;
+    const bool extrapolates = levels.below != Below::missing;
     for (std::int64_t i = 0; i < field.count; ++i) {
-        const bool rising = direction[i] > 0;
-        const T* const along =
-            static_cast<const T*>(coordinate.values) + i * coordinate.column_step;
-        for (std::int64_t j = 0; j < all; ++j) {
-            const double value = levels.values[j];
-            const auto has = [&](std::int64_t k) {
-                return encloses(coordinate.missing, along[k * step], along[(k + 1) * step], value);
-            };
-            std::int64_t k = 0;
-            if (by_level)
-                k = rising ? less[j][i] - 1 : pairs - less[j][i];
-            else
-                k = std::partition_point(along, along + pairs + 1,
-                                         [&](T x) { return (x < least[j]) == rising; }) -
-                    along - 1;
-            k = std::clamp<std::int64_t>(k, 0, pairs - 1);
-            if (direction[i] == 0)
-                for (k = 0; k + 1 < pairs && !has(k);) ++k;
-            const double a = along[k * step], b = along[(k + 1) * step];
-            double& result = results[i * column_step + j * level_step];
-            result = missing;
-            if (has(k) && !(is_log && std::min(a, b) <= 0)) {
-                const double share = share_of(is_log, a, b, value);
+        const int direction = direction_of(coordinate, i);
+        std::int64_t k = 0;
+        double* to = results + i * column_step;
+        for (const double wanted : levels.values) {
+            k = find_level(coordinate, i, direction, wanted, k);
+            const double a = coordinate.value(i, k), b = coordinate.value(i, k + 1);
+            double result = missing;
+            if (encloses(coordinate.missing, a, b, wanted) && !(is_log && std::min(a, b) <= 0)) {
+                const double share = share_of(is_log, a, b, wanted);
                 const double x = field.value(i, k), y = field.value(i, k + 1);
                 if ((share == 0 || !field.missing.is(y)) && (share == 1 || !field.missing.is(x)))
                     result = share == 0 ? x : share == 1 ? y : (1 - share) * x + share * y;
             }
-            if (result == missing && levels.below != Below::missing)
-                result = value_below(levels, inputs, i, value, missing);
+            if (extrapolates && result == missing)
+                result = value_below(levels, inputs, i, wanted, missing);
+            *to = result;
+            to += level_step;
         }
     }
 }
@@ -213,10 +179,8 @@ void interpolate(const Levels& levels, std::span<const Columns> inputs, double m
                  double* results, std::int64_t column_step, std::int64_t level_step) {
     if (levels.conserves())
         conserve(levels, inputs[0], inputs[1], missing, results, column_step, level_step);
-    else if (inputs[1].is_float)
-        interpolate_along<float>(levels, inputs, missing, results, column_step, level_step);
     else
-        interpolate_along<double>(levels, inputs, missing, results, column_step, level_step);
+        interpolate_between(levels, inputs, missing, results, column_step, level_step);
 }
 
 }  // namespace thalweg::history

@@ -17,20 +17,14 @@ struct MissingMark {
     bool is(double x) const { return used && (value != value ? x != x : x == value); }
 };
 
-/// Some columns in an array of float or double.
+/// Some columns, in an array in which the levels of a column are adjacent.
 struct Columns {
     std::int64_t count = 0, levels = 0;
-    std::int64_t column_step = 0, level_step = 0;  ///< distances in the array
-    const void* values = nullptr;
+    const double* values = nullptr;
     MissingMark missing;
-    bool is_float = false;
 
-    std::int64_t place(std::int64_t column, std::int64_t level) const {
-        return column * column_step + level * level_step;
-    }
-    double value(std::int64_t column, std::int64_t level) const {
-        return is_float ? static_cast<const float*>(values)[place(column, level)]
-                        : static_cast<const double*>(values)[place(column, level)];
+    const double& value(std::int64_t column, std::int64_t level) const {
+        return values[column * levels + level];
     }
     bool misses(std::int64_t column, std::int64_t level) const {
         return missing.is(value(column, level));

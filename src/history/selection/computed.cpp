@@ -71,7 +71,9 @@ static bool is_exact(T value) {
 }
 
 /// Converts values of an input for elements of the result.
-void Computed::load(int input, std::int64_t first, std::int64_t count, double* values) {
+/// @param step  distance of the converted values
+void Computed::load(int input, std::int64_t first, std::int64_t count, double* values,
+                    std::int64_t step) {
     const Field& field = *inputs_[input];
     const Integers& places = places_[input];
     with_type(field.declared.type, [&](auto named) {
@@ -82,7 +84,7 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
         const auto read = [&](auto place) {
             for (std::int64_t i = 0; i < count; ++i) {
                 const T value = data[place(i)];
-                values[i] = static_cast<double>(value);
+                values[i * step] = static_cast<double>(value);
                 if constexpr (sizeof(T) == 8 && !std::is_floating_point_v<T>)
                     if (inexact_.ok() && !is_exact(value) && !(misses && value == mark))
                         inexact_ = detail::failure(
@@ -115,22 +117,13 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
     // In memory either the levels of a column are adjacent, or those of a level are.
     const bool by_column = inner == 1;
     const std::int64_t row = by_column ? outer : inner, rows = by_column ? 1 : outer;
-    // Some columns fit into the first-level cache; rows of levels are longer.
-    const std::int64_t together =
-        std::clamp<std::int64_t>((by_column ? 2048 : 16384) / levels_[0], 16, 512);
+    // Some columns of field and coordinate fit into the first-level cache.
+    const std::int64_t together = std::clamp<std::int64_t>(2048 / levels_[0], 16, 64);
     std::vector<std::vector<double>> values(inputs_.size());
     std::vector<Columns> given;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const tw_type type = inputs_[i]->declared.type;
-        // Values are read in the step's array if it has them in this order.
-        const bool direct = places_[i].empty() && is_real(type);
-        if (!direct) values[i].resize(together * levels_[i]);
-        given.push_back({0, levels_[i], by_column ? levels_[i] : 1,
-                         by_column ? 1
-                         : direct  ? row
-                                   : together,
-                         values[i].data(), missing_of(static_cast<int>(i)),
-                         direct && type == TW_FLOAT});
+        values[i].resize(together * levels_[i]);
+        given.push_back({0, levels_[i], values[i].data(), missing_of(static_cast<int>(i))});
     }
     for (std::int64_t o = 0; o < rows; ++o)
         for (std::int64_t begin = 0; begin < row; begin += together) {
@@ -140,14 +133,10 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
                 const std::int64_t first =
                     (columns + (by_column ? begin : o * row)) * levels + (by_column ? 0 : begin);
                 given[i].count = count;
-                if (values[i].empty())
-                    given[i].values = inputs_[i]->step->data() +
-                                      first * (given[i].is_float ? sizeof(float) : sizeof(double));
-                else if (by_column)
-                    load(static_cast<int>(i), first, count * levels, values[i].data());
-                else
-                    for (std::int64_t k = 0; k < levels; ++k)
-                        load(static_cast<int>(i), first + k * row, count, &values[i][k * together]);
+                if (by_column)
+                    load(static_cast<int>(i), first, count * levels, values[i].data(), 1);
+                for (std::int64_t k = 0; k < levels && !by_column; ++k)
+                    load(static_cast<int>(i), first + k * row, count, &values[i][k], levels);
             }
             const std::int64_t to = by_column ? begin * wanted : o * wanted * row + begin;
             interpolate(*how_.levels, given, mark(), values_.data() + result + to,
@@ -169,7 +158,7 @@ Status Computed::compute(std::vector<SentBox>& boxes) {
         how_.expression->evaluate(
             elements, mark(),
             [this](int input, std::int64_t at, std::int64_t count, ElementBlock& block) {
-                load(input, at, count, block.value.data());
+                load(input, at, count, block.value.data(), 1);
                 const MissingMark missing = missing_of(input);
                 for (std::int64_t i = 0; i < count; ++i)
                     block.missing[i] = missing.is(block.value[i]) ? 1 : 0;

@@ -59,7 +59,7 @@ public:
     std::int64_t bytes() const { return std::ssize(values_) * 8; }
 
 private:
-    void load(int input, std::int64_t first, std::int64_t count, double* values);
+    void load(int input, std::int64_t first, std::int64_t count, double* values, std::int64_t step);
     MissingMark missing_of(int input) const;
     void interpolate_box(int box, std::int64_t& columns, std::int64_t& result);
     double mark() const;  ///< Returns the value of missing results.
