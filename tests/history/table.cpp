@@ -195,7 +195,6 @@ TEST(Table, WrongKeysOfAStream) {
         {"levels = { dim = \"lev\", index = [2, 0, 2] }", "5: stream 'daily': levels: 'index' has"},
         {"records = 3\npath = \"{start}-{last}.nc\"",
          "6: stream 'daily': 'path': {end} and {last}"},
-        {"vertical = { dim = \"lev\" }", "5: stream 'daily': 'vertical' is not supported yet"},
         {"file = { format = \"cdf9\" }", "5: stream 'daily': file: 'format': "},
         {"file = { zstd = [1] }", "5: stream 'daily': file: 'zstd': expected a text, an integer"},
         {"attributes = { a = 2001-01-01 }", "5: stream 'daily': attribute 'a': expected a text"},
@@ -231,7 +230,7 @@ TEST(Table, WrongKeysOfAStream) {
          "7: region 'a': 'names' has 2 names"},
         {"[region.a]\nlist_file = \"x.nc\"",
          "6: region 'a': 'list_file' and 'list_var' must be given"},
-        {"[region.a]\nmask = \"x\"\nbox = [0, 1, 0, 1]", "6: region 'a': 'mask' is not supported"},
+        {"[region.a]\nmask = \"x\"\nbox = [0, 1, 0, 1]", "6: region 'a': 'mask' is not a key"},
         {"[map.a]\nmissing = \"zero\"", "5: map 'a': 'file' is missing"},
         {"op = \"instant\"\nhours = [\"06:00\", \"18:00\"]",
          "6: stream 'daily': 'hours': \"18:00\" has no record: a record is the first sample at or "
@@ -321,8 +320,8 @@ TEST(Table, WrongWithoutAStream) {
     EXPECT_EQ(problems_of(""), "history.toml: there is no [[stream]]");
     EXPECT_EQ(problems_of("stream = 1\n"), "history.toml:1: 'stream': expected tables: [[stream]]");
     EXPECT_EQ(problems_of("[[stream]]\n"),
-              "history.toml:1: stream: 'name' is missing\nhistory.toml:1: stream: 'every' is "
-              "missing\nhistory.toml:1: stream: 'fields' is missing");
+              "history.toml:1: stream: 'every' is missing\nhistory.toml:1: stream: 'fields' is "
+              "missing\nhistory.toml:1: stream: 'name' is missing");
     EXPECT_EQ(
         problems_of("[[stream]]\nname = \"a/b\"\nevery = \"5 hours\"\nfields = [1]\n"),
         "history.toml:2: stream 'a/b': 'name' has one of the characters / { }\n"
@@ -353,7 +352,7 @@ TEST(Table, Dates) {
 }
 
 TEST(Path, Placeholders) {
-    PathValues values{"daily", "tas", "mean", "1 day", "", Calendar::standard, 0, 0, Unit::day};
+    PathValues values{.stream = "daily", .variable = "tas", .op = "mean"};
     values.begin = time_of(Calendar::standard, {2000, 1, 1, 0});
     values.end = time_of(Calendar::standard, {2001, 1, 1, 0});
     EXPECT_EQ(fill_path("{variable}_{stream}_{op}.nc", values), "tas_daily_mean.nc");

@@ -16,16 +16,8 @@ namespace thalweg::history {
 void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
     const auto refuse = [&](bool idle, std::string_view with,
                             std::initializer_list<std::string_view> names) {
-        for (const std::string_view name : names)
-            if (idle && keys.has(name)) keys.fail(name, "'{}' has no effect with {}", name, with);
+        keys.refuse(idle, names, fmt::format("has no effect with {}", with));
     };
-    for (const FieldKeys& field : stream.field)
-        if (!stream.packs && (field.chunks || field.quantize))
-            keys.problems().push_back(
-                {field.line,
-                 fmt::format("{}, field '{}': '{}' has no effect in files of this format: it needs "
-                             "format = \"netcdf4\"",
-                             keys.where(), field.name, field.chunks ? "chunks" : "quantize")});
     const Every every = stream.every;
     const bool once = every == Every::once, instant = stream.op == Op::instant;
     refuse(once, "every = \"once\"",
@@ -177,19 +169,19 @@ void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rul
               date_text(calendar, rules.begin()), date_text(calendar, *rules.to));
 }
 
-std::string path_of(const StreamTable& stream, std::string path) {
-    const std::string every = stream.every == Every::window ? every_text(stream) : "";
-    const std::array<std::pair<std::string_view, std::string_view>, 4> values{
-        {{"{stream}", stream.name},
-         {"{op}", op_name(stream.op)},
-         {"{every}", every},
-         {"{region}", stream.region}}};
-    for (const auto& [name, value] : values) {
-        auto place = path.find(name);
-        for (; place != std::string::npos; place = path.find(name, place + value.size()))
-            path.replace(place, name.size(), value);
-    }
-    return path;
+PathValues path_values(const StreamTable& stream) {
+    const int zoom = stream.reduce.zoom;
+    return {.stream = stream.name,
+            .variable = "{variable}",
+            .op = std::string(op_name(stream.op)),
+            .every = every_text(stream),
+            .region = stream.region,
+            .map = stream.reduce.map,
+            .zoom = zoom < 0 ? "" : std::to_string(zoom)};
+}
+
+std::string path_of(const StreamTable& stream, const std::string& path) {
+    return fill_path(path, path_values(stream));
 }
 
 namespace {

@@ -29,9 +29,9 @@ std::span<const KeyRow> key_table() {
         {"[history]", "tracking_prefix", "text", "", "beginning of each tracking_id"},
         {"[groups]", "NAME", "list of fields", "", "for fields = [\"@NAME\"]"},
         {"[[stream]]", "name", "text", "required", "name of the stream"},
-        {"[[stream]]", "fields", "list", "required",
+        {"[[stream]]", "fields", "list", "required without field",
          "fields, patterns (\"u*\"), groups (\"@NAME\"); \"-NAME\" leaves out"},
-        {"[[stream]]", "every", "duration, step, once, run", "required",
+        {"[[stream]]", "every", "duration, step, once, run", "required without times",
          "windows: one record in each; season: from December to February, and so on; a list: "
          "intervals since the start, such as \"1 hour to 24 hours\", the last one without end"},
         {"[[stream]]", "times", "list of dates or durations", "",

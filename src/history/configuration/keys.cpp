@@ -236,6 +236,7 @@ void Keys::attributes(std::string_view key, std::vector<Attribute>& values) {
     if (found == nullptr) return;
     for (const auto& [name, node] : *found) {
         Attribute attribute{std::string(name.str()), {}};
+        std::erase_if(values, [&](const auto& other) { return other.name == attribute.name; });
         if (attribute.name.empty() || !read_value(node, attribute))
             fail(node, "attribute '{}': expected a text, a number or a list of numbers",
                  attribute.name);
@@ -262,25 +263,23 @@ std::optional<std::size_t> Keys::word(std::string_view key) {
     return {};
 }
 
-void Keys::refuse(std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) {
-        refused_.emplace_back(key);
-        if (has(key)) fail(key, "'{}' is not supported yet", key);
-    }
+void Keys::refuse(bool when, std::initializer_list<std::string_view> keys, std::string_view why) {
+    for (const std::string_view key : keys)
+        if (when && has(key)) fail(key, "'{}' {}", key, why);
 }
 
 void Keys::finish() {
     std::vector<std::string> listed;
-    for (const KeyRow& row : key_table())
-        if (row.table == name_) listed.emplace_back(row.name);
-    if (name_.empty()) listed = read_;
-    for (const auto& [name, node] : table_) {
-        const std::string key(name.str());
-        if (std::ranges::find(listed, key) != listed.end() ||
-            std::ranges::find(refused_, key) != refused_.end())
-            continue;
-        fail(key, "'{}' is not a key{}", key, detail::did_you_mean(key, listed));
+    for (const KeyRow& row : key_table()) {
+        if (row.table != name_) continue;
+        listed.emplace_back(row.name);
+        if (!has(row.name) && row.standard == std::string_view("required"))
+            fail(row.name, "'{}' is missing", row.name);
     }
+    if (name_.empty()) listed = read_;
+    for (const auto& [key, node] : table_)
+        if (std::ranges::find(listed, key.str()) == listed.end())
+            fail(node, "'{}' is not a key{}", key.str(), detail::did_you_mean(key.str(), listed));
     const std::set<std::string> in_table(listed.begin(), listed.end());
     if (!name_.empty() && in_table != std::set<std::string>(read_.begin(), read_.end()))
         fail("", "the list of the keys of {} is wrong", name_);

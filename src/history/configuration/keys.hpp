@@ -70,9 +70,9 @@ public:
               Rest&&... rest) {
         fail(place, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
     }
-    /// Adds a problem for each of these keys that the table has.
-    void refuse(std::initializer_list<std::string_view> keys);
-    /// Adds a problem for each key that is not one of this table.
+    /// Adds a problem for each of these keys that the table has, if a condition holds.
+    void refuse(bool when, std::initializer_list<std::string_view> keys, std::string_view why);
+    /// Adds a problem for each key that is not one of this table, or is required and missing.
     void finish();
 
     const RunTimes& run() const { return run_; }
@@ -91,7 +91,7 @@ private:
     const RunTimes& run_;
     Problems& problems_;
     std::string name_;
-    std::vector<std::string> read_, refused_;
+    std::vector<std::string> read_;
 };
 
 /// Reads a list of selectors.

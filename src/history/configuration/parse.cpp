@@ -6,7 +6,6 @@
 #include <span>
 
 #include "base/text/text.hpp"
-#include "history/configuration/path.hpp"
 
 namespace thalweg::history {
 
@@ -158,7 +157,7 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
         parse_map(found, map, run, problems, table);
     });
     parse_each(keys, "field", [&](const toml::table& found, const std::string& field) {
-        table.fields.emplace(field, parse_field(found, field, fmt::format("field '{}'", field),
+        table.fields.emplace(field, parse_field(found, field, {}, fmt::format("field '{}'", field),
                                                 true, run, problems));
     });
     parse_streams(keys, defaults, run, settings, table);
@@ -215,11 +214,13 @@ Status stream_boundaries(const StreamTable& stream, const RunTimes& run, Boundar
 }
 
 std::string every_text(const StreamTable& stream) {
+    static const char* const words[] = {"", "step", "once", "run"};
+    if (stream.every != Every::window) return words[static_cast<std::size_t>(stream.every)];
     if (!stream.timing.times.empty()) return "times";
-    std::vector<std::string> words;
+    std::vector<std::string> texts;
     for (const Interval& interval : stream.timing.intervals)
-        words.push_back(interval_text(interval));
-    return detail::joined(std::span<const std::string>(words), ", ");
+        texts.push_back(interval_text(interval));
+    return detail::joined(std::span<const std::string>(texts), ", ");
 }
 
 Unit file_unit(const StreamTable& stream) {

@@ -17,8 +17,10 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
                   const ReadSettings& settings, Problems& problems, Table& parsed);
 
 /// Reads a table [stream.field.NAME] or, with `metadata_only`, [field.NAME].
-FieldKeys parse_field(const toml::table& table, const std::string& name, const std::string& where,
-                      bool metadata_only, const RunTimes& run, Problems& problems);
+/// @param found  values of keys that the table lacks
+FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKeys found,
+                      const std::string& where, bool metadata_only, const RunTimes& run,
+                      Problems& problems);
 
 void parse_region(const toml::table& table, const std::string& name, const RunTimes& run,
                   Problems& problems, Table& parsed);
@@ -44,7 +46,7 @@ void check_file_settings(const toml::table& given, const detail::Settings& effec
 void check_references(const Table& table, Problems& problems);
 
 /// Returns one of a stream's paths with everything but dates and variables filled in.
-std::string path_of(const StreamTable& stream, std::string path);
+std::string path_of(const StreamTable& stream, const std::string& path);
 
 bool is_statistic(Op op);
 

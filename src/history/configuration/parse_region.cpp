@@ -70,7 +70,6 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     keys.text("list_file", region.list_file);
     keys.text("list_var", region.list_var);
     keys.integer("base", region.base, 0, 1);
-    keys.refuse({"mask", "op", "weight"});
     int given = 0;
     for (const std::string_view key : {"index", "box", "points", "points_file", "list_file"})
         given += keys.has(key);
@@ -79,11 +78,11 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     if (keys.has("names") && keys.has("points") && region.names.size() != region.points.size())
         keys.fail("names", "'names' has {} names for {} points", region.names.size(),
                   region.points.size());
-    if (keys.has("names") && !keys.has("points")) keys.fail("names", "'names' needs 'points'");
+    keys.refuse(!keys.has("points"), {"names"}, "needs 'points'");
     if (keys.has("list_file") != keys.has("list_var"))
         keys.fail(keys.has("list_file") ? "list_file" : "list_var",
                   "'list_file' and 'list_var' must be given together");
-    if (keys.has("base") && !keys.has("list_file")) keys.fail("base", "'base' needs 'list_file'");
+    keys.refuse(!keys.has("list_file"), {"base"}, "needs 'list_file'");
     keys.finish();
     parsed.regions.emplace(name, std::move(region));
 }
@@ -94,11 +93,11 @@ void parse_map(const toml::table& table, const std::string& name, const RunTimes
     MapTable map;
     map.line = line_of(table);
     map.name = name;
-    if (!keys.text("file", map.file) && !keys.has("file")) keys.fail("file", "'file' is missing");
+    keys.text("file", map.file);
     keys.word("missing", map.missing);
     keys.number("min_fraction", map.min_fraction, 0, 1);
-    if (keys.has("min_fraction") && map.missing != MapTable::Missing::renormalize)
-        keys.fail("min_fraction", "'min_fraction' needs missing = \"renormalize\"");
+    keys.refuse(map.missing != MapTable::Missing::renormalize, {"min_fraction"},
+                "needs missing = \"renormalize\"");
     if (const toml::table* const names = keys.table("names")) {
         Keys own(*names, keys.where() + ": names", run, problems);
         own.text("lat", map.latitude);

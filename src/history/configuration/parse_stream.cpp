@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "history/configuration/parse.hpp"
-#include "history/configuration/path.hpp"
 #include "session/settings.hpp"
 
 namespace thalweg::history {
@@ -56,8 +55,6 @@ void parse_inner(Keys& keys, std::optional<Inner>& inner) {
     parse_op(own, op);
     std::optional<Duration> every;
     own.duration("every", every);
-    for (const std::string_view key : {"op", "every"})
-        if (!own.has(key)) own.fail(key, "'{}' is missing", key);
     own.finish();
     if (op && every) inner = Inner{*op, *every};
 }
@@ -78,13 +75,12 @@ void parse_interpolation(Keys& own, Levels& found) {
     own.text("surface_pressure", found.surface_pressure);
     own.text("surface_geopotential", found.surface_geopotential);
     own.text("temperature", found.temperature);
-    for (const std::string_view key : {"coordinate", "name", "method", "below"})
-        if (own.has(key) && !own.has("values")) own.fail(key, "'{}' needs 'values'", key);
-    for (const std::string_view key : {"surface_pressure", "surface_geopotential", "temperature"})
-        if (own.has(key) && found.below == Below::missing)
-            own.fail(key, "'{}' needs below = \"extrapolate\"", key);
-    if (found.conserves() && found.below != Below::missing)
-        own.fail("below", "'below' has no effect with method = \"conservative\"");
+    own.refuse(!own.has("values"), {"coordinate", "name", "method", "below"}, "needs 'values'");
+    own.refuse(found.below == Below::missing,
+               {"surface_pressure", "surface_geopotential", "temperature"},
+               "needs below = \"extrapolate\"");
+    own.refuse(found.conserves() && found.below != Below::missing, {"below"},
+               "has no effect with method = \"conservative\"");
     if (found.values.empty()) return;
     const std::vector<double>& v = found.values;
     if (std::ranges::adjacent_find(v, std::ranges::greater_equal()) != v.end() &&
@@ -102,7 +98,7 @@ void parse_levels(Keys& keys, std::optional<Levels>& levels) {
     Keys own(*table, keys.where() + ": levels", keys.run(), keys.problems(), "levels");
     Levels found;
     std::vector<double> range;
-    if (!own.text("dim", found.dim) && !own.has("dim")) own.fail("dim", "'dim' is missing");
+    own.text("dim", found.dim);
     own.integers("index", found.index);
     own.numbers("range", range, 2);
     own.numbers("nearest", found.nearest);
@@ -126,11 +122,8 @@ void parse_reduce(Keys& keys, StreamTable& stream) {
     keys.text("by", reduce.by);
     keys.text("area", reduce.area);
     const bool extreme = reduce.op == ReduceOp::min || reduce.op == ReduceOp::max;
-    for (const std::string_view key : {"over", "by", "area"})
-        if (keys.has(key) && !keys.has("reduce"))
-            keys.fail(key, "'{}' has no effect without 'reduce'", key);
-    for (const std::string_view key : {"area", "weight"})
-        if (extreme && keys.has(key)) keys.fail(key, "'{}' has no effect with extremes", key);
+    keys.refuse(!keys.has("reduce"), {"over", "by", "area"}, "has no effect without 'reduce'");
+    keys.refuse(extreme, {"area", "weight"}, "has no effect with extremes");
     if (keys.has("over") && reduce.over.empty()) keys.fail("over", "'over' names no dimension");
     if (repeats(reduce.over)) keys.fail("over", "'over' names a dimension twice");
 }
@@ -146,9 +139,7 @@ std::vector<std::int64_t> parse_map_of(Keys& keys, StreamTable& stream) {
     stream.reduce.zoom = zooms.empty() ? -1 : static_cast<int>(zooms.front());
     if (zooms.size() > 1 && keys.has("aggregate") && !path_has(stream.aggregate, "zoom"))
         keys.fail("aggregate", "'aggregate' needs {zoom}, as a file describes those of one level");
-    if (!stream.reduce.maps()) return zooms;
-    for (const std::string_view key : {"region", "reduce"})
-        if (keys.has(key)) keys.fail(key, "'{}' cannot be used with a map", key);
+    keys.refuse(stream.reduce.maps(), {"region", "reduce"}, "cannot be used with a map");
     return zooms;
 }
 
@@ -415,7 +406,7 @@ void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamT
             keys.fail("aggregate", "'aggregate' is also that of stream '{}'", other.name);
 }
 
-void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
+void parse_stream_fields(Keys& keys, StreamTable& stream, const Table& parsed) {
     const toml::table* const fields = keys.table("field");
     if (fields == nullptr) return;
     for (const auto& [name, node] : *fields) {
@@ -426,8 +417,17 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
             keys.problems().push_back({line_of(node), where + ": expected a table"});
             continue;
         }
-        FieldKeys found = parse_field(*table, field, where, false, keys.run(), keys.problems());
+        const auto all = parsed.fields.find(field);
+        FieldKeys found =
+            parse_field(*table, field, all == parsed.fields.end() ? FieldKeys{} : all->second,
+                        where, false, keys.run(), keys.problems());
         Keys own(*table, where, keys.run(), keys.problems());
+        for (const std::string_view key : {"chunks", "quantize"})
+            if (!stream.packs && own.has(key))
+                own.fail(*table,
+                         "'{}' has no effect in files of this format: it needs format = "
+                         "\"netcdf4\"",
+                         key);
         const Op op = found.op.value_or(stream.op);
         if (is_statistic(op) != is_statistic(stream.op) ||
             (op == Op::once) != (stream.op == Op::once))
@@ -436,7 +436,7 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, Edge edge) {
             !stream.reduce.op)
             own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
         check_inner(own, stream, found.inner, op);
-        check_op_of(own, stream, op, found.inner, found.weight, edge);
+        check_op_of(own, stream, op, found.inner, found.weight, parsed.edge);
         stream.field.push_back(std::move(found));
     }
 }
@@ -449,19 +449,15 @@ static void add_stream(const StreamTable& stream, std::vector<std::int64_t> zoom
     for (const std::int64_t zoom : zooms) {
         StreamTable& one = parsed.streams.emplace_back(stream);
         one.reduce.zoom = static_cast<int>(zoom);
-        const std::string level = zoom < 0 ? "" : std::to_string(zoom);
-        if (zoom >= 0) one.name += "_" + level;
-        for (std::string* text : {&one.path, &one.aggregate})
-            for (const auto& [name, value] :
-                 {std::pair{"{map}", one.reduce.map}, {"{zoom}", level}})
-                for (std::size_t at = 0; (at = text->find(name)) != std::string::npos;)
-                    text->replace(at, std::string_view(name).size(), value);
+        if (zoom >= 0) one.name += fmt::format("_{}", zoom);
     }
 }
 
 /// Reads "of": the name of a field of the model, or an expression of fields.
 static void parse_of(Keys& keys, FieldKeys& found) {
-    if (!keys.text("of", found.of) || is_name(found.of)) return;
+    if (!keys.text("of", found.of)) return;
+    found.expression.reset();
+    if (is_name(found.of)) return;
     const toml::source_region& source = keys.find("of")->source();
     found.of_line = line_of(*keys.find("of"));
     // Positions in the text are columns only if each character stands for itself, in one line.
@@ -477,10 +473,10 @@ static void parse_of(Keys& keys, FieldKeys& found) {
     found.expression.reset();
 }
 
-FieldKeys parse_field(const toml::table& table, const std::string& name, const std::string& where,
-                      bool metadata_only, const RunTimes& run, Problems& problems) {
+FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKeys found,
+                      const std::string& where, bool metadata_only, const RunTimes& run,
+                      Problems& problems) {
     Keys keys(table, where, run, problems, metadata_only ? "[field.NAME]" : "[stream.field.NAME]");
-    FieldKeys found;
     found.line = line_of(table);
     found.name = name;
     parse_of(keys, found);
@@ -516,8 +512,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
               "[[stream]]");
     stream.line = line_of(table);
     for (const auto& [key, node] : table) stream.lines.emplace(key.str(), line_of(node));
-    if (!keys.text("name", stream.name) && !keys.has("name"))
-        keys.fail("name", "'name' is missing");
+    keys.text("name", stream.name);
     if (stream.name.find_first_of("/{}") != std::string::npos)
         keys.fail("name", "'name' has one of the characters / { }");
     stream.anchor = defaults.anchor;
@@ -558,11 +553,10 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     parse_levels(keys, stream.levels);
     parse_reduce(keys, stream);
     const std::vector<std::int64_t> zooms = parse_map_of(keys, stream);
-    keys.refuse({"vertical"});
     parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
-    parse_stream_fields(keys, stream, parsed.edge);
+    parse_stream_fields(keys, stream, parsed);
     if (!keys.has("fields") && stream.field.empty()) keys.fail("fields", "'fields' is missing");
     keys.finish();
     check_op(keys, stream);

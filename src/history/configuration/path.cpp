@@ -41,9 +41,12 @@ std::pair<std::string_view, std::string_view> name_and_format(std::string_view t
 constexpr std::array<std::string_view, 6> tokens{"YYYY", "MM", "DD", "hh", "mm", "ss"};
 constexpr std::array<std::string_view, 3> dates{"start", "end", "last"};
 
-bool is_date(std::string_view name) {
-    return std::find(dates.begin(), dates.end(), name) != dates.end();
-}
+constexpr std::pair<std::string_view, std::string PathValues::*> known_values[] = {
+    {"stream", &PathValues::stream}, {"variable", &PathValues::variable}, {"op", &PathValues::op},
+    {"every", &PathValues::every},   {"region", &PathValues::region},     {"map", &PathValues::map},
+    {"zoom", &PathValues::zoom}};
+
+bool is_date(std::string_view name) { return std::ranges::find(dates, name) != dates.end(); }
 
 /// Returns the number of date tokens that distinguish periods of this unit.
 std::size_t tokens_for(Unit unit) {
@@ -79,14 +82,8 @@ std::string formatted(std::string_view format, const Date& date) {
 }
 
 std::string standard_format(Unit coarseness) {
-    std::string format;
-    for (std::size_t i = 0; i < tokens_for(coarseness); ++i)
-        format += std::string(i == 0   ? ""
-                              : i < 3  ? "-"
-                              : i == 3 ? "_"
-                                       : "-") +
-                  std::string(tokens[i]);
-    return format;
+    constexpr std::string_view all = "YYYY-MM-DD_hh-mm-ss";
+    return std::string(all.substr(0, tokens_for(coarseness) * 3 + 1));
 }
 
 }  // namespace
@@ -95,12 +92,13 @@ Status check_path(std::string_view path) {
     std::vector<Piece> pieces;
     if (!split(path, pieces))
         return detail::failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
-    const std::vector<std::string> known{"stream", "variable", "op",    "every", "region",
-                                         "map",    "zoom",     "start", "end",   "last"};
+    std::vector<std::string> known;
+    for (const auto& [name, value] : known_values) known.emplace_back(name);
+    known.insert(known.end(), dates.begin(), dates.end());
     for (const Piece& piece : pieces) {
         if (!piece.placeholder) continue;
         const auto [name, format] = name_and_format(piece.text);
-        if (std::find(known.begin(), known.end(), name) == known.end())
+        if (std::ranges::find(known, name) == known.end())
             return detail::failure(TW_ESETTING, "'{{{}}}' is not a placeholder{}", piece.text,
                                    detail::did_you_mean(name, known));
         const bool formats = name.size() < piece.text.size();
@@ -147,24 +145,21 @@ std::string fill_path(std::string_view path, const PathValues& values) {
     split(path, pieces);
     std::string text;
     for (const Piece& piece : pieces) {
+        const auto [name, format] = name_and_format(piece.text);
         if (!piece.placeholder) {
             text += piece.text;
-            continue;
-        }
-        const auto [name, format] = name_and_format(piece.text);
-        if (is_date(name)) {
+        } else if (is_date(name) && values.end < values.begin) {
+            text += fmt::format("{{{}}}", piece.text);
+        } else if (is_date(name)) {
             const Time time = name == "start" ? values.begin
                               : name == "end" ? values.end
                                               : values.end - one_second;
             text += formatted(format.empty() ? standard_format(values.coarseness) : format,
                               date_of(values.calendar, time));
-            continue;
+        } else {
+            for (const auto& [known, value] : known_values)
+                if (name == known) text += values.*value;
         }
-        text += name == "stream"     ? values.stream
-                : name == "variable" ? values.variable
-                : name == "op"       ? values.op
-                : name == "every"    ? values.every
-                                     : values.region;
     }
     return text;
 }

@@ -12,9 +12,10 @@ namespace thalweg::history {
 
 /// Values for the placeholders of a template.
 struct PathValues {
-    std::string_view stream, variable, op, every, region;
+    std::string stream = {}, variable = {}, op = {}, every = {}, region = {}, map = {}, zoom = {};
     Calendar calendar = Calendar::standard;
-    Time begin = 0, end = 0;  ///< nominal period of the file
+    /// Nominal period of the file; if it ends before it begins, placeholders of dates are kept.
+    Time begin = 0, end = -1;
     /// Unit of new_file, which determines the form of a date without a format.
     Unit coarseness = Unit::day;
 };

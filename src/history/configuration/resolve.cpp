@@ -16,27 +16,20 @@ namespace thalweg::history {
 
 namespace {
 
-/// Tests if a name matches a pattern with '*' and '?'. The time grows at most with the product of
-/// their lengths.
+/// Tests if a name matches a pattern with '*' and '?'.
 bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) &&
-            pattern[p] != '*') {
-            ++p;
-            ++n;
-        } else if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            mark = n;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            n = ++mark;
-        } else {
-            return false;
-        }
+    // For each length: the pattern so far matches the beginning of the name.
+    std::vector<bool> matched(name.size() + 1);
+    matched[0] = true;
+    for (const char c : pattern) {
+        for (std::size_t n = 1; n <= name.size() && c == '*'; ++n)
+            matched[n] = matched[n] || matched[n - 1];
+        if (c == '*') continue;
+        for (std::size_t n = name.size(); n > 0; --n)
+            matched[n] = matched[n - 1] && (c == '?' || c == name[n - 1]);
+        matched[0] = false;
     }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
+    return matched.back();
 }
 
 /// Tests if a type can represent a number: an integer type exactly, a floating-point type rounded.
@@ -49,38 +42,6 @@ bool has_number(tw_type type, double number) {
         return number == std::trunc(number) && number >= static_cast<double>(Limits::min()) &&
                number < 2 * static_cast<double>(Limits::max() / 2 + 1);
     });
-}
-
-/// Returns the keys of a field: those of `over`, and those of `base` that `over` lacks.
-FieldKeys merged(FieldKeys base, const FieldKeys& over) {
-    const auto take = [](auto& value, const auto& other) {
-        if (other) value = other;
-    };
-    base.line = over.line;
-    base.name = over.name;
-    if (!over.of.empty()) {
-        base.of = over.of;
-        base.expression = over.expression;
-        base.of_line = over.of_line;
-        base.of_column = over.of_column;
-    }
-    take(base.op, over.op);
-    take(base.type, over.type);
-    take(base.weight, over.weight);
-    take(base.inner, over.inner);
-    take(base.units, over.units);
-    take(base.long_name, over.long_name);
-    take(base.standard_name, over.standard_name);
-    take(base.cell_methods, over.cell_methods);
-    take(base.chunks, over.chunks);
-    take(base.quantize, over.quantize);
-    take(base.fill, over.fill);
-    for (const Attribute& attribute : over.attributes) {
-        std::erase_if(base.attributes,
-                      [&](const Attribute& other) { return other.name == attribute.name; });
-        base.attributes.push_back(attribute);
-    }
-    return base;
 }
 
 /// Tests if the samples of a field are averages over steps, which can be split.
@@ -273,9 +234,10 @@ private:
         StreamField field;
         field.name = name;
         field.term = term;
-        if (const auto all = table_.fields.find(name); all != table_.fields.end())
+        if (own != nullptr)
+            field.keys = *own;
+        else if (const auto all = table_.fields.find(name); all != table_.fields.end())
             field.keys = all->second;
-        if (own != nullptr) field.keys = merged(std::move(field.keys), *own);
         const std::int64_t line = own != nullptr ? own->line : stream.fields.line;
         field.declared = find_field(line, field.keys, name);
         if (field.declared < 0) return false;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "history/calendar/cycle.hpp"
+#include "history/configuration/path.hpp"
 #include "history/expressions/expression.hpp"
 #include "history/statistics/operation.hpp"
 #include "thalweg/base.h"
@@ -262,8 +263,10 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
 /// Makes the boundaries of a stream with Every::window.
 /// @return TW_OK, TW_ESETTING
 Status stream_boundaries(const StreamTable& stream, const RunTimes& run, Boundaries& made);
-/// Returns the lengths of Every::window, or "times".
+/// Returns the lengths of Every::window, or "times", or the word for another value.
 std::string every_text(const StreamTable& stream);
+/// Returns values for the placeholders in the paths of a stream, but for dates and variables.
+PathValues path_values(const StreamTable& stream);
 
 /// Returns the unit in which the dates of a stream's files differ.
 Unit file_unit(const StreamTable& stream);

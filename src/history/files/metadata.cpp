@@ -8,7 +8,6 @@
 #include "base/hash.hpp"
 #include "definitions/definitions.hpp"
 #include "definitions/packing.hpp"
-#include "history/configuration/path.hpp"
 #include "history/files/output.hpp"
 
 namespace thalweg::history {

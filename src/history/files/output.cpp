@@ -9,7 +9,6 @@
 
 #include "base/log.hpp"
 #include "definitions/definitions.hpp"
-#include "history/configuration/path.hpp"
 #include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
@@ -46,13 +45,8 @@ std::int64_t Output::period_of(const Window& record) const {
 }
 
 std::string Output::path_of(const std::string& pattern, const Window& record) const {
-    PathValues values;
-    values.stream = stream_.name;
-    const std::string every = every_text(stream_);
-    values.every = every;
-    values.region = stream_.region;
+    PathValues values = path_values(stream_);
     values.calendar = context_.run.calendar;
-    values.op = op_name(stream_.op);
     if (stream_.file_per_variable) {
         values.variable = variables_.front()->name();
         values.op = op_name(variables_.front()->about().statistic.op);

@@ -117,8 +117,6 @@ Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
 
 /// Describes the windows of a stream.
 std::string describe_every(const StreamTable& stream, Calendar calendar) {
-    static const char* const words[] = {"", "step", "once", "run"};
-    if (stream.every != Every::window) return words[static_cast<std::size_t>(stream.every)];
     std::string text = every_text(stream);
     for (const Time time : stream.timing.times) text += " " + date_text(calendar, time);
     return text;
