@@ -51,51 +51,28 @@ public:
     int number() const override { return number_; }
     Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
                  std::int64_t* most) override {
-        const Stopwatch watch(session_->telemetry.history_calls);
         std::int64_t largest = detail;
-        const Status agreed = status(guarded(
-            session_,
-            [&] {
-                return enter(session_, call_, "", mine, detail, {any, {&largest, 1}, {}});
-            },
-            name_of(call_)));
+        Status agreed = measured([&] {
+            return enter(session_, call_, "", mine, detail, {any, {&largest, 1}, {}});
+        });
         tell(most, largest);
         return agreed;
     }
     Status least(std::span<std::int64_t> words) override {
-        const Stopwatch watch(session_->telemetry.history_calls);
-        return status(guarded(
-            session_,
-            [&]() -> Status {
-                session_->team->all_reduce(words, Reduce::min);
-                return {};
-            },
-            name_of(call_)));
+        return measured([&] { session_->team->all_reduce(words, Reduce::min); });
     }
     Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) override {
-        const Stopwatch watch(session_->telemetry.history_calls);
-        return status(guarded(
-            session_,
-            [&]() -> Status {
-                combine_words(*session_->team, most, sums);
-                return {};
-            },
-            name_of(call_)));
+        return measured([&] { combine_words(*session_->team, most, sums); });
     }
     Status exchange(std::vector<Packet>& packets) override {
-        const Stopwatch watch(session_->telemetry.history_calls);
-        return status(guarded(
-            session_,
-            [&]() -> Status {
-                bool have = true;
-                packets = session_->team->world().exchange(packets, have);
-                return have ? Status{} : out_of_memory();
-            },
-            name_of(call_)));
+        return measured([&] {
+            bool have = true;
+            packets = session_->team->world().exchange(packets, have);
+            return have ? Status{} : out_of_memory();
+        });
     }
     Status read(const std::string& path, std::string& text) override {
-        return status(guarded(
-            session_, [&] { return read_text(session_, path, text); }, name_of(call_)));
+        return measured([&] { return read_text(session_, path, text); });
     }
     std::string setting(const std::string& settings, const char* name) const override {
         Settings all;
@@ -106,6 +83,14 @@ public:
     void begin(Call call) { call_ = call; }
 
 private:
+    /// Runs a collective part of the present call, and measures its time.
+    template <class Act>
+    Status measured(Act&& act) const {
+        const Stopwatch watch(session_->telemetry.history_calls);
+        return status(guarded(
+            session_, [&] { return status_of(act); }, name_of(call_)));
+    }
+
     tw_session session_;
     int number_;
     Call call_ = Call::history_open;
@@ -459,7 +444,7 @@ tw_status tw_history_close(tw_history* handle) {
     *handle = nullptr;
     return with_ranks(closing, Call::history_close, [&](history::History& h) {
         Status status = h.close();
-        closing->closed_fields = h.release_fields();
+        closing->closed_fields = h.declared().release_fields();
         closing->history.reset();
         return status;
     });

@@ -47,8 +47,6 @@ public:
 
     std::int64_t memory() const;
     tw_session session() const { return ranks_.session(); }
-    /// Moves the fields out, so that their handles stay valid until the session ends.
-    std::deque<Field> release_fields() { return declared_.release_fields(); }
 
 private:
     static constexpr Time never = std::numeric_limits<Time>::min();

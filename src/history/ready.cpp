@@ -183,20 +183,13 @@ Status History::find_local_times(const StreamTable& stream, const Field& field, 
     const Coordinate& c = *declared_.centres(field).longitude;
     Choice own;
     if (Status s = choices_.find(stream, c.part.dims, pick, own); !s.ok()) return s;
-    const Chosen longitudes = choose(c.part, own);
-    std::vector<char> data(longitudes.elements * c.size);
-    for (const SentBox& box : dense_boxes(c.part, c.data.data(), c.size))
-        copy_elements(longitudes, box, c.size, data.data());
-    Integers places;
-    const bool same = same_part(chosen.part, longitudes.part);
-    if (!same && !find_places(chosen.part, longitudes.part, places))
+    std::vector<double> longitudes;
+    if (!find_numbers(c, own, chosen.part, longitudes))
         return failure(TW_ESETTING, "a rank does not hold the longitudes '{}' of field '{}'",
                        c.name, field.declared.name);
     weights.local_count = stream.timing.local_times.size();
     for (const Time local : stream.timing.local_times)
-        for (std::int64_t i = 0; i < chosen.elements; ++i) {
-            const std::int64_t place = same ? i : places[i];
-            const double longitude = number_of(c.type, data.data() + place * c.size);
+        for (const double longitude : longitudes) {
             const bool is = is_place(longitude, 0);
             const Time time = is ? local - std::llround(longitude / 360 * one_day) : 0;
             weights.local_times.push_back(is ? time - floor_div(time, one_day) * one_day

@@ -11,14 +11,6 @@ using detail::failure;
 
 namespace {
 
-std::vector<double> numbers_of(const Coordinate& axis) {
-    std::vector<double> numbers;
-    const std::int64_t n = std::ssize(axis.data) / axis.size;
-    for (std::int64_t i = 0; i < n; ++i)
-        numbers.push_back(number_of(axis.type, axis.data.data() + i * axis.size));
-    return numbers;
-}
-
 /// Returns a longitude shifted by a multiple of 360, so that it lies in [west, west + 360).
 double turned(double longitude, double west) {
     const double east_of = std::fmod(longitude - west, 360);
@@ -44,7 +36,8 @@ Integers eastward(const std::vector<double>& longitudes, double west, double eas
 Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
     if (!levels.index.empty()) return levels.index;
     Integers indices;
-    const std::vector<double> values = axis == nullptr ? std::vector<double>{} : numbers_of(*axis);
+    const std::vector<double> values =
+        axis == nullptr ? std::vector<double>{} : numbers_of(*axis, axis->data);
     if (levels.range) {
         for (std::size_t i = 0; i < values.size(); ++i)
             if (values[i] >= (*levels.range)[0] && values[i] <= (*levels.range)[1])
@@ -102,7 +95,7 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
                 const Coordinate* c = declared_.axis(dim);
                 if (c == nullptr) continue;
                 const std::string units = text_of(c->attributes, "units");
-                const std::vector<double> values = numbers_of(*c);
+                const std::vector<double> values = numbers_of(*c, c->data);
                 if (choice.along.count(dim) != 0 && (is_east(units) || is_north(units)))
                     return failure(TW_ESETTING,
                                    "stream '{}': the region's box and the levels both select "
@@ -149,8 +142,10 @@ void Choices::turn_eastward(const StreamTable& stream, const Coordinate& c, cons
     if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
     const Integers& chosen = choice.along.at(c.dims.front());
     const double west = (*region.box)[0];
-    if (c.type == TW_DOUBLE) make_monotonic<double>(numbers_of(*along), chosen, west, data);
-    if (c.type == TW_FLOAT) make_monotonic<float>(numbers_of(*along), chosen, west, data);
+    if (c.type == TW_DOUBLE)
+        make_monotonic<double>(numbers_of(*along, along->data), chosen, west, data);
+    if (c.type == TW_FLOAT)
+        make_monotonic<float>(numbers_of(*along, along->data), chosen, west, data);
 }
 
 Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
@@ -188,11 +183,7 @@ std::vector<WrittenCoordinate> Choices::coordinates_of(
         if (!kept) {
             // The positions in `t` may be those of a field with the same decomposition, whose list
             // may have holes. The coordinate's data have none.
-            const Chosen chosen = choose(c->part, choice);
-            auto made = std::make_shared<std::vector<char>>(chosen.elements * c->size);
-            for (const SentBox& box : dense_boxes(c->part, c->data.data(), c->size))
-                copy_elements(chosen, box, c->size, made->data());
-            kept = std::move(made);
+            kept = std::make_shared<std::vector<char>>(chosen_data(*c, choose(c->part, choice)));
         }
         auto data = kept;
         if (!stream.region.empty() && table_.regions.at(stream.region).box) {

@@ -152,23 +152,16 @@ Status Groupings::values_of(const StreamTable& stream, const std::string& name,
     const Coordinate& c = declared_.coordinates().at(name);
     Choice choice;
     if (Status s = choices_.find(stream, c.part.dims, {}, choice); !s.ok()) return s;
-    const Chosen own = choose(c.part, choice);
-    std::vector<char> data(own.elements * c.size);
-    for (const SentBox& box : dense_boxes(c.part, c.data.data(), c.size))
-        copy_elements(own, box, c.size, data.data());
-    Integers places;
-    const bool has_dims = std::ranges::all_of(own.part.dims, [&](const std::string& dim) {
-        return place_of(dim, chosen.part.dims) >= 0;
-    });
-    if (!has_dims || !find_places(chosen.part, own.part, places))
+    const bool has_dims = std::ranges::all_of(
+        c.part.dims, [&](const auto& dim) { return place_of(dim, chosen.part.dims) >= 0; });
+    if (!has_dims || !find_numbers(c, choice, chosen.part, values))
         return failure(TW_ESETTING, "stream '{}': {}", stream.name,
                        has_dims ? "a rank does not hold the same elements of '" + name + "'"
                                 : "'" + name + "' has dimensions that a field of it lacks");
     const double fill = number_of(c.type, fill_of(c.type));
-    for (const std::int64_t place : places) {
-        const double value = number_of(c.type, data.data() + place * c.size);
-        values.push_back(value == fill || std::isnan(value) ? 0 : value);
-        if (values.back() < 0 && name == stream.reduce.area)
+    for (double& value : values) {
+        if (value == fill || std::isnan(value)) value = 0;
+        if (value < 0 && name == stream.reduce.area)
             return failure(TW_ESETTING, "stream '{}': area: '{}' has the value {}, below 0",
                            stream.name, name, value);
     }

@@ -14,22 +14,10 @@ namespace thalweg::history {
 
 namespace {
 
-constexpr std::array naming_attributes = {"coordinates",
-                                          "bounds",
-                                          "climatology",
-                                          "cell_measures",
-                                          "grid_mapping",
-                                          "ancillary_variables",
-                                          "formula_terms",
-                                          "mesh",
-                                          "node_coordinates",
-                                          "face_coordinates",
-                                          "edge_coordinates",
-                                          "face_node_connectivity",
-                                          "edge_node_connectivity",
-                                          "face_edge_connectivity",
-                                          "face_face_connectivity",
-                                          "edge_face_connectivity"};
+constexpr char naming_attributes[] =
+    "coordinates bounds climatology cell_measures grid_mapping ancillary_variables formula_terms "
+    "mesh node_coordinates face_coordinates edge_coordinates face_node_connectivity "
+    "edge_node_connectivity face_edge_connectivity face_face_connectivity edge_face_connectivity";
 
 using Declared = std::map<std::string, Coordinate>;
 
@@ -39,7 +27,7 @@ void add_needed(const Declared& declared, const std::string& name, std::set<std:
 void add_named(const Declared& declared, const std::vector<std::string>& dims,
                const std::vector<Attribute>& attributes, std::set<std::string>& names) {
     for (const std::string& dim : dims) add_needed(declared, dim, names);
-    for (const char* attribute : naming_attributes)
+    for (const std::string& attribute : split_dims(naming_attributes))
         for (const std::string& word : split_dims(text_of(attributes, attribute).c_str()))
             add_needed(declared, word, names);
 }
@@ -58,9 +46,8 @@ std::string squared(const std::string& units) {
 }
 
 bool is_temperature(const std::string& units) {
-    static const std::set<std::string> known{"K",       "kelvin",  "Kelvin",          "degC",
-                                             "Celsius", "celsius", "degrees_Celsius", "degF"};
-    return known.count(units) != 0;
+    return place_of(units,
+                    split_dims("K kelvin Kelvin degC Celsius celsius degrees_Celsius degF")) >= 0;
 }
 
 std::string plural_unit(const Duration& duration) {

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "history/statistics/kernels.hpp"
-#include "index/types.hpp"
 
 namespace thalweg::history {
 
@@ -45,25 +43,7 @@ StepReduction::StepReduction(Field& source, const Taken& taken,
 }
 
 Status StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, bool last) {
-    const DeclaredField& declared = source_.declared;
-    sent_.resize(chosen_.elements);
-    with_type(declared.type, [&](auto named) {
-        using T = typename decltype(named)::type;
-        const T mark = value_as<T>(declared.missing_value);
-        const bool any_nan = mark != mark;
-        const auto copy = [&](std::int64_t first, std::int64_t count, const char* data,
-                              std::int64_t stride) {
-            for (std::int64_t i = 0; i < count; ++i) {
-                T value;
-                std::memcpy(&value, data + i * stride, sizeof value);
-                const bool missing =
-                    declared.missing != Missing::none &&
-                    (any_nan ? value != value : std::memcmp(&value, &mark, sizeof value) == 0);
-                sent_[first + i] = missing ? kernels::missing_mark : static_cast<double>(value);
-            }
-        };
-        for (const SentBox& box : boxes) for_rows(chosen_, box, copy);
-    });
+    read_numbers(chosen_, boxes, source_.declared, kernels::missing_mark, sent_);
     if (!last) return {};
     own_weight_.reset();
     if (own_weight != nullptr) own_weight_ = *own_weight;

@@ -102,6 +102,53 @@ void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, 
              });
 }
 
+void read_numbers(const Chosen& chosen, std::span<const SentBox> boxes, const DeclaredField& field,
+                  double missing, std::vector<double>& numbers) {
+    numbers.resize(chosen.elements);
+    with_type(field.type, [&](auto named) {
+        using T = typename decltype(named)::type;
+        const T mark = value_as<T>(field.missing_value);
+        const bool any_nan = mark != mark;
+        const auto read = [&](std::int64_t first, std::int64_t count, const char* data,
+                              std::int64_t stride) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                T value;
+                std::memcpy(&value, data + i * stride, sizeof value);
+                const bool misses =
+                    field.missing != Missing::none &&
+                    (any_nan ? value != value : std::memcmp(&value, &mark, sizeof value) == 0);
+                numbers[first + i] = misses ? missing : static_cast<double>(value);
+            }
+        };
+        for (const SentBox& box : boxes) for_rows(chosen, box, read);
+    });
+}
+
+std::vector<char> chosen_data(const Coordinate& c, const Chosen& chosen) {
+    std::vector<char> data(chosen.elements * c.size);
+    for (const SentBox& box : dense_boxes(c.part, c.data.data(), c.size))
+        copy_elements(chosen, box, c.size, data.data());
+    return data;
+}
+
+std::vector<double> numbers_of(const Coordinate& c, const std::vector<char>& data) {
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < data.size(); i += c.size)
+        numbers.push_back(number_of(c.type, data.data() + i));
+    return numbers;
+}
+
+bool find_numbers(const Coordinate& c, const Choice& choice, const Part& part,
+                  std::vector<double>& numbers) {
+    const Chosen own = choose(c.part, choice);
+    const std::vector<double> held = numbers_of(c, chosen_data(c, own));
+    Integers places;
+    const bool found = find_places(part, own.part, places);
+    for (const std::int64_t place : places)
+        if (found) numbers.push_back(held[place]);
+    return found;
+}
+
 std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_t size) {
     std::vector<SentBox> boxes;
     for (int b = 0; b < std::max(part.boxes, part.listed > 0 ? 1 : 0); ++b) {

@@ -40,6 +40,9 @@ void for_rows(
 
 /// Copies the chosen elements of a box.
 void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, char* to);
+/// Reads the chosen elements of boxes as numbers. @param missing  number for missing elements
+void read_numbers(const Chosen& chosen, std::span<const SentBox> boxes, const DeclaredField& field,
+                  double missing, std::vector<double>& numbers);
 /// Returns the lengths of a box in memory, without halos. Listed dimensions count as one.
 Integers extent_of(const Part& part, int box);
 /// Returns the boxes of an array of a part without halos and holes.
@@ -74,6 +77,15 @@ struct Coordinate {
     std::vector<char> data;  ///< elements of the part, without halos
     std::int64_t size = 0;   ///< bytes of an element
 };
+
+/// Returns the chosen elements of a coordinate.
+std::vector<char> chosen_data(const Coordinate& c, const Chosen& chosen);
+/// Returns values of a coordinate as numbers.
+std::vector<double> numbers_of(const Coordinate& c, const std::vector<char>& data);
+/// Finds the numbers that the chosen elements of a coordinate have for the elements of a part.
+/// @return false: this rank does not hold all of them
+bool find_numbers(const Coordinate& c, const Choice& choice, const Part& part,
+                  std::vector<double>& numbers);
 
 }  // namespace thalweg::history
 

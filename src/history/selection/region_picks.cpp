@@ -186,14 +186,11 @@ Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int6
     std::array<std::vector<double>, 2> degrees;
     for (const int i : {0, 1}) {
         const Coordinate& c = *(i == 0 ? one.centres.longitude : one.centres.latitude);
-        Integers places;
-        if (!find_places(part, c.part, places))
+        if (!find_numbers(c, {}, part, degrees[i]))
             return failure(TW_ESETTING,
                            "region '{}': a rank does not hold '{}' of all elements that it holds "
                            "of field '{}'",
                            one.region->name, c.name, field.declared.name);
-        for (const std::int64_t place : places)
-            degrees[i].push_back(number_of(c.type, c.data.data() + place * c.size));
     }
     const Integers own = steps(one, part.dims);
     for_elements(part, [&](std::int64_t i, const Integers& at) {

@@ -6,18 +6,7 @@ namespace thalweg::history {
 using detail::OfVariable;
 
 void StepWeights::take(std::span<const SentBox> boxes, bool last) {
-    const DeclaredField& weight = weights_.field->declared;
-    const double missing = number_of(weight.type, weight.missing_value);
-    const bool misses = weight.missing != Missing::none;
-    sent_.resize(weights_.chosen->elements);
-    const auto keep = [&](std::int64_t first, std::int64_t count, const char* data,
-                          std::int64_t stride) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const double value = number_of(weight.type, data + i * stride);
-            sent_[first + i] = misses && value == missing ? 0 : value;
-        }
-    };
-    for (const SentBox& box : boxes) for_rows(*weights_.chosen, box, keep);
+    read_numbers(*weights_.chosen, boxes, weights_.field->declared, 0, sent_);
     if (!last) return;
     ready_ = true;
     if (weights_.places.empty()) {
