@@ -88,7 +88,7 @@ int init_async(MPI_Comm world, int num_io_procs, const int* io_proc_list, int co
 
 int PIOc_init_async_from_comms(MPI_Comm world, int component_count, MPI_Comm* comp_comm,
                                MPI_Comm io_comm, int rearranger, int* iosysidp) {
-    return attempt("PIOc_init_async_from_comms", nullptr, "", [&] {
+    return attempt(__func__, nullptr, "", [&] {
         check_arguments(component_count, rearranger, iosysidp);
         need(comp_comm, "comp_comm");
         begin(world, component_count, comp_comm, io_comm != MPI_COMM_NULL, iosysidp);

@@ -141,23 +141,23 @@ int get(const char* call, int ncid, int varid, Kind kind, Offsets start, Offsets
 
 int PIOc_put_att(int ncid, int varid, const char* name, nc_type xtype, PIO_Offset len,
                  const void* op) {
-    return put_attribute("PIOc_put_att", ncid, varid, name, xtype, len, NC_NAT, op);
+    return put_attribute(__func__, ncid, varid, name, xtype, len, NC_NAT, op);
 }
 
 int PIOc_put_att_text(int ncid, int varid, const char* name, PIO_Offset len, const char* op) {
-    return put_attribute("PIOc_put_att_text", ncid, varid, name, NC_CHAR, len, NC_CHAR, op);
+    return put_attribute(__func__, ncid, varid, name, NC_CHAR, len, NC_CHAR, op);
 }
 
 int PIOc_get_att(int ncid, int varid, const char* name, void* ip) {
-    return get_attribute("PIOc_get_att", ncid, varid, name, NC_NAT, ip);
+    return get_attribute(__func__, ncid, varid, name, NC_NAT, ip);
 }
 
 int PIOc_get_att_text(int ncid, int varid, const char* name, char* ip) {
-    return get_attribute("PIOc_get_att_text", ncid, varid, name, NC_CHAR, ip);
+    return get_attribute(__func__, ncid, varid, name, NC_CHAR, ip);
 }
 
 int PIOc_inq_att(int ncid, int varid, const char* name, nc_type* xtypep, PIO_Offset* lenp) {
-    return on_file("PIOc_inq_att", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         file.agree_attributes();
         const Attribute& a = file.table().attribute(varid, name);
@@ -175,7 +175,7 @@ int PIOc_inq_atttype(int ncid, int varid, const char* name, nc_type* xtypep) {
 }
 
 int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
-    return on_file("PIOc_inq_attid", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         file.agree_attributes();
         set(idp, file.table().number_of_attribute(varid, name));
@@ -183,14 +183,14 @@ int PIOc_inq_attid(int ncid, int varid, const char* name, int* idp) {
 }
 
 int PIOc_inq_attname(int ncid, int varid, int attnum, char* name) {
-    return on_file("PIOc_inq_attname", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         file.agree_attributes();
         set(name, file.table().attribute(varid, attnum).name);
     });
 }
 
 int PIOc_rename_att(int ncid, int varid, const char* name, const char* newname) {
-    return on_file("PIOc_rename_att", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         need_name(newname, "newname");
         file.definitions.need_define();
@@ -200,7 +200,7 @@ int PIOc_rename_att(int ncid, int varid, const char* name, const char* newname) 
 }
 
 int PIOc_del_att(int ncid, int varid, const char* name) {
-    return on_file("PIOc_del_att", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         file.definitions.need_define();
         file.agree_attributes();
@@ -211,50 +211,30 @@ int PIOc_del_att(int ncid, int varid, const char* name) {
 #define THALWEG_PIO_ATTRIBUTES(suffix, ctype, nctype)                                              \
     int PIOc_put_att##suffix(int ncid, int varid, const char* name, nc_type xtype, PIO_Offset len, \
                              const ctype* op) {                                                    \
-        return put_attribute("PIOc_put_att" #suffix, ncid, varid, name, xtype, len, nctype, op);   \
+        return put_attribute(__func__, ncid, varid, name, xtype, len, nctype, op);                 \
     }                                                                                              \
     int PIOc_get_att##suffix(int ncid, int varid, const char* name, ctype* ip) {                   \
-        return get_attribute("PIOc_get_att" #suffix, ncid, varid, name, nctype, ip);               \
+        return get_attribute(__func__, ncid, varid, name, nctype, ip);                             \
+    }
+
+// Defines the get and the put of a section. The last arguments, those of the section, end with a
+// comma.
+#define THALWEG_PIO_PAIR(form, ctype, nctype, kind, start, count, stride, ...)                     \
+    int PIOc_get_##form(int ncid, int varid, __VA_ARGS__ ctype* buf) {                             \
+        return get(__func__, ncid, varid, kind, start, count, stride, nctype, buf);                \
+    }                                                                                              \
+    int PIOc_put_##form(int ncid, int varid, __VA_ARGS__ const ctype* op) {                        \
+        return put(__func__, ncid, varid, kind, start, count, stride, nctype, op);                 \
     }
 
 #define THALWEG_PIO_DATA(suffix, ctype, nctype)                                                    \
-    int PIOc_get_var##suffix(int ncid, int varid, ctype* buf) {                                    \
-        return get("PIOc_get_var" #suffix, ncid, varid, Kind::whole, nullptr, nullptr, nullptr,    \
-                   nctype, buf);                                                                   \
-    }                                                                                              \
-    int PIOc_put_var##suffix(int ncid, int varid, const ctype* op) {                               \
-        return put("PIOc_put_var" #suffix, ncid, varid, Kind::whole, nullptr, nullptr, nullptr,    \
-                   nctype, op);                                                                    \
-    }                                                                                              \
-    int PIOc_get_var1##suffix(int ncid, int varid, const PIO_Offset* index, ctype* buf) {          \
-        return get("PIOc_get_var1" #suffix, ncid, varid, Kind::element, index, nullptr, nullptr,   \
-                   nctype, buf);                                                                   \
-    }                                                                                              \
-    int PIOc_put_var1##suffix(int ncid, int varid, const PIO_Offset* index, const ctype* op) {     \
-        return put("PIOc_put_var1" #suffix, ncid, varid, Kind::element, index, nullptr, nullptr,   \
-                   nctype, op);                                                                    \
-    }                                                                                              \
-    int PIOc_get_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, ctype* buf) {                               \
-        return get("PIOc_get_vara" #suffix, ncid, varid, Kind::part, start, count, nullptr,        \
-                   nctype, buf);                                                                   \
-    }                                                                                              \
-    int PIOc_put_vara##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const ctype* op) {                          \
-        return put("PIOc_put_vara" #suffix, ncid, varid, Kind::part, start, count, nullptr,        \
-                   nctype, op);                                                                    \
-    }                                                                                              \
-    int PIOc_get_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const PIO_Offset* stride, ctype* buf) {     \
-        return get("PIOc_get_vars" #suffix, ncid, varid, Kind::part, start, count, stride, nctype, \
-                   buf);                                                                           \
-    }                                                                                              \
-    int PIOc_put_vars##suffix(int ncid, int varid, const PIO_Offset* start,                        \
-                              const PIO_Offset* count, const PIO_Offset* stride,                   \
-                              const ctype* op) {                                                   \
-        return put("PIOc_put_vars" #suffix, ncid, varid, Kind::part, start, count, stride, nctype, \
-                   op);                                                                            \
-    }
+    THALWEG_PIO_PAIR(var##suffix, ctype, nctype, Kind::whole, nullptr, nullptr, nullptr, )         \
+    THALWEG_PIO_PAIR(var1##suffix, ctype, nctype, Kind::element, at, nullptr, nullptr,             \
+                     Offsets at, )                                                                 \
+    THALWEG_PIO_PAIR(vara##suffix, ctype, nctype, Kind::part, from, n, nullptr, Offsets from,      \
+                     Offsets n, )                                                                  \
+    THALWEG_PIO_PAIR(vars##suffix, ctype, nctype, Kind::part, from, n, step, Offsets from,         \
+                     Offsets n, Offsets step, )
 
 THALWEG_NC_TYPES(THALWEG_PIO_DATA)
 THALWEG_NC_NUMBER_TYPES(THALWEG_PIO_ATTRIBUTES)

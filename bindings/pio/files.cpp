@@ -14,7 +14,7 @@ using namespace thalweg::pio;
 // ---- files --------------------------------------------------------------------------------------
 
 int PIOc_createfile(int iosysid, int* ncidp, int* iotype, const char* fname, int mode) {
-    return on_system("PIOc_createfile", iosysid, [&](Iosystem& s) {
+    return on_system(__func__, iosysid, [&](Iosystem& s) {
         need(ncidp, "ncidp");
         need(iotype, "iotype");
         need(fname, "fname");
@@ -28,7 +28,7 @@ int PIOc_create(int iosysid, const char* path, int cmode, int* ncidp) {
 }
 
 int PIOc_openfile(int iosysid, int* ncidp, int* iotype, const char* fname, int mode) {
-    return on_system("PIOc_openfile", iosysid, [&](Iosystem& s) {
+    return on_system(__func__, iosysid, [&](Iosystem& s) {
         need(ncidp, "ncidp");
         need(fname, "fname");
         if (iotype != nullptr && PIOc_iotype_available(*iotype) == 0)
@@ -49,19 +49,19 @@ int PIOc_open(int iosysid, const char* path, int mode, int* ncidp) {
 int PIOc_closefile(int ncid) {
     Iosystem* system = nullptr;
     std::unique_ptr<File> file;
-    const int found = on_file_of_all("PIOc_closefile", ncid, [&](File&) {
+    const int found = on_file_of_all(__func__, ncid, [&](File&) {
         system = &iosystem(open_file(ncid).iosystem);
         file = remove_file(ncid);  // remove the file from the list even if a later step fails
     });
     if (found != PIO_NOERR) return found;
-    return attempt("PIOc_closefile", system, file->path(), [&] {
+    return attempt(__func__, system, file->path(), [&] {
         file->state.close();
         system->repeats = true;
     });
 }
 
 int PIOc_deletefile(int iosysid, const char* filename) {
-    return on_system("PIOc_deletefile", iosysid, [&](Iosystem& s) {
+    return on_system(__func__, iosysid, [&](Iosystem& s) {
         need(filename, "filename");
         s.session->check(tw_wait(s.session->handle(), 0));
         on_rank(s.session->comm(), s.writers.first, [&] {
@@ -72,28 +72,28 @@ int PIOc_deletefile(int iosysid, const char* filename) {
 }
 
 int PIOc_redef(int ncid) {
-    return on_file("PIOc_redef", ncid, [](File& file) {
+    return on_file(__func__, ncid, [](File& file) {
         file.arrays.forget_names();
         file.definitions.begin();
     });
 }
 
 int PIOc_enddef(int ncid) {
-    return on_file_of_all("PIOc_enddef", ncid, [](File& file) { file.state.enddef(); });
+    return on_file_of_all(__func__, ncid, [](File& file) { file.state.enddef(); });
 }
 
 int PIOc_sync(int ncid) {
-    return on_file_of_all("PIOc_sync", ncid, [](File& file) { file.state.sync(); });
+    return on_file_of_all(__func__, ncid, [](File& file) { file.state.sync(); });
 }
 
 int PIOc_flush(int ncid) {
-    return on_file("PIOc_flush", ncid, [](File& file) { file.state.flush(); });
+    return on_file(__func__, ncid, [](File& file) { file.state.flush(); });
 }
 
 int PIOc_File_is_Open(int ncid) { return is_open(ncid) ? 1 : 0; }
 
 int PIOc_inq(int ncid, int* ndimsp, int* nvarsp, int* ngattsp, int* unlimdimidp) {
-    return on_file("PIOc_inq", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         if (ngattsp != nullptr) file.agree_attributes();
         const Table& table = file.table();
         set(ndimsp, static_cast<int>(table.dimensions.size()));
@@ -109,12 +109,12 @@ int PIOc_inq_natts(int ncid, int* p) { return PIOc_inq(ncid, nullptr, nullptr, p
 int PIOc_inq_unlimdim(int ncid, int* p) { return PIOc_inq(ncid, nullptr, nullptr, nullptr, p); }
 
 int PIOc_inq_format(int ncid, int* formatp) {
-    return on_file("PIOc_inq_format", ncid,
+    return on_file(__func__, ncid,
                    [&](File& file) { set(formatp, number_of(file.definitions.format)); });
 }
 
 int PIOc_inq_unlimdims(int ncid, int* nunlimdimsp, int* unlimdimidsp) {
-    return on_file("PIOc_inq_unlimdims", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         int n = 0;
         const std::vector<Dimension>& all = file.table().dimensions;
         for (std::size_t d = 0; d < all.size(); d++)
@@ -127,7 +127,7 @@ int PIOc_inq_unlimdims(int ncid, int* nunlimdimsp, int* unlimdimidsp) {
 }
 
 int PIOc_inq_type(int ncid, nc_type xtype, char* name, PIO_Offset* sizep) {
-    return on_file("PIOc_inq_type", ncid, [&](File&) {
+    return on_file(__func__, ncid, [&](File&) {
         static const char* const names[] = {"byte",  "char",   "short", "int",   "float", "double",
                                             "ubyte", "ushort", "uint",  "int64", "uint64"};
         if (size_of(xtype) == 0)
@@ -138,21 +138,21 @@ int PIOc_inq_type(int ncid, nc_type xtype, char* name, PIO_Offset* sizep) {
 }
 
 int PIOc_set_fill(int ncid, int fillmode, int* old_modep) {
-    return on_file("PIOc_set_fill", ncid,
+    return on_file(__func__, ncid,
                    [&](File& file) { set(old_modep, set_fill(file.definitions, fillmode)); });
 }
 
 // ---- dimensions ---------------------------------------------------------------------------------
 
 int PIOc_def_dim(int ncid, const char* name, PIO_Offset len, int* idp) {
-    return on_file("PIOc_def_dim", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         set(idp, file.definitions.def_dim(name, len));
     });
 }
 
 int PIOc_inq_dim(int ncid, int dimid, char* name, PIO_Offset* lenp) {
-    return on_file("PIOc_inq_dim", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         set(name, file.table().dimension(dimid).name);
         set(lenp, file.table().length(dimid));
     });
@@ -167,14 +167,14 @@ int PIOc_inq_dimlen(int ncid, int dimid, PIO_Offset* lenp) {
 }
 
 int PIOc_inq_dimid(int ncid, const char* name, int* idp) {
-    return on_file("PIOc_inq_dimid", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         set(idp, file.table().dimension_named(name));
     });
 }
 
 int PIOc_rename_dim(int ncid, int dimid, const char* name) {
-    return on_file("PIOc_rename_dim", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         file.definitions.need_define();
         file.definitions.rename_dim(dimid, name);
@@ -185,7 +185,7 @@ int PIOc_rename_dim(int ncid, int dimid, const char* name) {
 
 int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int* dimidsp,
                  int* varidp) {
-    return on_file("PIOc_def_var", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         if (ndims < 0 || ndims > NC_MAX_VAR_DIMS)
             throw Error{NC_EINVAL,
@@ -197,7 +197,7 @@ int PIOc_def_var(int ncid, const char* name, nc_type xtype, int ndims, const int
 }
 
 int PIOc_inq_varid(int ncid, const char* name, int* varidp) {
-    return on_file("PIOc_inq_varid", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         set(varidp, file.table().variable_named(name));
     });
@@ -205,7 +205,7 @@ int PIOc_inq_varid(int ncid, const char* name, int* varidp) {
 
 int PIOc_inq_var(int ncid, int varid, char* name, nc_type* xtypep, int* ndimsp, int* dimidsp,
                  int* nattsp) {
-    return on_file("PIOc_inq_var", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         if (nattsp != nullptr) file.agree_attributes();
         // A call for PIO_GLOBAL that only asks for the number of attributes is valid.
         if (varid == NC_GLOBAL && name == nullptr && xtypep == nullptr && ndimsp == nullptr &&
@@ -243,7 +243,7 @@ int PIOc_inq_varnatts(int ncid, int varid, int* nattsp) {
 }
 
 int PIOc_rename_var(int ncid, int varid, const char* name) {
-    return on_file("PIOc_rename_var", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         need_name(name, "name");
         file.definitions.need_define();
         file.definitions.rename_var(varid, name);
@@ -251,7 +251,7 @@ int PIOc_rename_var(int ncid, int varid, const char* name) {
 }
 
 int PIOc_def_var_fill(int ncid, int varid, int no_fill, const void* fill_value) {
-    return on_file("PIOc_def_var_fill", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         if (varid == NC_GLOBAL) throw Error{NC_EGLOBAL, "PIO_GLOBAL has no fill value"};
         file.definitions.storage(varid).no_fill = no_fill != 0;
         const Variable& v = file.table().variable(varid);
@@ -263,7 +263,7 @@ int PIOc_def_var_fill(int ncid, int varid, int no_fill, const void* fill_value) 
 }
 
 int PIOc_inq_var_fill(int ncid, int varid, int* no_fill, void* fill_valuep) {
-    return on_file("PIOc_inq_var_fill", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         file.agree_attributes();
         const Variable& v = file.table().variable(varid);
         set(no_fill, v.storage.no_fill ? 1 : 0);

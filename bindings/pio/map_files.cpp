@@ -193,7 +193,7 @@ std::string text_or_empty(const char* text, const char* what) {
 
 int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid, const char* title,
                          const char* history, int fortran_order) {
-    return on_system("PIOc_write_nc_decomp", iosysid, [&](Iosystem& s) {
+    return on_system(__func__, iosysid, [&](Iosystem& s) {
         need(filename, "filename");
         const std::string title_text = text_or_empty(title, "title");
         const std::string history_text = text_or_empty(history, "history");
@@ -207,7 +207,7 @@ int PIOc_write_nc_decomp(int iosysid, const char* filename, int cmode, int ioid,
 int PIOc_read_nc_decomp(int iosysid, const char* filename, int* ioidp, MPI_Comm comm, int pio_type,
                         char* title, char* history, int* fortran_order) {
     MapFile file;
-    const int code = on_system("PIOc_read_nc_decomp", iosysid, [&](Iosystem& s) {
+    const int code = on_system(__func__, iosysid, [&](Iosystem& s) {
         need(filename, "filename");
         need(ioidp, "ioidp");
         int rank = 0, ranks = 1;

@@ -71,7 +71,7 @@ void write_maps(const char* path, int ndims, const int* gdims, PIO_Offset maplen
 
 int PIOc_writemap(const char* file, int ndims, const int* gdims, PIO_Offset maplen, PIO_Offset* map,
                   MPI_Comm comm) {
-    return attempt("PIOc_writemap", nullptr, file == nullptr ? "" : file, [&] {
+    return attempt(__func__, nullptr, file == nullptr ? "" : file, [&] {
         need(file, "file");
         write_maps(file, ndims, gdims, maplen, map, comm);
     });
@@ -84,7 +84,7 @@ int PIOc_writemap_from_f90(const char* file, int ndims, const int* gdims, PIO_Of
 }
 
 int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm) {
-    return on_system("PIOc_write_decomp", iosysid, [&](Iosystem&) {
+    return on_system(__func__, iosysid, [&](Iosystem&) {
         need(file, "file");
         const Grid& grid = decomposition(ioid).described->grid();
         std::vector<PIO_Offset> map;
@@ -98,7 +98,7 @@ int PIOc_write_decomp(const char* file, int iosysid, int ioid, MPI_Comm comm) {
 // Reads a map. The caller frees the arrays. Ranks for which the file has no map get an empty one.
 int PIOc_readmap(const char* file, int* ndims, int** gdims, PIO_Offset* fmaplen, PIO_Offset** map,
                  MPI_Comm comm) {
-    return attempt("PIOc_readmap", nullptr, file == nullptr ? "" : file, [&] {
+    return attempt(__func__, nullptr, file == nullptr ? "" : file, [&] {
         need(file, "file");
         need(ndims, "ndims");
         need(gdims, "gdims");

@@ -73,56 +73,51 @@ int inquire_filter(const char* call, int ncid, int varid, unsigned id, int* hasp
 }  // namespace
 
 int PIOc_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int level) {
-    return define_storage("PIOc_def_var_deflate", ncid, varid,
-                          [&](Storage& s, const Variable& v, const File&) {
-                              s.shuffle = shuffle != 0 ? 1 : 0;
-                              set_deflate(s, v, deflate != 0, level);
-                          });
+    return define_storage(__func__, ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+        s.shuffle = shuffle != 0 ? 1 : 0;
+        set_deflate(s, v, deflate != 0, level);
+    });
 }
 
 int PIOc_inq_var_deflate(int ncid, int varid, int* shufflep, int* deflatep, int* levelp) {
-    return inquire_storage("PIOc_inq_var_deflate", ncid, varid,
-                           [&](const Storage& s, const Variable&) {
-                               set(shufflep, s.shuffle);
-                               set(deflatep, s.deflate);
-                               set(levelp, s.level);
-                           });
+    return inquire_storage(__func__, ncid, varid, [&](const Storage& s, const Variable&) {
+        set(shufflep, s.shuffle);
+        set(deflatep, s.deflate);
+        set(levelp, s.level);
+    });
 }
 
 int PIOc_def_var_chunking(int ncid, int varid, int storage, const PIO_Offset* chunksizesp) {
-    return define_storage("PIOc_def_var_chunking", ncid, varid,
-                          [&](Storage& s, const Variable& v, File& file) {
-                              std::vector<Index> lengths;
-                              if (chunksizesp != nullptr)
-                                  lengths.assign(chunksizesp, chunksizesp + v.dims.size());
-                              set_chunking(s, file.table(), v, storage, lengths);
-                          });
+    return define_storage(__func__, ncid, varid, [&](Storage& s, const Variable& v, File& file) {
+        std::vector<Index> lengths;
+        if (chunksizesp != nullptr) lengths.assign(chunksizesp, chunksizesp + v.dims.size());
+        set_chunking(s, file.table(), v, storage, lengths);
+    });
 }
 
 int PIOc_inq_var_chunking(int ncid, int varid, int* storagep, PIO_Offset* chunksizesp) {
-    return inquire_storage(
-        "PIOc_inq_var_chunking", ncid, varid, [&](const Storage& s, const Variable& v) {
-            const bool chunked = s.layout == NC_CHUNKED;
-            set(storagep, s.layout);
-            for (std::size_t d = 0; chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
-                chunksizesp[d] = static_cast<PIO_Offset>(s.chunks[d]);
-        });
+    return inquire_storage(__func__, ncid, varid, [&](const Storage& s, const Variable& v) {
+        const bool chunked = s.layout == NC_CHUNKED;
+        set(storagep, s.layout);
+        for (std::size_t d = 0; chunked && chunksizesp != nullptr && d < v.dims.size(); d++)
+            chunksizesp[d] = static_cast<PIO_Offset>(s.chunks[d]);
+    });
 }
 
 int PIOc_def_var_endian(int ncid, int varid, int endian) {
-    return define_storage(
-        "PIOc_def_var_endian", ncid, varid,
-        [&](Storage& s, const Variable& v, const File&) { set_endian(s, v, endian); });
+    return define_storage(__func__, ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+        set_endian(s, v, endian);
+    });
 }
 
 int PIOc_inq_var_endian(int ncid, int varid, int* endianp) {
-    return inquire_storage("PIOc_inq_var_endian", ncid, varid,
+    return inquire_storage(__func__, ncid, varid,
                            [&](const Storage& s, const Variable&) { set(endianp, s.endian); });
 }
 
 int PIOc_set_var_chunk_cache(int ncid, int varid, PIO_Offset size, PIO_Offset nelems,
                              float preemption) {
-    return on_file("PIOc_set_var_chunk_cache", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         Variable& v = file.table().variable(varid);
         need_netcdf4(file);
         if (size < 0 || nelems < 0 || !(preemption >= 0 && preemption <= 1))
@@ -134,7 +129,7 @@ int PIOc_set_var_chunk_cache(int ncid, int varid, PIO_Offset size, PIO_Offset ne
 
 int PIOc_get_var_chunk_cache(int ncid, int varid, PIO_Offset* sizep, PIO_Offset* nelemsp,
                              float* preemptionp) {
-    return on_file("PIOc_get_var_chunk_cache", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         const Variable& v = file.table().variable(varid);
         need_netcdf4(file);
         std::size_t size = 0, elements = 0;
@@ -149,46 +144,42 @@ int PIOc_get_var_chunk_cache(int ncid, int varid, PIO_Offset* sizep, PIO_Offset*
 }
 
 int PIOc_def_var_quantize(int ncid, int varid, int quantize_mode, int nsd) {
-    return define_storage("PIOc_def_var_quantize", ncid, varid,
-                          [&](Storage& s, const Variable& v, const File&) {
-                              set_quantize(s, v, quantize_mode, nsd);
-                          });
+    return define_storage(__func__, ncid, varid, [&](Storage& s, const Variable& v, const File&) {
+        set_quantize(s, v, quantize_mode, nsd);
+    });
 }
 
 int PIOc_inq_var_quantize(int ncid, int varid, int* quantize_mode, int* nsdp) {
-    return inquire_storage("PIOc_inq_var_quantize", ncid, varid,
-                           [&](const Storage& s, const Variable&) {
-                               set(quantize_mode, s.quantize);
-                               set(nsdp, s.digits);
-                           });
+    return inquire_storage(__func__, ncid, varid, [&](const Storage& s, const Variable&) {
+        set(quantize_mode, s.quantize);
+        set(nsdp, s.digits);
+    });
 }
 
 int PIOc_def_var_zstandard(int ncid, int varid, int level) {
-    return define_filter("PIOc_def_var_zstandard", ncid, varid, zstd_filter,
-                         {static_cast<unsigned>(level)});
+    return define_filter(__func__, ncid, varid, zstd_filter, {static_cast<unsigned>(level)});
 }
 
 int PIOc_inq_var_zstandard(int ncid, int varid, int* hasfilterp, int* levelp) {
-    return inquire_filter("PIOc_inq_var_zstandard", ncid, varid, zstd_filter, hasfilterp, {levelp});
+    return inquire_filter(__func__, ncid, varid, zstd_filter, hasfilterp, {levelp});
 }
 
 int PIOc_def_var_bzip2(int ncid, int varid, int level) {
-    return define_filter("PIOc_def_var_bzip2", ncid, varid, bzip2_filter,
-                         {static_cast<unsigned>(level)});
+    return define_filter(__func__, ncid, varid, bzip2_filter, {static_cast<unsigned>(level)});
 }
 
 int PIOc_inq_var_bzip2(int ncid, int varid, int* hasfilterp, int* levelp) {
-    return inquire_filter("PIOc_inq_var_bzip2", ncid, varid, bzip2_filter, hasfilterp, {levelp});
+    return inquire_filter(__func__, ncid, varid, bzip2_filter, hasfilterp, {levelp});
 }
 
 int PIOc_def_var_szip(int ncid, int varid, int options_mask, int pixels_per_block) {
     return define_filter(
-        "PIOc_def_var_szip", ncid, varid, szip_filter,
+        __func__, ncid, varid, szip_filter,
         {static_cast<unsigned>(options_mask), static_cast<unsigned>(pixels_per_block)});
 }
 
 int PIOc_inq_var_szip(int ncid, int varid, int* options_maskp, int* pixels_per_blockp) {
-    return inquire_filter("PIOc_inq_var_szip", ncid, varid, szip_filter, nullptr,
+    return inquire_filter(__func__, ncid, varid, szip_filter, nullptr,
                           {options_maskp, pixels_per_blockp});
 }
 
@@ -196,36 +187,34 @@ int PIOc_def_var_filter(int ncid, int varid, unsigned int id, size_t nparams,
                         const unsigned int* params) {
     std::vector<unsigned> parameters;
     if (params != nullptr) parameters.assign(params, params + nparams);
-    return define_filter("PIOc_def_var_filter", ncid, varid, id, std::move(parameters));
+    return define_filter(__func__, ncid, varid, id, std::move(parameters));
 }
 
 int PIOc_inq_var_filter_ids(int ncid, int varid, size_t* nfiltersp, unsigned int* filterids) {
-    return inquire_storage("PIOc_inq_var_filter_ids", ncid, varid,
-                           [&](const Storage& s, const Variable&) {
-                               const std::vector<Filter> all = filters_of(s);
-                               for (std::size_t i = 0; i < all.size(); i++)
-                                   if (filterids != nullptr) filterids[i] = all[i].id;
-                               if (nfiltersp != nullptr) *nfiltersp = all.size();
-                           });
+    return inquire_storage(__func__, ncid, varid, [&](const Storage& s, const Variable&) {
+        const std::vector<Filter> all = filters_of(s);
+        for (std::size_t i = 0; i < all.size(); i++)
+            if (filterids != nullptr) filterids[i] = all[i].id;
+        if (nfiltersp != nullptr) *nfiltersp = all.size();
+    });
 }
 
 int PIOc_inq_var_filter_info(int ncid, int varid, unsigned int id, size_t* nparamsp,
                              unsigned int* params) {
-    return inquire_storage(
-        "PIOc_inq_var_filter_info", ncid, varid, [&](const Storage& s, const Variable& v) {
-            bool has = false;
-            for (const Filter& f : filters_of(s)) {
-                if (f.id != id) continue;
-                has = true;
-                if (nparamsp != nullptr) *nparamsp = f.parameters.size();
-                if (params != nullptr) std::copy(f.parameters.begin(), f.parameters.end(), params);
-            }
-            if (!has) throw Error{NC_ENOFILTER, v.name + " has no filter " + std::to_string(id)};
-        });
+    return inquire_storage(__func__, ncid, varid, [&](const Storage& s, const Variable& v) {
+        bool has = false;
+        for (const Filter& f : filters_of(s)) {
+            if (f.id != id) continue;
+            has = true;
+            if (nparamsp != nullptr) *nparamsp = f.parameters.size();
+            if (params != nullptr) std::copy(f.parameters.begin(), f.parameters.end(), params);
+        }
+        if (!has) throw Error{NC_ENOFILTER, v.name + " has no filter " + std::to_string(id)};
+    });
 }
 
 int PIOc_inq_filter_avail(int ncid, unsigned int id) {
-    return on_file("PIOc_inq_filter_avail", ncid, [&](File& file) {
+    return on_file(__func__, ncid, [&](File& file) {
         if (id != zstd_filter) need_filter(file, file.path(), id);
     });
 }

@@ -22,12 +22,10 @@ int PIOc_set_global_log_level(int, int level) { return PIOc_set_log_level(level)
 int PIOc_set_iosystem_error_handling(int iosysid, int method, int* old_method) {
     Iosystem* system = nullptr;
     if (iosysid != PIO_DEFAULT) {
-        const int code = on_system("PIOc_set_iosystem_error_handling", iosysid,
-                                   [&](Iosystem& s) { system = &s; });
+        const int code = on_system(__func__, iosysid, [&](Iosystem& s) { system = &s; });
         if (code != PIO_NOERR) return code;
     }
-    return attempt("PIOc_set_iosystem_error_handling", system, "",
-                   [&] { set(old_method, set_handler(iosysid, method)); });
+    return attempt(__func__, system, "", [&] { set(old_method, set_handler(iosysid, method)); });
 }
 
 int PIOc_Set_IOSystem_Error_Handling(int iosysid, int method) {
@@ -38,8 +36,7 @@ int PIOc_Set_IOSystem_Error_Handling(int iosysid, int method) {
 
 int PIOc_Set_File_Error_Handling(int ncid, int method) {
     int system = 0;
-    const int code = on_file("PIOc_Set_File_Error_Handling", ncid,
-                             [&](File&) { system = open_file(ncid).iosystem; });
+    const int code = on_file(__func__, ncid, [&](File&) { system = open_file(ncid).iosystem; });
     return code == PIO_NOERR ? PIOc_Set_IOSystem_Error_Handling(system, method) : code;
 }
 
@@ -47,7 +44,7 @@ int PIOc_Set_File_Error_Handling(int ncid, int method) {
 
 int PIOc_Init_Intracomm(MPI_Comm comp_comm, int num_iotasks, int stride, int base, int rearr,
                         int* iosysidp) {
-    return attempt("PIOc_Init_Intracomm", nullptr, "", [&] {
+    return attempt(__func__, nullptr, "", [&] {
         need(iosysidp, "iosysidp");
         if (rearr < 0 || rearr > PIO_REARR_SUBSET)
             throw Error{NC_EINVAL, "there is no rearranger " + std::to_string(rearr)};
@@ -67,7 +64,7 @@ int PIOc_finalize(int iosysid) { return PIOc_free_iosystem(iosysid); }
 int PIOc_free_iosystem(int iosysid) {
     if (remove_iosystem_elsewhere(iosysid)) return PIO_NOERR;
     int code = PIO_NOERR;
-    const int found = on_system("PIOc_free_iosystem", iosysid, [&](Iosystem& system) {
+    const int found = on_system(__func__, iosysid, [&](Iosystem& system) {
         // Errors of closed files are thrown here; the iosystem is removed in any case.
         Session& session = *system.session;
         const int handler = system.handler;
@@ -91,8 +88,7 @@ int PIOc_free_iosystem(int iosysid) {
 }
 
 int PIOc_get_numiotasks(int iosysid, int* numiotasks) {
-    return on_system("PIOc_get_numiotasks", iosysid,
-                     [&](Iosystem& s) { set(numiotasks, s.writers.number); });
+    return on_system(__func__, iosysid, [&](Iosystem& s) { set(numiotasks, s.writers.number); });
 }
 
 namespace {
@@ -107,13 +103,13 @@ int io_rank(const Iosystem& s) {
 }  // namespace
 
 int PIOc_iam_iotask(int iosysid, bool* ioproc) {
-    return on_system("PIOc_iam_iotask", iosysid, [&](Iosystem& s) {
+    return on_system(__func__, iosysid, [&](Iosystem& s) {
         if (ioproc != nullptr) *ioproc = io_rank(s) >= 0;
     });
 }
 
 int PIOc_iotask_rank(int iosysid, int* iorank) {
-    return on_system("PIOc_iotask_rank", iosysid, [&](Iosystem& s) { set(iorank, io_rank(s)); });
+    return on_system(__func__, iosysid, [&](Iosystem& s) { set(iorank, io_rank(s)); });
 }
 
 int PIOc_iosystem_is_active(int iosysid, bool* active) {
@@ -126,12 +122,12 @@ int PIOc_iotype_available(int iotype) {
 }
 
 int PIOc_set_rearr_opts(int iosysid, int, int, bool, bool, int, bool, bool, int) {
-    return on_system("PIOc_set_rearr_opts", iosysid,
+    return on_system(__func__, iosysid,
                      [](Iosystem&) { tell_once("rearrangers and flow control"); });
 }
 
 int PIOc_set_hint(int iosysid, const char* hint, const char* value) {
-    return on_system("PIOc_set_hint", iosysid, [&](Iosystem&) {
+    return on_system(__func__, iosysid, [&](Iosystem&) {
         need(hint, "hint");
         need(value, "hintval");
         tell_once("MPI-IO hints");
@@ -164,7 +160,7 @@ void need_netcdf4(int iotype) {
 
 int PIOc_set_chunk_cache(int iosysid, int iotype, PIO_Offset size, PIO_Offset nelems,
                          float preemption) {
-    return on_system("PIOc_set_chunk_cache", iosysid, [&](Iosystem&) {
+    return on_system(__func__, iosysid, [&](Iosystem&) {
         need_netcdf4(iotype);
         const bool possible = size >= 0 && nelems >= 0;
         if (!possible || nc_set_chunk_cache(static_cast<std::size_t>(size),
@@ -176,7 +172,7 @@ int PIOc_set_chunk_cache(int iosysid, int iotype, PIO_Offset size, PIO_Offset ne
 
 int PIOc_get_chunk_cache(int iosysid, int iotype, PIO_Offset* sizep, PIO_Offset* nelemsp,
                          float* preempt) {
-    return on_system("PIOc_get_chunk_cache", iosysid, [&](Iosystem&) {
+    return on_system(__func__, iosysid, [&](Iosystem&) {
         need_netcdf4(iotype);
         std::size_t size = 0, n = 0;
         float preemption = 0;
@@ -241,29 +237,25 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
 int PIOc_InitDecomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                     const PIO_Offset* compmap, int* ioidp, const int*, const PIO_Offset*,
                     const PIO_Offset*) {
-    return describe("PIOc_InitDecomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1,
-                    ioidp);
+    return describe(__func__, iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1, ioidp);
 }
 
 int PIOc_InitDecomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                              const PIO_Offset* compmap, int* ioidp, const int*, const PIO_Offset*,
                              const PIO_Offset*) {
-    return describe("PIOc_InitDecomp_ReadOnly", iosysid, pio_type, ndims, gdimlen, maplen, compmap,
-                    1, ioidp);
+    return describe(__func__, iosysid, pio_type, ndims, gdimlen, maplen, compmap, 1, ioidp);
 }
 
 int PIOc_init_decomp(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                      const PIO_Offset* compmap, int* ioidp, int, const PIO_Offset*,
                      const PIO_Offset*) {
-    return describe("PIOc_init_decomp", iosysid, pio_type, ndims, gdimlen, maplen, compmap, 0,
-                    ioidp);
+    return describe(__func__, iosysid, pio_type, ndims, gdimlen, maplen, compmap, 0, ioidp);
 }
 
 int PIOc_init_decomp_ReadOnly(int iosysid, int pio_type, int ndims, const int* gdimlen, int maplen,
                               const PIO_Offset* compmap, int* ioidp, int, const PIO_Offset*,
                               const PIO_Offset*) {
-    return describe("PIOc_init_decomp_ReadOnly", iosysid, pio_type, ndims, gdimlen, maplen, compmap,
-                    0, ioidp);
+    return describe(__func__, iosysid, pio_type, ndims, gdimlen, maplen, compmap, 0, ioidp);
 }
 
 int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
@@ -289,12 +281,12 @@ int PIOc_InitDecomp_bc(int iosysid, int basetype, int ndims, const int* gdimlen,
     } else {
         map.push_back(-2);  // becomes an error on all ranks
     }
-    return describe("PIOc_InitDecomp_bc", iosysid, basetype, ndims, gdimlen,
-                    static_cast<int>(map.size()), map.data(), 0, ioidp);
+    return describe(__func__, iosysid, basetype, ndims, gdimlen, static_cast<int>(map.size()),
+                    map.data(), 0, ioidp);
 }
 
 int PIOc_freedecomp(int iosysid, int ioid) {
-    return on_system("PIOc_freedecomp", iosysid, [&](Iosystem&) {
+    return on_system(__func__, iosysid, [&](Iosystem&) {
         decomposition(ioid);
         remove_decomposition(ioid);
     });
@@ -302,7 +294,7 @@ int PIOc_freedecomp(int iosysid, int ioid) {
 
 int PIOc_get_local_array_size(int ioid) {
     int size = 0;
-    attempt("PIOc_get_local_array_size", nullptr, "",
+    attempt(__func__, nullptr, "",
             [&] { size = static_cast<int>(decomposition(ioid).described->size()); });
     return size;
 }
@@ -310,13 +302,11 @@ int PIOc_get_local_array_size(int ioid) {
 // ---- distributed arrays -------------------------------------------------------------------------
 
 int PIOc_setframe(int ncid, int varid, int frame) {
-    return on_file("PIOc_setframe", ncid,
-                   [&](File& file) { file.table().variable(varid).frame = frame; });
+    return on_file(__func__, ncid, [&](File& file) { file.table().variable(varid).frame = frame; });
 }
 
 int PIOc_advanceframe(int ncid, int varid) {
-    return on_file("PIOc_advanceframe", ncid,
-                   [&](File& file) { file.table().variable(varid).frame++; });
+    return on_file(__func__, ncid, [&](File& file) { file.table().variable(varid).frame++; });
 }
 
 int PIOc_write_darray(int ncid, int varid, int ioid, PIO_Offset arraylen, void* array, void*) {
@@ -334,7 +324,7 @@ int PIOc_write_darray_type(int ncid, int varid, int ioid, nc_type type, PIO_Offs
 
 int PIOc_write_darray_multi(int ncid, const int* varids, int ioid, int nvars, PIO_Offset arraylen,
                             void* array, const int* frame, void**, bool flushtodisk) {
-    return on_file_of_all("PIOc_write_darray_multi", ncid, [&](File& file) {
+    return on_file_of_all(__func__, ncid, [&](File& file) {
         const Decomposition& d = decomposition(ioid);
         file.arrays.begin_arrays(d.described->grid());
         need(varids, "varids");
@@ -401,10 +391,10 @@ int get_record(const char* call, int ncid, int varid, int ioid, PIO_Offset recor
 #define THALWEG_PIO_VARD(suffix, ctype, nctype)                                                    \
     int PIOc_put_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \
                               const ctype* op) {                                                   \
-        return put_record("PIOc_put_vard" #suffix, ncid, varid, decompid, recnum, nctype, op);     \
+        return put_record(__func__, ncid, varid, decompid, recnum, nctype, op);                    \
     }                                                                                              \
     int PIOc_get_vard##suffix(int ncid, int varid, int decompid, const PIO_Offset recnum,          \
                               ctype* buf) {                                                        \
-        return get_record("PIOc_get_vard" #suffix, ncid, varid, decompid, recnum, nctype, buf);    \
+        return get_record(__func__, ncid, varid, decompid, recnum, nctype, buf);                   \
     }
 THALWEG_NC_TYPES(THALWEG_PIO_VARD)
