@@ -40,7 +40,7 @@ BUDGETS = {
     "guards against small allocation failures": (82, 60),
     "files directly in a folder": (20, 20),
     "circles of files": (0, 0),
-    "words in docs": (28_328, 28_000),
+    "words in docs": (28_316, 28_000),
 }
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".f90", ".F90", ".py"}
