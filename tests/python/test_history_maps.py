@@ -471,3 +471,28 @@ def test_changed(folder):
             load = partial(h.load, file)
             fails("TW_EDIFFERENT", load) if text or change else load()
         io.finalize()
+
+
+def test_area_fractions(folder):
+    """The weights of CDO's genlaf are no weights of a sum."""
+    if WORLD.rank == 0:
+        write_maps(folder)
+        with netCDF4.Dataset(folder / "scrip.nc", "a") as f:
+            f.map_method = "Largest area fraction"
+    WORLD.Barrier()
+    text = f"""[map.laf]
+file = "{folder}/scrip.nc"
+[[stream]]
+name = "s"
+fields = ["T"]
+map = "laf"
+every = "step"
+op = "instant"
+path = "{folder}/s.nc"
+"""
+    io = tw.Session(WORLD)
+    h = io.history(text, calendar="noleap", start="2000-01-01")
+    declare("rows", io, h, WORLD.rank, WORLD.size)
+    with pytest.raises(tw.Error, match="'Largest area fraction' is no sum of elements times"):
+        h.ready()
+    io.finalize()

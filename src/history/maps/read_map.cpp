@@ -348,6 +348,12 @@ Status MapReader::read(int zoom) {
                          "{}: it has neither the variables S, row and col (ESMF, TempestRemap) nor "
                          "remap_matrix, dst_address and src_address (SCRIP, CDO)",
                          path_);
+    const std::string method = text("", "map_method");
+    map_.conserves = method.find("onservative") != std::string::npos;
+    // Its weights only tell which element of the source is taken.
+    if (status.ok() && method == "Largest area fraction")
+        status = failure(TW_EUNSUPPORTED, "{}: map_method '{}' is no sum of elements times weights",
+                         path_, method);
     if (status.ok()) status = length(format_.sources, map_.sources);
     if (status.ok()) status = length(format_.targets, targets_);
     std::vector<std::int64_t> dims;
@@ -364,7 +370,6 @@ Status MapReader::read(int zoom) {
     std::vector<MapLink> links;
     if (status.ok()) status = read_links(links);
     if (status.ok()) status = take_links(std::move(links), levels, zoom);
-    map_.conserves = text("", "map_method").find("onservative") != std::string::npos;
     if (status.ok() && zoom < 0) status = read_target();
     if (status.ok()) status = ranks_.combine({}, std::span(&map_.hash, 1));
     keep_first(status, ranks_.status(tw_close(&file_)));
