@@ -150,4 +150,18 @@ void add_plainly(const float* values, std::int64_t n, double* sums) {
     for (std::int64_t i = 0; i < n; ++i) sums[i] += values[i];
 }
 
+void interpolate_plainly(const float* coordinate, const float* values, std::int64_t levels,
+                         std::int64_t columns, std::span<const float> wanted, double* sums) {
+    for (const float level : wanted) {
+        for (std::int64_t k = 0; k + 1 < levels; ++k) {
+            const float *p = coordinate + k * columns, *x = values + k * columns;
+            for (std::int64_t c = 0; c < columns; ++c)
+                if (p[c] <= level && level < p[c + columns])
+                    sums[c] +=
+                        x[c] + (x[c + columns] - x[c]) * (level - p[c]) / (p[c + columns] - p[c]);
+        }
+        sums += columns;
+    }
+}
+
 }  // namespace thalweg::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "fields/problem.hpp"
 
@@ -28,5 +29,11 @@ void compute_arithmetic(std::int64_t rounds);
 
 /// Adds floats to sums: the loop that histories are compared with.
 void add_plainly(const float* values, std::int64_t n, double* sums);
+
+/// Interpolates to levels of a coordinate that increases, as models do: for each of `wanted`, in a
+/// loop over levels and columns. Adds the results to sums.
+/// @param coordinate, values  of each column, for each of `levels`
+void interpolate_plainly(const float* coordinate, const float* values, std::int64_t levels,
+                         std::int64_t columns, std::span<const float> wanted, double* sums);
 
 }  // namespace thalweg::bench

@@ -127,11 +127,27 @@ void measure_history(const RankGroup& ranks, const Options& options) {
             if (i % 977 < 97) field[i] = 1e20F;
     std::vector<std::vector<double>> sums(data.size(), std::vector<double>(n));
 
+    Fields columns = data;  // the first is the coordinate of the others
+    for (std::size_t i = 0; i < n; ++i)
+        columns[0][i] =
+            static_cast<float>(100 * (i / static_cast<std::size_t>(model.columns)) + i % 97);
+    std::vector<float> wanted;
+    for (std::int64_t i = 1; 5 * i <= 3 * model.levels; ++i)
+        wanted.push_back(static_cast<float>(160 * i));
+
     const std::string run = "every = \"run\"\n";
     constexpr int window = 3;  // steps of a mean
     Stream mean(model, "mean", run), varying(model, "varying", run, "missing=varying");
     Stream deviations(model, "std", run + "op = \"std\"\n");
     Stream records(model, "records", fmt::format("every = \"{} hours\"\n", window));
+    Stream levels(model, "levels",
+                  fmt::format("{}levels = {{ dim = \"level\", coordinate = \"{}\", name = "
+                              "\"plev\", values = [{:.1f}] }}\n",
+                              run, name_of(0), fmt::join(wanted, ", ")));
+    Stream global(model, "global",
+                  fmt::format("every = \"{} hours\"\nreduce = \"mean\"\nover = [\"level\", "
+                              "\"column\"]\n",
+                              window));
     Stream instants(model, "instants", "every = \"1 hour\"\nop = \"instant\"\n");
     tw_file file = nullptr;  // the same records by tw_put
     model.check(tw_create(model.session, (model.folder + "/put.nc").c_str(), nullptr, &file));
@@ -143,70 +159,83 @@ void measure_history(const RankGroup& ranks, const Options& options) {
             tw_def_var(file, name_of(f).c_str(), TW_FLOAT, "time level column", model.cells));
     model.check(tw_enddef(file));
 
-    Line lines[] = {{"plain loop, double sum of floats", "plain", 1},
-                    {"mean", "plain", 1.1},
-                    {"mean, varying mask", "plain", 1.6},
-                    {"std", "plain", 2.5},
-                    {"record by tw_put", "tw_put", 1},
-                    {"record of a mean, tw_history_end_step", "tw_put", 1.15},
-                    {"record of a mean, with tw_send", "loop + put", 1.15},
-                    {"record of instants, with tw_send", "tw_put", 1.15}};
+    std::vector<Line> lines;
     for (int r = -2; r < options.repetitions; ++r) {
-        const auto add = [&](Line& line, double time, double than) {
+        std::size_t at = 0;
+        const auto add = [&](const char* name, double time, const char* than, double other,
+                             double goal) {
+            if (lines.size() == at) lines.push_back({name, than, goal});
+            Line& line = lines[at++];
             if (r < 0) return;
             line.times.push_back(time);
-            line.ratios.push_back(time / than);
+            line.ratios.push_back(time / other);
         };
         const double loop = model.seconds([&] {
             for (std::size_t f = 0; f < data.size(); ++f)
                 add_plainly(data[f].data(), model.elements(), sums[f].data());
         });
-        add(lines[0], loop, loop);
-        const auto sample = [&](Stream& stream, const Fields& values, Line& line) {
+        const double interpolating = model.seconds([&] {
+            for (std::size_t f = 0; f < data.size(); ++f)
+                interpolate_plainly(columns[0].data(), columns[f].data(), model.levels,
+                                    model.columns, wanted, sums[f].data());
+        });
+        const auto sample = [&](Stream& stream, const Fields& values) {
             stream.begin();
-            add(line, model.seconds([&] { stream.send(values); }), loop);
+            const double time = model.seconds([&] { stream.send(values); });
             stream.end();
+            return time;
         };
-        sample(mean, data, lines[1]);
-        sample(varying, holes, lines[2]);
-        sample(deviations, data, lines[3]);
+        add("plain loop, double sum of floats", loop, "plain", loop, 1);
+        const double sampled = sample(mean, data);
+        add("mean", sampled, "plain", loop, 1.1);
+        add("mean, varying mask", sample(varying, holes), "plain", loop, 1.6);
+        add("std", sample(deviations, data), "plain", loop, 2.5);
+        add("plain loop, interpolation to levels", interpolating, "plain", interpolating, 1);
+        add("mean on levels", sample(levels, columns), "plain", interpolating, 1.3);
         const double put = model.seconds([&] {
             for (int f = 0; f < model.fields; ++f)
                 model.check(tw_put(file, name_of(f).c_str(), TW_FLOAT,
                                    data[static_cast<std::size_t>(f)].data(), model.elements()));
             model.check(tw_end_step(file));
         });
-        add(lines[4], put, put);
+        add("record by tw_put", put, "tw_put", put, 1);
         for (int i = 1; i < window; ++i) {
-            records.begin();
-            records.send(data);
-            records.end();
+            sample(records, data);
+            sample(global, data);
         }
         records.begin();
         const double sends = model.seconds([&] { records.send(data); });
         const double record = model.seconds([&] { records.end(); });
-        add(lines[5], record, put);
-        add(lines[6], sends + record, loop + put);
+        add("record of a mean, tw_history_end_step", record, "tw_put", put, 1.15);
+        add("record of a mean, with tw_send", sends + record, "loop + put", loop + put, 1.15);
         instants.begin();
-        add(lines[7], model.seconds([&] {
+        const double instant = model.seconds([&] {
             instants.send(data);
             instants.end();
-        }),
-            put);
+        });
+        add("record of instants, with tw_send", instant, "tw_put", put, 1.15);
+        global.begin();
+        const double last = model.seconds([&] {
+            global.send(data);
+            global.end();
+        });
+        add("record of a mean over space, with tw_send", last, "720 samples", 720 * sampled, 0.03);
     }
     const double wants = mean.wants(), memory = mean.memory_share();
-    for (Stream* stream : {&mean, &varying, &deviations, &records, &instants}) stream->close();
+    for (Stream* stream : {&mean, &varying, &deviations, &levels, &records, &instants, &global})
+        stream->close();
     model.check(tw_close(&file));
     model.check(tw_finalize(&model.session));
     if (ranks.rank() != 0) return;
     fmt::print("{} ranks, {} fields of {} elements a rank, medians of {} repetitions\n",
                ranks.ranks(), model.fields, n, options.repetitions);
     for (const Line& line : lines)
-        fmt::print("{:<38} {:9.2f} ms   {:5.2f} x {:<10} (goal {:.2f})\n", line.name,
+        fmt::print("{:<41} {:9.2f} ms   {:6.3f} x {:<11} (goal {:.2f})\n", line.name,
                    1e3 * median(line.times), median(line.ratios), line.than, line.goal);
-    fmt::print("{:<38} {:9.2f} ns   (goal 2)\n{:<38} {:9.4f} x stated (goal 0.99 to 1.01)\n",
+    fmt::print("{:<41} {:9.2f} ns   (goal 2)\n{:<41} {:9.4f} x stated (goal 0.99 to 1.01)\n",
                "tw_wants", wants, "memory of means", memory);
-    for (const char* name : {"mean", "varying", "std", "records", "instants", "put"})
+    for (const char* name :
+         {"mean", "varying", "std", "levels", "records", "instants", "global", "put"})
         ::unlink(fmt::format("{}/{}.nc", model.folder, name).c_str());
 }
 
