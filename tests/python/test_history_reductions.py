@@ -37,6 +37,7 @@ FIELDS = {"T": (T, "none"), "M": (M, "varying"), "F": (F, "fixed"), "N": (N, "no
 STREAMS = {
     "mean": ("", "mean", "mean", (2, 3), "area"),
     "sum": ('area = ""', "mean", "sum", (2, 3), ""),
+    "profile": ('over = ["lev"]', "mean", "sum", (1,), ""),
     "integral": ("", "mean", "sum", (2, 3), "area"),
     "zonal": ('over = ["lon"]', "mean", "mean", (3,), ""),
     "meridional": ('over = ["lat", "lev"]', "mean", "mean", (1, 2), "area"),
@@ -163,7 +164,7 @@ def space(op, values, weights, axes):
 
 def right(name, field):
     """Computes the records of a stream. Means and sums weigh all valid samples of a window."""
-    _, op, reduce, axes, weights = STREAMS[name]
+    weights = STREAMS[name][4]
     values = np.ma.masked_equal(FIELDS[field][0].astype("f8"), -999)
     w = np.ones(SHAPE) * (AREA if "area" in weights else 1) * (H if "H" in weights else 1)
     if name == "part":
@@ -171,13 +172,14 @@ def right(name, field):
     if "by =" in STREAMS[name][0]:
         others = [np.broadcast_to(b != BASIN, SHAPE) for b in (1, 2, 700)]
         regions = [np.ma.masked_where(other, values) for other in others]
-        return np.ma.stack([windows(op, reduce, r, w, axes) for r in regions], axis=2)
+        return np.ma.stack([windows(name, r, w) for r in regions], axis=2)
     if name == "noon":
         w = w * [[[np.arange(1, NT + 1)[h] == 12 - 3 * np.arange(NX)]] for h in range(NT)]
-    return windows(op, reduce, values, w, axes)
+    return windows(name, values, w)
 
 
-def windows(op, reduce, values, w, axes):
+def windows(name, values, w):
+    _, op, reduce, axes, _ = STREAMS[name]
     found = []
     if op in ("difference", "rate"):
         each = space(reduce, values, w, axes)
@@ -204,7 +206,7 @@ def windows(op, reduce, values, w, axes):
         each = space(reduce, v, u, axes)
         if op == "instant":
             found.append(each[-1])
-        elif op == "mean" and reduce == "sum":
+        elif name == "column":  # the integral of nothing is 0
             mask = np.ma.getmaskarray(each).all(axis=0)
             found.append(np.ma.array(each.filled(0).mean(axis=0), mask=mask))
         else:

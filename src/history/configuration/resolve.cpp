@@ -362,7 +362,10 @@ private:
         if (extreme && field.weight >= 0)
             fail(field.keys.line, "field '{}': 'weight' has no effect with extremes", field.name);
         const bool whole = field.weight < 0 && statistic.missing == Missing::none;
-        const bool commutes = statistic.op == Op::mean  ? !extreme
+        // A sum without valid elements does not count in the mean of the sums; with weights it is
+        // 0.
+        const bool sums = field.weight >= 0 || statistic.missing != Missing::varying;
+        const bool commutes = statistic.op == Op::mean  ? op == ReduceOp::mean || (sums && !extreme)
                               : statistic.op == Op::min ? op == ReduceOp::min
                               : statistic.op == Op::max ? op == ReduceOp::max
                               : statistic.op == Op::sum ? whole && !extreme
