@@ -7,21 +7,24 @@ from helpers import WORLD
 from mpi4py import MPI
 
 
-def run_history(comm, folder, text, ranges, declare):
+def run_history(comm, folder, text, ranges, declare, **settings):
     """Runs a history. Between the ranges of steps it is saved, and goes on with one rank fewer.
 
     Args:
         declare: declares fields, declare(io, h, rank, ranks), and returns a function that sends
             those of a step
+        settings: of the session
     """
     for part in ranges:
         if part.start > 0 and comm.size > 1:
             comm = comm.Split(MPI.UNDEFINED if comm.rank == comm.size - 1 else 0)
         if comm == MPI.COMM_NULL:
             return
-        io = tw.Session(comm)
+        io = tw.Session(comm, **settings)
+        if io.is_server:
+            continue
         with io.history(text, calendar="noleap", start="2000-01-01") as h:
-            send = declare(io, h, comm.rank, comm.size)
+            send = declare(io, h, io.rank, io.size)
             if part.start > 0:
                 with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
                     h.load(file)

@@ -99,6 +99,10 @@ void check_file_settings(const toml::table& given, const detail::Settings& effec
         n > 0 && effective.text("packing") == "cmip7")
         stream.settings += fmt::format("; packing=cmip7:{}", n);
     refuse(effective.text("method") != "tiles", ": it needs method = \"tiles\"", {"tiles"});
+    if (!stream.aggregate.empty() && (format == "zarr" || effective.text("files") != "one"))
+        keys.fail("aggregate", "'aggregate' describes single netCDF files, not {} = \"{}\"",
+                  format == "zarr" ? "format" : "files",
+                  format == "zarr" ? format : effective.text("files"));
     refuse(true, ": it is for files that are read",
            {"mode", "readers", "read_ahead", "common_records"});
 }

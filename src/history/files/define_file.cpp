@@ -167,7 +167,7 @@ private:
     }
 
     /// Describes how a variable is quantized, as CF demands: with its own digits, and with a
-    /// variable for each method in the file.
+    /// variable for each method in the file, whose type has no meaning: not char, which Zarr lacks.
     Status define_quantization(const Variable& variable) {
         using Quantize = detail::Packing::Quantize;
         const Quantize method = variable.packing().quantize;
@@ -184,7 +184,7 @@ private:
         Status status = put_attributes(
             variable.name(), {{"quantization", info},
                               {digits, std::vector<std::int64_t>{variable.packing().digits}}});
-        const tw_status code = tw_def_var(file_, info.c_str(), TW_CHAR, "", nullptr);
+        const tw_status code = tw_def_var(file_, info.c_str(), TW_INT, "", nullptr);
         if (code == TW_EEXISTS) return status;
         keep_first(status, check(code));
         keep_first(status,
