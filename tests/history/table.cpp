@@ -414,6 +414,7 @@ TEST(Table, FieldsOfNothing) {
     EXPECT_EQ(Resolved(head + "[field.ta]\nunits = \"K\"\n").problems, "");
     EXPECT_EQ(
         Resolved(head + "field.hot = { of = \"tas\" }\n[field.hot]\nunits = \"K\"\n").problems, "");
+    EXPECT_EQ(Resolved(head + "[field.hot]\nof = \"tas + 1\"\nunits = \"K\"\n").problems, "");
     EXPECT_EQ(Resolved(head + "[field.tass]\nunits = \"K\"\n").problems,
               "h:5: [field.tass]: neither the model nor a stream has a field of this name; did you "
               "mean 'tas'?");
@@ -497,7 +498,8 @@ TEST(Resolve, Problems) {
         {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"p\" }",
          "h:5: stream 's': the model declares no field 'p'"},
         {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"tas\" }",
-         "h:5: stream 's': levels: 'tas' needs the dimension 'lev', and no other than 'ta' has"},
+         "h:5: stream 's': levels: 'tas' has to have the dimension 'lev', and otherwise "
+         "dimensions of 'ta' only"},
         {"fields = [\"ta\"]\nlevels = { dim = \"lev\", values = [5], coordinate = \"ta\", name = "
          "\"pr\" }",
          "h:5: stream 's': levels: there is another 'pr': choose another 'name'"},

@@ -153,9 +153,9 @@ std::string Computations::find_inputs(const DeclaredField& from, Computation& ho
                 own = 2;
         }
         if (own == (is_surface ? 0 : 1)) continue;
-        return fmt::format("'{}' needs {}, and no other than '{}' has", name,
+        return fmt::format("'{}' has to have {}, and otherwise dimensions of '{}' only", name,
                            is_surface     ? fmt::format("no dimension '{}'", levels.dim)
-                           : is_interface ? fmt::format("a dimension of length {} instead of '{}'",
+                           : is_interface ? fmt::format("a dimension of length {} in place of '{}'",
                                                         from.shape[place] + 1, levels.dim)
                                           : fmt::format("the dimension '{}'", levels.dim),
                            from.name);

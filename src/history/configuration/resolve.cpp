@@ -66,10 +66,10 @@ public:
         for (const DeclaredField& field : declared) names_.push_back(field.name);
     }
 
-    /// Finds tables of fields that neither the model nor a stream has.
+    /// Finds tables of fields that neither the model nor a stream has, and that define none.
     void check_tables() {
         for (const auto& [name, keys] : table_.fields)
-            if (!declares(name) && !used_.contains(name))
+            if (!keys.expression && !declares(name) && !used_.contains(name))
                 problems_.push_back(
                     {keys.line,
                      fmt::format(
