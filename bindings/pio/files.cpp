@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "library.hpp"
 #include "nc/base/types.hpp"
@@ -65,8 +67,13 @@ int PIOc_deletefile(int iosysid, const char* filename) {
         need(filename, "filename");
         s.session->check(tw_wait(s.session->handle(), 0));
         on_rank(s.session->comm(), s.writers.first, [&] {
-            if (unlink(filename) != 0)
-                throw Error{errno, std::string(filename) + ": " + std::strerror(errno)};
+            // A Zarr store is a folder.
+            std::error_code error;
+            if (access((std::string(filename) + "/zarr.json").c_str(), F_OK) == 0)
+                std::filesystem::remove_all(filename, error);
+            else if (unlink(filename) != 0)
+                error.assign(errno, std::generic_category());
+            if (error) throw Error{error.value(), filename + (": " + error.message())};
         });
     });
 }

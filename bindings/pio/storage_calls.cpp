@@ -23,7 +23,15 @@ template <class Action>
 int define_storage(const char* call, int ncid, int varid, Action action) {
     return on_file(call, ncid, [&](File& file) {
         need_netcdf4(file);
-        action(file.definitions.storage(varid), file.table().variable(varid), file);
+        Storage& storage = file.definitions.storage(varid);
+        Storage before = storage;
+        action(storage, file.table().variable(varid), file);
+        if (!file.definitions.zarr) return;
+        storage.shuffle = 0;  // Zarr lacks it; the values are the same
+        const std::string why = beyond_library(file.table());
+        if (why.empty()) return;
+        storage = std::move(before);
+        throw Error{NC_EINVAL, file.path() + ": format zarr lacks this: " + why};
     });
 }
 

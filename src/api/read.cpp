@@ -163,7 +163,7 @@ tw_status tw_inq_var_storage(tw_file file, const char* var, int64_t* chunk, int*
                          : file->readback->stored(at);
         if (!storage)
             return failure(TW_ESTATE,
-                           "{}: the file is being written: only of netCDF-4 files, and after "
+                           "{}: the file is being written: only of files with chunks, and after "
                            "tw_sync, is known how variables are stored",
                            file->path());
         for (std::size_t d = 0; chunk != nullptr && d < v.dims.size(); ++d)

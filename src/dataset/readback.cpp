@@ -33,7 +33,7 @@ Status Readback::synced() {
     stale_ = true;
     const Format format = about_.format;
     // With servers, ranks do not know how variables are stored, so read that from the file.
-    const bool asks = is_netcdf4(format) && !reader_ && about_.options.service == "servers";
+    const bool asks = has_chunks(format) && !reader_ && about_.options.service == "servers";
     if (asks && supported().ok()) (void)look();
     contents_.emplace(Contents{told_.back(), records, name_of(format), !has_new_types(format)});
     return {};
@@ -56,12 +56,11 @@ Status Readback::not_synced() const {
 
 Status Readback::supported() const {
     const FileOptions& o = about_.options;
-    if (about_.several_files())
-        return failure(
-            TW_EUNSUPPORTED,
-            "{}: a set of files (files=tiles, files=variable, format=zarr) cannot be read by the "
-            "handle that writes it",
-            about_.path);
+    if (about_.in_files() || o.by_variable)
+        return failure(TW_EUNSUPPORTED,
+                       "{}: a set of files (files=tiles, files=variable) cannot be read by the "
+                       "handle that writes it",
+                       about_.path);
     if (o.storage == "memory")
         return failure(TW_EUNSUPPORTED, "{}: cannot be read: storage=memory keeps no data",
                        about_.path);

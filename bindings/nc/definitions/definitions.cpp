@@ -132,7 +132,7 @@ int Definitions::def_dim(std::string name, Index length) {
     if (length < 0)
         throw Error{NC_EDIMSIZE,
                     path + ": dimension " + name + " has the length " + std::to_string(length)};
-    if (length == NC_UNLIMITED && table.unlimited() >= 0 && format != Format::netcdf4)
+    if (length == NC_UNLIMITED && table.unlimited() >= 0 && (format != Format::netcdf4 || zarr))
         throw Error{NC_EUNLIMIT, path + " has an unlimited dimension"};
     const int id = static_cast<int>(table.dimensions.size());
     table.dimensions.push_back({name, length, length == NC_UNLIMITED});
@@ -145,12 +145,13 @@ int Definitions::def_var(std::string name, nc_type type, std::vector<int> dims) 
     check_name(name);
     if (table.find_variable(name) >= 0)
         throw Error{NC_ENAMEINUSE, path + ": variable " + name + " exists"};
-    if (size_of(type) == 0 || (has_classic_types(format) && type > NC_DOUBLE))
+    if (size_of(type) == 0 || (has_classic_types(format) && type > NC_DOUBLE) ||
+        (zarr && type == NC_CHAR))
         throw Error{NC_EBADTYPE, path + ": variable " + name + ": the format has no type " +
                                      std::to_string(type)};
     for (std::size_t i = 0; i < dims.size(); i++) {
         const Dimension& d = table.dimension(dims[i]);
-        if (d.unlimited && i > 0 && format != Format::netcdf4)
+        if (d.unlimited && i > 0 && (format != Format::netcdf4 || zarr))
             throw Error{NC_EUNLIMPOS, path + ": variable " + name + ": the unlimited dimension " +
                                           d.name + " is not the slowest"};
     }

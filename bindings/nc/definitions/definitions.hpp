@@ -62,6 +62,7 @@ public:
     const Attributes attributes;
     std::string path;
     Format format = Format::cdf2;
+    bool zarr = false;  // the file is a Zarr store, which has the data model of netCDF-4
     Table table;
     Changes changes;
     bool fill_is_free = false;  // values of `_FillValue` are checked only when definitions end

@@ -7,6 +7,7 @@
 #include "nc/base/ranks.hpp"
 #include "nc/definitions/storage.hpp"
 #include "nc/fallback/by_netcdf.hpp"
+#include "storage/chunked/filters.hpp"
 
 namespace thalweg::nc {
 
@@ -80,6 +81,7 @@ void adopt(Definitions& definitions, const Session& session, tw_file file) {
         variable.attributes = attributes(variable.name.c_str(), own);
         table.variables.push_back(variable);
     }
+    definitions.zarr = format == name_of(Format::zarr);
     definitions.adopt(format_named(format), std::move(table));
 }
 
@@ -152,11 +154,11 @@ Storage storage_in_file(const Variable& v, const Session& session, tw_file file,
     for (int f = 0; f < filters; f++) {
         if (id[f] == shuffle_filter)
             s.shuffle = 1;
-        else if (id[f] == deflate_filter)
+        else if (id[f] == deflate_filter || id[f] == detail::gzip_filter)
             s.deflate = 1, s.level = level[f];
         else if (id[f] == zstd_filter)
             s.zstandard = true, s.zstandard_level = level[f];
-        else
+        else if (id[f] != detail::crc32c_filter)
             s.others.push_back({static_cast<unsigned>(id[f]), {}});
     }
     // The library does not tell the parameters of filters that it cannot apply.

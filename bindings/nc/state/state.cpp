@@ -88,7 +88,8 @@ void State::create(bool clobber) {
         on_rank(session.comm(), root, [&] {
             if (access(path.c_str(), F_OK) == 0) throw Error{NC_EEXIST, path + ": the file exists"};
         });
-    const std::string settings = settings_ + "; format=" + name_of(definitions_.format);
+    const std::string settings =
+        settings_ + "; format=" + (definitions_.zarr ? "zarr" : name_of(definitions_.format));
     const auto make = [&] {
         return tw_create(session.handle(), path.c_str(), settings.c_str(), &file_);
     };
@@ -200,14 +201,20 @@ void State::make_edits() {
     const std::vector<Edit> edits = std::exchange(definitions_.changes.edits, {});
     // undo() must not drop what another id in define mode has defined so far.
     definitions_.remember();
-    // The library can change attributes in a classic file while it appends.
-    if (existing_ == Existing::by_library && kind_ == Kind::reading && !definitions_.is_netcdf4() &&
+    // The library can change attributes in a classic file or a Zarr store while it appends.
+    const bool appends =
+        definitions_.zarr || (existing_ == Existing::by_library && !definitions_.is_netcdf4());
+    if (appends && kind_ == Kind::reading &&
         std::all_of(edits.begin(), edits.end(), [](const Edit& e) {
             return e.kind == Edit::Kind::attribute && e.attribute.name != fill_attribute;
         }))
         return open_for_writing();
     if (file_ != nullptr) complete();
     try {
+        if (definitions_.zarr)
+            throw Error{NC_EPERM, definitions_.path +
+                                      ": the definitions of a Zarr store cannot "
+                                      "change after data"};
         if (fallback_) {
             fallback_->pause();
             fallback_->edit(edits, definitions_.table);
@@ -239,11 +246,11 @@ void State::open_for_writing() {
         return;
     }
     try {
-        if (definitions_.is_netcdf4() && existing_ == Existing::by_one_rank)
+        if (definitions_.is_netcdf4() && !definitions_.zarr && existing_ == Existing::by_one_rank)
             throw Error{NC_EPERM, "it is an existing netCDF-4 file"};
         continue_file();
     } catch (const Error& error) {
-        if (!definitions_.is_netcdf4()) throw;
+        if (!definitions_.is_netcdf4() || definitions_.zarr) throw;
         auto fallback = std::make_unique<Fallback>(session.comm(), root);
         fallback->open(definitions_.path, definitions_.table);
         inform(session.comm(), definitions_.path + " is written by one rank: " + error.text);
@@ -256,7 +263,8 @@ void State::open_for_writing() {
 // Opens the file so that the library appends to it; after a failure it stays open for reading.
 void State::continue_file() {
     session.check(tw_close(&file_));
-    const std::string settings = settings_ + "; mode=append";
+    const std::string settings =
+        settings_ + "; mode=append" + (definitions_.zarr ? "; format=zarr" : "");
     try {
         session.check(
             tw_open(session.handle(), definitions_.path.c_str(), settings.c_str(), &file_));
@@ -330,7 +338,7 @@ Storage inquire_storage(Definitions& definitions, State& state, int varid) {
     if (!definitions.in_define_mode() && definitions.is_new()) state.begin_writing();
     if (!definitions.in_file(varid)) return expected_storage(definitions.table, v);
     if (v.storage.of_file) return v.storage;
-    if (state.kind() == State::Kind::writing) {
+    if (state.kind() == State::Kind::writing || definitions.zarr) {
         state.sync();
         v.storage = storage_in_file(v, state.session, state.file(), state.path());
     } else {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a program written for PIO, and checks its files with netCDF4: judge.py NAME COMMAND..."""
+"""Runs a program written for PIO, and checks its files with netCDF4, or its stores with zarr:
+judge.py NAME COMMAND..."""
 # SPDX-License-Identifier: Apache-2.0
 
+import os
 import subprocess
 import sys
 
@@ -22,6 +24,16 @@ def opened(name: str) -> netCDF4.Dataset:
     return file
 
 
+def opened_store(name: str):
+    import zarr
+
+    return zarr.open_consolidated(name)
+
+
+def attributes(of) -> dict:
+    return dict(of.attrs) if hasattr(of, "attrs") else of.__dict__
+
+
 def cells(ny: int, nx: int, k: int, record: int) -> np.ndarray:
     j, i = np.mgrid[1 : ny + 1, 1 : nx + 1]
     return i + 100 * j + 10000 * k + 100000 * record
@@ -29,9 +41,11 @@ def cells(ny: int, nx: int, k: int, record: int) -> np.ndarray:
 
 def cice() -> None:
     nx, ny, ncat = 20, 11, 3
+    stores = os.environ.get("THALWEG_FORMAT") == "zarr"
     for iotype, model in ((1, "NETCDF3_64BIT_OFFSET"), (3, "NETCDF4"), (4, "NETCDF4")):
-        file = opened(f"cice_history.{iotype}.nc")
-        if not file.data_model.startswith(model):
+        name = f"cice_history.{iotype}.nc"
+        file = opened_store(name) if stores else opened(name)
+        if not stores and not file.data_model.startswith(model):
             sys.exit(f"{file.data_model}, expected {model}")
         same("time", file["time"][:], [0.5, 1.0])
         same("time_bounds", file["time_bounds"][:], [[0, 1], [1, 2]])
@@ -42,13 +56,18 @@ def cice() -> None:
                 same("aicen", file["aicen"][record - 1, k], cells(ny, nx, k + 1, record))
         for k in range(ncat):
             same("latt_bounds", file["latt_bounds"][:, :, k], cells(ny, nx, k + 1, 0))
-        same("_FillValue", file["aice"]._FillValue, 1e30)
-        same("Tsfc's _FillValue", file["Tsfc"]._FillValue, np.float32(1e30))
-        if file.title != "sea ice" or not file.history.startswith("from rank "):
-            sys.exit(f"attributes: {file.title!r}, {file.history!r}")
-        if file["time"].units != "days since 0001-01-01":
-            sys.exit(f"units: {file['time'].units!r}")
-        if iotype == 4 and (
+        for field, fill in (("aice", 1e30), ("Tsfc", np.float32(1e30))):
+            its = file[field]
+            same(f"{field}'s fill value", its.fill_value if stores else its._FillValue, fill)
+        its = attributes(file)
+        if its["title"] != "sea ice" or not its["history"].startswith("from rank "):
+            sys.exit(f"attributes: {its}")
+        its = attributes(file["time"])
+        if its["units"] != "days since 0001-01-01":
+            sys.exit(f"units: {its}")
+        if iotype == 4 and stores:
+            same("chunks", file["aice"].chunks, [1, 4, nx])
+        elif iotype == 4 and (
             file["aice"].chunking() != [1, 4, nx] or not file["aice"].filters()["zlib"]
         ):
             sys.exit(f"chunks {file['aice'].chunking()}, filters {file['aice'].filters()}")

@@ -33,6 +33,11 @@ class ZarrStorage final : public Storage, StoredChunks {
 public:
     StorageTraits traits() const override { return {.name = "zarr", .order = Order::native}; }
     bool collective() const override { return false; }
+    std::optional<VariableStorage> stored(int variable) const override {
+        const ZarrArray& a = contents_.arrays[variable];
+        return VariableStorage{describe(a, contents_.definitions.variables[variable], 0).chunk,
+                               a.filters};
+    }
     bool fills(int variable) const override {
         // In records that are replaced, fill values must be written over others.
         return sparse_[variable] != 0 && !file_.options.existing.is;
