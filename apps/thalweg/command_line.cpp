@@ -175,7 +175,7 @@ CLI::App* add_history(CLI::App& app, HistoryOptions& options) {
         ->add_option(
             "--from", options.from,
             "Print the TOML of another program's configuration instead: an FMS diag_table, "
-            "or ice_in of CICE")
+            "ice_in of CICE, XML of XIOS or MPAS")
         ->excludes(config);
     command->add_flag("--keys", options.keys, "Print all keys of a configuration instead")
         ->excludes(config);

@@ -239,7 +239,7 @@ OTHER_FORMS = {
 }
 
 # Files of a model that calls XIOS, with a file that another one includes.
-XIOS = """<context src="fields.xml">
+XIOS = """<context id="1_nest" src="fields.xml">
 <file_definition name="@expname@_@freq@_@startdate@_@enddate@" split_freq="1mo">
 <file_group output_freq="5d"><file id="T" name_suffix="_T" compression_level="1">
 <field field_ref="e3t"/>
@@ -254,7 +254,7 @@ unit="K"> @hot - @cold </field><field name="kelvin" field_ref="sst" unit="K"> ss
 <field_group group_ref="none"/><variable name="contact">me</variable></file></file_group>
 <file id="in" mode="read"/></file_definition></context>
 """
-FIELDS = """<context><field_definition operation="average" prec="8">
+FIELDS = """<context><!-- -- a comment -- --><field_definition operation="average" prec="8">
 <field id="e3t" unit="m"/><field id="toce"/><field id="toce_e3t"> toce * e3t </field>
 <field id="sst" long_name="surface"/><field id="sst2"> sst * sst </field><field_group id="mooring">
 <field id="hot" field_ref="sst" operation="maximum"/><field id="cold" field_ref="sst"
@@ -276,7 +276,8 @@ XML = {
     XIOS: (
         [
             'weights = "count"\nanchor = "start"',
-            'path = "5d_{start:YYYYMMDD}_{last:YYYYMMDD}_T.nc"\nnew_file = "1 month"',
+            'name = "1_T"\nevery = "5 days"\npath = "1_5d_{start:YYYYMMDD}_{last:YYYYMMDD}_T.nc"',
+            'new_file = "1 month"',
             'deflate = 1 }\nfield."e3t" = { of = "e3t", type = "double"',
             'field."thetao" = { of = "toce", weight = "e3t"',
             'op = "max"\nsample = "1 day"',

@@ -16,7 +16,8 @@ OPS = "instant:instant average:mean maximum:max minimum:min accumulate:sum once:
 OPS = dict(re.findall(r"(\w+):(\w+)", OPS))
 # Attributes of XIOS that are converted, or that change no value.
 FILE = """id name name_suffix description enabled output_freq output_level src type
-format compression_level sync_freq min_digits par_access append mode time_units time_counter"""
+format compression_level sync_freq min_digits par_access append mode time_units time_counter
+gatherer writer using_server2"""
 FIELD = """id name field_ref group_ref operation freq_op unit level prec enabled long_name src
 standard_name cell_methods default_value detect_missing_value :place"""
 # Parts of dates in the file names of MPAS: those of a history.
@@ -33,7 +34,11 @@ def read(path, file):
 
     parser.StartElementHandler, parser.EndElementHandler = start, builder.end
     parser.CharacterDataHandler = builder.data
-    parser.Parse(path.read_bytes(), True)
+    # XIOS and MPAS accept "--" within comments.
+    text = re.sub(
+        rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), path.read_bytes(), flags=re.S
+    )
+    parser.Parse(text, True)
     return builder.close()
 
 
@@ -54,7 +59,7 @@ class Xios:
     """The files of a model that calls XIOS."""
 
     def __init__(self, path, root):
-        self.path, self.fields, self.groups, self.streams = path, {}, {}, {}
+        self.path, self.fields, self.groups, self.streams, self.nest = path, {}, {}, {}, ""
         self.include(root, 0)
         self.define(root, {})
         self.files(root, {})
@@ -104,6 +109,8 @@ class Xios:
     def files(self, element, parent):
         if element.tag == "field_definition":
             return
+        if element.tag == "context":  # AGRIF numbers its nests, and puts the number before names
+            self.nest = re.match(r"(\d+_)?", element.get("id", ""))[0]
         everything = self.inherited(parent, element) if element.tag.startswith("file") else {}
         if element.tag == "file" and not is_off(everything):
             self.file(element, everything)
@@ -139,6 +146,7 @@ class Xios:
         for word in re.findall("_?@[a-z]+@", path):
             refuse(f"'{word}' in its name is not known, and left out")
             path = path.replace(word, "").lstrip("_")
+        path = self.nest + path
         if new_file and "{" not in path:
             path += "_{start:YYYYMMDD}-{last:YYYYMMDD}"
         # Each kind (instants, statistics, fields without time) and sampling needs its own stream.
@@ -156,7 +164,7 @@ class Xios:
                 words = [f"{k} = {quoted(v)}" for k, v in field.items() if v and told.get(k) != v]
                 words += [f'inner = {{ op = "range", every = "{inner}" }}'] * bool(inner)
                 lines.append(f"field.{quoted(told['name'])} = {{ {', '.join(words)} }}")
-            stream = re.sub("[/{}]", "_", element.get("id", name) + suffix)
+            stream = re.sub("[/{}]", "_", self.nest + element.get("id", name) + suffix)
             while stream in self.streams:
                 stream += "_"
             self.streams[stream] = lines
