@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <set>
 
 #include "base/hash.hpp"
 #include "history/history.hpp"
@@ -288,22 +287,13 @@ struct OpenArguments {
 
 /// Returns the smallest number that no open history of the session has.
 int free_number(const tw_session_impl& session) {
-    std::set<int> taken;
-    for (const auto& one : session.histories) {
-        const auto& handle = *static_cast<const tw_history_impl*>(one.get());
-        if (handle.history) taken.insert(handle.ranks.number());
-    }
     int number = 0;
-    while (taken.count(number) != 0) ++number;
+    const auto has = [&](const auto& one) {
+        const auto& handle = *static_cast<const tw_history_impl*>(one.get());
+        return handle.history && handle.ranks.number() == number;
+    };
+    while (std::ranges::any_of(session.histories, has)) ++number;
     return number;
-}
-
-/// Reads the configuration from a file, or takes its text.
-/// @note Collective
-Status read_configuration(tw_session session, const OpenArguments& arguments, std::string& text) {
-    text = arguments.config;
-    return text.find('\n') != std::string::npos ? Status{}
-                                                : read_text(session, arguments.config, text);
 }
 
 }  // namespace
@@ -320,7 +310,9 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
         const std::int64_t hash = arguments.hash();
         const Status mine = arguments.check(session, handle);
         Status status = enter(session, Call::history_open, "", mine, hash);
-        return status.ok() ? read_configuration(session, arguments, text) : status;
+        text = text_or_empty(config);
+        const bool file = text.find('\n') == std::string::npos;
+        return status.ok() && file ? read_text(session, config, text) : status;
     });
     if (agreed != TW_OK) return agreed;
     return outside(session, [&]() -> Status {

@@ -8,9 +8,11 @@ namespace thalweg::history {
 
 using detail::failure;
 
-/// Returns a serial number that the model's decompositions do not have.
-static int free_serial(std::size_t number) {
-    return std::numeric_limits<int>::min() / 2 + static_cast<int>(number);
+/// Returns an empty map, whose serial number the model's decompositions do not have.
+static std::shared_ptr<Map> new_map(std::size_t number) {
+    auto map = std::make_shared<Map>();
+    map->serial = std::numeric_limits<int>::min() / 2 + static_cast<int>(number);
+    return map;
 }
 
 Status Maps::read() {
@@ -18,13 +20,12 @@ Status Maps::read() {
     for (const StreamTable& stream : table_.streams) {
         if (stream.reduce.map.empty() || maps_.contains({stream.reduce.map, stream.reduce.zoom}))
             continue;
-        auto map = std::make_shared<Map>();
-        map->serial = free_serial(maps_.size());
+        const auto map = new_map(maps_.size());
         if (Status s =
                 read_map(ranks_, table_.maps.at(stream.reduce.map), stream.reduce.zoom, *map);
             !s.ok())
             return s;
-        maps_[{stream.reduce.map, stream.reduce.zoom}] = std::move(map);
+        maps_[{stream.reduce.map, stream.reduce.zoom}] = map;
     }
     return {};
 }
@@ -37,8 +38,7 @@ std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t 
         stream.reduce.map.empty() ? std::to_string(sources) + "/" : stream.reduce.map;
     auto& found = maps_[{name, stream.reduce.zoom}];
     if (found) return found;
-    auto map = std::make_shared<Map>();
-    map->serial = free_serial(maps_.size());
+    const auto map = new_map(maps_.size());
     map->sources = sources;
     const int levels = healpix_level(sources) - stream.reduce.zoom;
     const std::int64_t rows = sources >> 2 * levels, size = ranks_.size();
@@ -50,14 +50,16 @@ std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t 
     sort_links(links, end - map->first, *map);
     coarsen(*map, levels);
     describe_healpix(*map, stream.reduce.zoom);
-    return found = std::move(map);
+    return found = map;
 }
 
 Status Maps::make(const StreamTable& stream, const StreamField& about, const Field& field,
                   const Taken& taken, std::shared_ptr<const Mapping>& made) {
     const DeclaredField& declared = field.declared;
     const bool file = !stream.reduce.map.empty(), known = !declared.horizontal.empty();
-    const std::int64_t sources = file ? maps_.at({stream.reduce.map, stream.reduce.zoom})->sources
+    const Map* const given =
+        file ? maps_.at({stream.reduce.map, stream.reduce.zoom}).get() : nullptr;
+    const std::int64_t sources = file                     ? given->sources
                                  : declared.shape.empty() ? 1
                                                           : declared.shape.back();
     // The last dimensions are horizontal, unless it is known which ones are.
@@ -75,11 +77,8 @@ Status Maps::make(const StreamTable& stream, const StreamField& about, const Fie
         !chosen && (file ? elements == sources
                          : replaced.size() == 1 && healpix_level(elements) >= stream.reduce.zoom);
     if (!fits && !known && about.term) return {};
-    Integers shape;
-    for (const std::string& dim : replaced)
-        shape.push_back(declared.shape[place_of(dim, declared.dims)]);
-    const Integers numbered =
-        file ? maps_.at({stream.reduce.map, stream.reduce.zoom})->source_shape : Integers{};
+    const Integers shape = lengths_of(replaced, declared.dims, declared.shape);
+    const Integers numbered = file ? given->source_shape : Integers{};
     const bool differs = fits && shape.size() == 2 && numbered.size() == 2 &&
                          std::ranges::min(numbered) > 1 && shape != numbered;
     if (!fits || differs)

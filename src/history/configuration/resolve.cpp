@@ -259,8 +259,11 @@ private:
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
         if (stream.reduce.op) reduce(stream, declared, field);
-        if (stream.reduce.maps()) map(line, declared, stream, field);
-        if (field.reduced.empty() && !stream.reduce.maps()) statistic.results = field.type;
+        // The results of reductions and maps are real.
+        const bool joins = !field.reduced.empty() || stream.reduce.maps();
+        if (joins && !is_real(field.type))
+            field.type = stream.type == FileType::double_ ? TW_DOUBLE : TW_FLOAT;
+        statistic.results = joins ? TW_DOUBLE : field.type;
         if (field.keys.fill && !has_number(field.type, *field.keys.fill))
             fail(field.keys.line, "field '{}': 'fill': its type in the file has no {}", name,
                  *field.keys.fill);
@@ -328,8 +331,6 @@ private:
         if (is_real(declared.type)) return;
         if (!is_statistic(op)) {
             field.type = declared.type;
-        } else if (declared.type == TW_CHAR) {
-            fail(line, "field '{}' is a text, which has no {}", field.name, op_name(op));
         } else if (wanted == FileType::same &&
                    (field.inner || (op != Op::min && op != Op::max && op != Op::sum))) {
             fail(line,
@@ -371,24 +372,11 @@ private:
                               : statistic.op == Op::sum ? whole && !extreme
                                                         : false;
         field.reduces_samples = !commutes || field.inner;
-        if (!is_real(field.type))
-            field.type = stream.type == FileType::double_ ? TW_DOUBLE : TW_FLOAT;
-        statistic.results = TW_DOUBLE;
         if (!field.reduces_samples) return;
         statistic.weight_field = false;
         statistic.type = TW_DOUBLE;
         statistic.missing = Missing::varying;
         statistic.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
-    }
-
-    /// Prepares a field for a map, whose results are real.
-    void map(std::int64_t line, const DeclaredField& declared, const StreamTable& stream,
-             StreamField& field) {
-        if (declared.type == TW_CHAR)
-            fail(line, "field '{}' is a text, and has no map", field.name);
-        if (!is_real(field.type))
-            field.type = stream.type == FileType::double_ ? TW_DOUBLE : TW_FLOAT;
-        field.statistic.results = TW_DOUBLE;
     }
 
     void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {

@@ -21,16 +21,6 @@ bool can_fill(const Variable& variable, bool timeless) {
            statistic.missing != Missing::none || variable.about().type != statistic.type;
 }
 
-/// Returns the lengths of dimensions of a part.
-Integers lengths(const Part& part, const std::vector<std::string>& dims) {
-    Integers found;
-    for (const std::string& dim : dims) {
-        const auto at = std::find(part.dims.begin(), part.dims.end(), dim);
-        found.push_back(part.shape[at - part.dims.begin()]);
-    }
-    return found;
-}
-
 class FileDefinition {
 public:
     FileDefinition(tw_file file, const FileContext& context, const StreamTable& stream,
@@ -50,7 +40,9 @@ public:
             // Every rank has all of a coordinate without a decomposition, so it is small.
             if (aggregation_ != nullptr && !taken->chosen.part.replicated)
                 keep_first(status, define_data(c->name, c->type, dims,
-                                               lengths(taken->chosen.part, dims), nullptr));
+                                               lengths_of(dims, taken->chosen.part.dims,
+                                                          taken->chosen.part.shape),
+                                               nullptr));
             else
                 keep_first(status, define_coordinate(c->name, c->type, dims, taken->target));
             keep_first(status, put_attributes(c->name, c->attributes));
@@ -72,7 +64,7 @@ public:
 private:
     Status define_dims(const Part& part, const std::vector<std::string>& dims) {
         Status status;
-        const Integers length = lengths(part, dims);
+        const Integers length = lengths_of(dims, part.dims, part.shape);
         for (std::size_t d = 0; d < dims.size(); ++d) {
             const tw_status code = tw_def_dim(file_, dims[d].c_str(), length[d]);
             if (code != TW_EEXISTS) keep_first(status, check(code));
@@ -143,7 +135,8 @@ private:
     Status define_variable(const Variable& variable) {
         std::vector<std::string> dims = variable.dims();
         Status status = define_dims(variable.written().chosen.part, dims);
-        Integers shape = lengths(variable.written().chosen.part, dims);
+        const Part& part = variable.written().chosen.part;
+        Integers shape = lengths_of(dims, part.dims, part.shape);
         if (!timeless()) {
             dims.insert(dims.begin(), context_.table->time);
             shape.insert(shape.begin(), 0);

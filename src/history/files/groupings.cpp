@@ -62,10 +62,8 @@ Status Groupings::find_hashes(std::map<std::string, std::int64_t>& hashes) {
     for (const auto& [name, ignored] : hashes) {
         const Coordinate& c = declared_.coordinates().at(name);
         std::uint64_t sum = 0;
-        Integers shape;
-        for (const std::string& dim : c.dims)
-            shape.push_back(c.part.shape[place_of(dim, c.part.dims)]);
-        const Integers steps = steps_along(c.part.dims, c.dims, shape);
+        const Integers steps =
+            steps_along(c.part.dims, c.dims, lengths_of(c.dims, c.part.dims, c.part.shape));
         if (!c.part.replicated || ranks_.rank() == 0)
             for_elements(c.part, [&](std::int64_t i, const Integers& at) {
                 const std::array place{dot(at, steps)};

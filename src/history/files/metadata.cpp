@@ -104,11 +104,11 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
             : cell_methods(context.table->time, op, about.statistic.inner,
                            about.inner ? plural_unit(about.inner->every) : "", comment, interval);
     const Mapping* const mapping = variable.mapping();
-    if (mapping != nullptr && mapping->map().conserves &&
-        own.find("area: mean") == std::string::npos)
-        return own + (own.empty() ? "" : " ") + method + (method.empty() ? "" : " ") + "area: mean";
-    if (own.empty()) return method;
-    return method.empty() ? own : own + " " + method;
+    const bool conserves = mapping != nullptr && mapping->map().conserves &&
+                           own.find("area: mean") == std::string::npos;
+    for (const std::string& each : {method, std::string(conserves ? "area: mean" : "")})
+        own += (own.empty() || each.empty() ? "" : " ") + each;
+    return own;
 }
 
 /// Returns a UUID of version 4 of a file.
@@ -250,11 +250,8 @@ Status choose_packing(const FileContext& context, const std::string& files,
     v.type = variable.about().type;
     v.record = !variable.once();
     if (v.record) file.dims.push_back({context.table->time, 0});
-    for (const std::string& dim : dims) {
-        const auto at = std::find(part.dims.begin(), part.dims.end(), dim) - part.dims.begin();
-        file.dims.push_back({dim, part.shape[at]});
-        v.shape.push_back(part.shape[at]);
-    }
+    v.shape = lengths_of(dims, part.dims, part.shape);
+    for (std::size_t d = 0; d < dims.size(); ++d) file.dims.push_back({dims[d], v.shape[d]});
     for (int d = 0; d < static_cast<int>(file.dims.size()); ++d) v.dims.push_back(d);
     Status status = detail::add_settings(variable_settings(variable), v.settings);
     if (status.ok()) status = detail::choose_packing(file, of_files, v);

@@ -15,15 +15,11 @@ namespace thalweg::history {
 using detail::failure;
 using detail::OfVariable;
 
-namespace {
-
-std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
+static std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
     const std::int64_t words[] = {log, now, std::bit_cast<std::int64_t>(weight)};
     const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
     return static_cast<std::int64_t>(detail::hash_of(bytes) | 1);  // not 0
 }
-
-}  // namespace
 
 Samples::Samples(const SampledField& variable, Weights weights)
     : variable_(variable), weights_(std::move(weights)) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,27 @@ struct MapLink {
     double weight = 0;
 };
 
+/// Columns in their order, without repetition, and the number of each among them.
+class ColumnSet {
+public:
+    ColumnSet() = default;
+    /// @param some  columns in any order, also repeated ones
+    explicit ColumnSet(Integers some);
+    const Integers& list() const { return list_; }
+    std::int64_t size() const { return std::ssize(list_); }
+    /// Returns the number of a column; -1: it is not among them.
+    std::int64_t number(std::int64_t column) const;
+
+private:
+    /// A bit for each of 64 columns, and the number of columns before them.
+    struct Word {
+        std::uint64_t bits = 0;
+        std::int64_t before = 0;
+    };
+    Integers list_;
+    std::vector<Word> words_;  ///< empty: the columns are too far apart
+};
+
 /// A map, and the links of those elements of the target that this rank computes, which are adjacent
 /// in the file. A link is never divided among ranks, and the links of an element keep the order of
 /// the map's file, so its sum has the same bits on any number of ranks.
@@ -31,7 +53,7 @@ struct Map {
     Integers shape;                    ///< their lengths
     std::int64_t first = 0;            ///< first element of this rank
     Integers begin;                    ///< first link of each of its elements, and their number
-    Integers columns;                  ///< elements of the source that have links, in their order
+    ColumnSet columns;                 ///< elements of the source that have links
     std::vector<std::int32_t> column;  ///< for each link, position in `columns`
     std::vector<double> weight;        ///< for each link
     int serial = 0;                    ///< serial number of the target's decomposition
@@ -49,48 +71,52 @@ Part target_part(const Map& map, const std::vector<std::string>& dims, const Int
 
 /// Sorts links by rows. Links of a row keep their order.
 /// @param links  links of this rank's elements
-void sort_links(const std::vector<MapLink>& links, std::int64_t rows, Map& map);
+void sort_links(std::span<const MapLink> links, std::int64_t rows, Map& map);
 
 /// Replaces the elements of a target in HEALPix's nested order by the means of those that have
 /// links, by 4 for each level.
 void coarsen(Map& map, int levels);
+
+/// Adds a coordinate of the target, or one that every rank has as a whole.
+template <class T>
+Coordinate& add_coordinate(Map& map, const std::string& name, const Part& part,
+                           const std::vector<T>& values, std::vector<Attribute> attributes) {
+    Coordinate& c = map.coordinates.emplace_back();
+    c.name = name;
+    c.dims = part.dims;
+    c.type = sizeof(T) == sizeof(double) ? TW_DOUBLE : TW_INT;
+    c.size = sizeof(T);
+    c.attributes = std::move(attributes);
+    c.serial = part.replicated ? 0 : map.serial;
+    c.part = part.replicated ? choose(part, {}).part : part;
+    const auto* const bytes = reinterpret_cast<const char*>(values.data());
+    c.data.assign(bytes, bytes + values.size() * sizeof(T));
+    return c;
+}
+
 /// Describes a target in HEALPix's nested order.
 void describe_healpix(Map& map, int level);
 /// Returns the level of a HEALPix grid with this number of elements; -1 if there is none.
 int healpix_level(std::int64_t elements);
 
-/// An array for, or from, each of some ranks.
-template <class T>
-using Letters = std::map<int, std::vector<T>>;
+/// Bytes for, or from, each of some ranks.
+using Letters = std::map<int, std::vector<char>>;
 
-/// Sends each array to its rank, and replaces them by those that have come.
+template <class T>
+void append(std::vector<char>& letter, const T& value) {
+    letter.resize(letter.size() + sizeof value);
+    std::memcpy(letter.data() + letter.size() - sizeof value, &value, sizeof value);
+}
+
+template <class T>
+std::span<T> values_in(std::vector<char>& letter) {
+    return {reinterpret_cast<T*>(letter.data()), letter.size() / sizeof(T)};
+}
+
+/// Sends each letter to its rank, and replaces them by those that have come.
 /// @param mine  this rank's own failure so far: it sends nothing
 /// @return the same on every rank @note Collective
-template <class T>
-Status exchange(Ranks& ranks, Letters<T>& letters, Status mine = {}) {
-    std::vector<detail::Packet> packets;
-    if (mine.ok())
-        mine = detail::catch_errors([&] {
-            for (auto& [rank, values] : letters) {
-                const auto* const bytes = reinterpret_cast<const char*>(values.data());
-                packets.push_back({rank, {bytes, bytes + values.size() * sizeof(T)}});
-                values = {};
-            }
-        });
-    if (!mine.ok()) packets.clear();
-    letters.clear();
-    if (Status own = ranks.exchange(packets); mine.ok()) mine = std::move(own);
-    if (mine.ok())
-        mine = detail::catch_errors([&] {
-            for (detail::Packet& packet : packets) {
-                std::vector<T>& values = letters[packet.rank];
-                values.resize(packet.bytes.size() / sizeof(T));
-                std::memcpy(values.data(), packet.bytes.data(), packet.bytes.size());
-                packet.bytes = {};
-            }
-        });
-    return ranks.agree(mine, 0, {});
-}
+Status exchange(Ranks& ranks, Letters& letters, Status mine = {});
 
 /// Reads a map from a file.
 /// @param zoom  level of HEALPix to which the target, in its nested order, is made coarser; -1: the

@@ -2,13 +2,15 @@
 #include "history/maps/mapping.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "history/statistics/kernels.hpp"
 
 namespace thalweg::history {
+
+using kernels::is_missing, kernels::missing_mark;
 
 Mapping::Mapping(std::shared_ptr<const Map> map, const Part& part,
                  const std::vector<std::string>& dims, const std::vector<std::string>& replaced)
@@ -37,89 +39,98 @@ Mapping::Mapping(std::shared_ptr<const Map> map, const Part& part,
     to_other_ = steps_along(part.dims, others, lengths);
 }
 
-/// Finds the ranks that need elements of columns that this rank holds. A rank keeps, for a range of
+/// Finds the columns of this rank's elements that each rank needs. A rank keeps, for a range of
 /// columns, who holds and who needs them.
-/// @param columns  columns of this rank's elements, sorted
-/// @param takers   receives ranks and columns, sorted
+/// @param takers  receives the columns of each rank, in their order
 /// @note Collective
-Status Mapping::find_takers(Ranks& ranks, const Integers& columns,
-                            std::vector<std::pair<int, std::int64_t>>& takers) const {
-    using Entry = std::pair<std::int64_t, int>;  // column and rank
-    Letters<std::int64_t> letters;
+Status Mapping::find_takers(Ranks& ranks, const ColumnSet& held,
+                            std::map<int, Integers>& takers) const {
+    Letters letters;
     Status mine = detail::catch_errors([&] {
         const auto keeper = [&](std::int64_t column) {
             return static_cast<int>(column * ranks.size() / map_->sources);
         };
-        for (const std::int64_t column : map_->columns) letters[keeper(column)].push_back(column);
-        for (std::size_t i = 0; i < columns.size(); ++i)
-            if (i == 0 || columns[i] != columns[i - 1])
-                letters[keeper(columns[i])].push_back(-1 - columns[i]);
+        for (const std::int64_t column : map_->columns.list())
+            append(letters[keeper(column)], column);
+        for (const std::int64_t column : held.list()) append(letters[keeper(column)], -1 - column);
     });
     if (Status status = exchange(ranks, letters, std::move(mine)); !status.ok()) return status;
     mine = detail::catch_errors([&] {
-        std::vector<Entry> held, needed;
-        for (const auto& [rank, words] : letters)
-            for (const std::int64_t word : words)
-                word < 0 ? held.emplace_back(-1 - word, rank) : needed.emplace_back(word, rank);
-        std::ranges::sort(held);
-        letters.clear();
-        for (const auto& [column, rank] : needed)
-            for (auto holder = std::ranges::lower_bound(held, Entry{column, 0});
-                 holder != held.end() && holder->first == column; ++holder)
-                letters[holder->second].insert(letters[holder->second].end(), {rank, column});
+        Integers columns;
+        std::vector<int> holders;
+        for (auto& [rank, letter] : letters)
+            for (const std::int64_t word : values_in<std::int64_t>(letter))
+                if (word < 0) {
+                    columns.push_back(-1 - word);
+                    holders.push_back(rank);
+                }
+        const ColumnSet kept(columns);
+        const Lists of_kept(kept.size(), std::ssize(columns),
+                            [&](auto i) { return kept.number(columns[i]); });
+        Letters needed;
+        for (auto& [rank, letter] : letters)
+            for (const std::int64_t word : values_in<std::int64_t>(letter)) {
+                if (word < 0) break;
+                const std::int64_t n = kept.number(word);
+                for (std::int64_t i = n < 0 ? 0 : of_kept.begin[n]; i < of_kept.begin[n + 1]; ++i)
+                    append(needed[holders[of_kept.items[i]]], std::array{std::int64_t{rank}, word});
+            }
+        letters = std::move(needed);
     });
     if (Status status = exchange(ranks, letters, std::move(mine)); !status.ok()) return status;
     mine = detail::catch_errors([&] {
-        for (const auto& [rank, words] : letters)
-            for (std::size_t i = 0; i < words.size(); i += 2)
-                takers.emplace_back(static_cast<int>(words[i]), words[i + 1]);
-        std::ranges::sort(takers);
+        for (auto& [keeper, letter] : letters)
+            for (const auto& [rank, column] : values_in<std::array<std::int64_t, 2>>(letter))
+                takers[static_cast<int>(rank)].push_back(column);
     });
     return ranks.agree(mine, 0, {});
 }
 
 Status Mapping::connect(Ranks& ranks) {
-    Integers column, other, order, sorted;
-    std::vector<std::pair<int, std::int64_t>> takers;
+    Integers column, other;
+    ColumnSet held;
+    std::map<int, Integers> takers;
+    Letters letters;
     Status mine = detail::catch_errors([&] {
         for_elements(part_, [&](std::int64_t, const Integers& at) {
             column.push_back(dot(at, to_column_));
             other.push_back(dot(at, to_other_));
         });
-        order.resize(column.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return column[i]; });
-        for (const std::int64_t i : order) sorted.push_back(column[i]);
+        held = ColumnSet(column);
         // Every rank has all elements of a replicated field.
-        for (const std::int64_t each : map_->columns)
-            if (part_.replicated) takers.emplace_back(ranks.rank(), each);
+        if (part_.replicated) takers[ranks.rank()] = map_->columns.list();
     });
     if (Status s = ranks.agree(mine, 0, {}); !s.ok()) return s;
     if (!part_.replicated)
-        if (Status s = find_takers(ranks, sorted, takers); !s.ok()) return s;
-    Letters<std::int64_t> letters;
+        if (Status s = find_takers(ranks, held, takers); !s.ok()) return s;
     takers_.clear();
     mine = detail::catch_errors([&] {
-        for (const auto& [rank, each] : takers) {
-            if (takers_.empty() || takers_.back().rank != rank) takers_.push_back({rank, {}});
-            const auto found = std::ranges::equal_range(sorted, each);
-            for (auto i = found.begin(); i != found.end(); ++i) {
-                const std::int64_t element = order[i - sorted.begin()];
-                takers_.back().elements.push_back(element);
-                letters[rank].push_back(other[element] * map_->sources + each);
+        const Lists elements(held.size(), std::ssize(column),
+                             [&](auto i) { return held.number(column[i]); });
+        for (const auto& [rank, columns] : takers) {
+            Integers own;
+            for (const std::int64_t each : columns) {
+                const auto list = elements.begin.begin() + held.number(each);
+                own.insert(own.end(), elements.items.begin() + list[0],
+                           elements.items.begin() + list[1]);
+            }
+            const Lists sorted(others_, std::ssize(own), [&](auto i) { return other[own[i]]; });
+            Integers& sent = takers_.emplace_back(Peer{rank, {}}).elements;
+            std::vector<char>& letter = letters[rank];
+            for (const std::int64_t i : sorted.items) {
+                sent.push_back(own[i]);
+                append(letter, other[own[i]] * map_->sources + column[own[i]]);
             }
         }
     });
     if (Status s = exchange(ranks, letters, std::move(mine)); !s.ok()) return s;
     sources_.clear();
-    const Integers& columns = map_->columns;
     mine = detail::catch_errors([&] {
-        for (auto& [rank, places] : letters) {
-            for (std::int64_t& place : places)
-                place =
-                    place / map_->sources * std::ssize(columns) +
-                    (std::ranges::lower_bound(columns, place % map_->sources) - columns.begin());
-            sources_.push_back({rank, std::move(places)});
+        for (auto& [rank, letter] : letters) {
+            Integers& own = sources_.emplace_back(Peer{rank, {}}).elements;
+            for (const std::int64_t place : values_in<std::int64_t>(letter))
+                own.push_back(place / map_->sources * map_->columns.size() +
+                              map_->columns.number(place % map_->sources));
         }
     });
     return ranks.agree(mine, 0, {});
@@ -129,29 +140,30 @@ Mapped::Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors)
     : mapping_(mapping), divisors_(divisors) {
     if (from.values == nullptr) return;
     for (const Mapping::Peer& taker : mapping.takers_) {
-        std::vector<double>& to = sent_.emplace_back();
-        to.reserve(1 + taker.elements.size() * (divisors == Divisors::one ? 1 : 2));
-        to.push_back(from.divisor);
-        if (divisors == Divisors::one) {
-            for (const std::int64_t e : taker.elements) to.push_back(from.values[e]);
-            continue;
+        const std::size_t n = taker.elements.size(), arrays = divisors == Divisors::one ? 1 : 2;
+        auto* to =
+            reinterpret_cast<double*>(sent_.emplace_back((1 + n * arrays) * sizeof(double)).data());
+        *to++ = from.divisor;
+        for (const std::int64_t e : taker.elements) {
+            const bool counts =
+                arrays == 1 || (from.weights[e] > 0 && from.weights[e] >= from.least);
+            if (arrays == 2) to[n] = counts ? from.weights[e] : 0;
+            *to++ = counts ? from.values[e] : 0;
         }
-        const auto counts = [&](std::int64_t e) {
-            return from.weights[e] > 0 && from.weights[e] >= from.least;
-        };
-        for (const std::int64_t e : taker.elements) to.push_back(counts(e) ? from.values[e] : 0);
-        for (const std::int64_t e : taker.elements) to.push_back(counts(e) ? from.weights[e] : 0);
     }
 }
 
 Status Mapped::exchange(Ranks& ranks, std::span<Mapped* const> all) {
     if (all.empty()) return {};
-    Letters<double> letters;
+    Letters letters;
     Status mine = detail::catch_errors([&] {
         for (Mapped* one : all) {
             for (std::size_t i = 0; i < one->sent_.size(); ++i) {
-                std::vector<double>& to = letters[one->mapping_.takers_[i].rank];
-                to.insert(to.end(), one->sent_[i].begin(), one->sent_[i].end());
+                std::vector<char>& to = letters[one->mapping_.takers_[i].rank];
+                if (to.empty())
+                    to = std::move(one->sent_[i]);
+                else
+                    to.insert(to.end(), one->sent_[i].begin(), one->sent_[i].end());
             }
             one->sent_.clear();
         }
@@ -159,26 +171,44 @@ Status Mapped::exchange(Ranks& ranks, std::span<Mapped* const> all) {
     if (Status s = history::exchange(ranks, letters, std::move(mine)); !s.ok()) return s;
     std::map<int, const double*> next;
     mine = detail::catch_errors([&] {
-        for (const auto& [rank, values] : letters) next[rank] = values.data();
-        for (Mapped* one : all) one->take(next);
+        for (const auto& [rank, bytes] : letters)
+            next[rank] = reinterpret_cast<const double*>(bytes.data());
+        for (Mapped* one : all) one->map(next);
     });
     return ranks.agree(mine, 0, {});
 }
 
-/// Takes the elements that have come. @param next  position in what has come of each rank
-void Mapped::take(std::map<int, const double*>& next) {
+/// Maps the elements that have come. @param next  position in what has come of each rank
+void Mapped::map(std::map<int, const double*>& next) {
+    const Map& map = mapping_.map();
     const bool weighs = divisors_ != Divisors::one;
-    const std::int64_t n = mapping_.others_ * std::ssize(mapping_.map().columns);
-    values_.assign(n, weighs ? 0 : kernels::missing_mark);
-    weights_.assign(weighs ? n : 0, 0);
+    const std::int64_t rows = map.rows(), columns = map.columns.size(), after = mapping_.after_;
+    std::vector<double> from(columns), weights(weighs ? columns : 0);
+    std::vector<std::pair<const double*, std::size_t>> taken;  // of each source
     for (const Mapping::Peer& source : mapping_.sources_) {
-        const double*& from = next.at(source.rank);
-        whole_ = *from++;
-        for (const std::int64_t e : source.elements) values_[e] = *from++;
-        for (std::size_t i = 0; i < source.elements.size() && weighs; ++i)
-            weights_[source.elements[i]] = *from++;
+        const double*& sent = next.at(source.rank);
+        whole_ = *sent++;
+        taken.emplace_back(sent, 0);
+        sent += source.elements.size() * (weighs ? 2 : 1);
     }
-    missing_ = std::ranges::any_of(values_, [](double x) { return kernels::is_missing(x); });
+    values_.resize(rows * mapping_.others_);
+    for (std::int64_t other = 0; other < mapping_.others_; ++other) {
+        std::ranges::fill(from, weighs ? 0 : missing_mark);
+        std::ranges::fill(weights, 0);
+        for (std::size_t s = 0; s < taken.size(); ++s) {
+            const Integers& elements = mapping_.sources_[s].elements;
+            auto& [sent, at] = taken[s];
+            for (; at < elements.size() && elements[at] < (other + 1) * columns; ++at) {
+                from[elements[at] - other * columns] = sent[at];
+                if (weighs) weights[elements[at] - other * columns] = sent[elements.size() + at];
+            }
+        }
+        missing_ = std::ranges::any_of(from, is_missing);
+        double* const to = values_.data() + other / after * rows * after + other % after;
+        for (std::int64_t row = 0; row < rows; ++row)
+            to[row * after] =
+                weighs ? quotient(row, from.data(), weights.data()) : value(row, from.data());
+    }
 }
 
 /// Tests if enough of the weights of an element belongs to valid elements of the source.
@@ -186,88 +216,54 @@ static bool suffices(const Map& map, double share) {
     return share > std::max(map.rules.min_fraction, 1e-10);
 }
 
-/// Returns an element of the target; nothing if it has no value.
-std::optional<double> Mapped::value(std::int64_t row, const double* values) const {
+/// Returns an element of the target; missing_mark if it has no value.
+double Mapped::value(std::int64_t row, const double* from) const {
     const Map& map = mapping_.map();
     std::int64_t i = map.begin[row];
     const std::int64_t end = map.begin[row + 1];
-    if (i == end) return {};
+    if (i == end) return missing_mark;
     if (!missing_) {
-        double sum = map.weight[i] * values[map.column[i]];
-        for (++i; i < end; ++i) sum += map.weight[i] * values[map.column[i]];
+        double sum = map.weight[i] * from[map.column[i]];
+        for (++i; i < end; ++i) sum += map.weight[i] * from[map.column[i]];
         return sum;
     }
     double sum = 0, valid = 0, all = 0;
     std::int64_t n = 0;
     for (; i < end; ++i) {
-        const double x = values[map.column[i]], weight = map.weight[i];
+        const double x = from[map.column[i]], weight = map.weight[i];
         all += weight;
-        if (kernels::is_missing(x)) continue;
+        if (is_missing(x)) continue;
         sum = n == 0 ? weight * x : sum + weight * x;
         valid += weight;
         ++n;
     }
     using enum MapTable::Missing;
     if (n == end - map.begin[row]) return sum;
-    if (n == 0 || map.rules.missing == propagate) return {};
+    if (n == 0 || map.rules.missing == propagate) return missing_mark;
     if (map.rules.missing == zero) return sum;
     const double share = valid / all;
-    return suffices(map, share) ? std::optional(sum / share) : std::nullopt;
+    return suffices(map, share) ? sum / share : missing_mark;
 }
 
-/// Returns an element of the target of a mean whose elements have weights; nothing if it has no
-/// value.
-std::optional<double> Mapped::quotient(std::int64_t row, const double* values,
-                                       const double* divisors) const {
+/// Returns an element of the target of a mean whose elements have weights; missing_mark if it has
+/// no value.
+double Mapped::quotient(std::int64_t row, const double* from, const double* divisors) const {
     const Map& map = mapping_.map();
     double sum = 0, divisor = 0, all = 0;
     bool whole = true, complete = true;
     for (std::int64_t i = map.begin[row]; i < map.begin[row + 1]; ++i) {
         const double d = divisors[map.column[i]], weight = map.weight[i];
-        sum += weight * values[map.column[i]];
+        sum += weight * from[map.column[i]];
         divisor += weight * d;
         all += weight;
         whole = whole && d > 0;
         complete = complete && d == whole_;
     }
     using enum MapTable::Missing;
-    if (!(divisor > 0) || (map.rules.missing == propagate && !whole)) return {};
+    if (!(divisor > 0) || (map.rules.missing == propagate && !whole)) return missing_mark;
     if (divisors_ == Divisors::field) return sum / divisor;
     if (map.rules.missing == zero) return sum / whole_;
-    return complete || suffices(map, divisor / (all * whole_)) ? std::optional(all * sum / divisor)
-                                                               : std::nullopt;
-}
-
-template <class Out>
-Status Mapped::convert_as(const Value& fill) {
-    const Map& map = mapping_.map();
-    const std::int64_t rows = map.rows(), columns = std::ssize(map.columns);
-    const std::int64_t after = mapping_.after_;
-    converted_.resize(rows * mapping_.others_ * sizeof(Out));
-    auto* const results = reinterpret_cast<Out*>(converted_.data());
-    bool fits = true;
-    for (std::int64_t other = 0; other < mapping_.others_; ++other) {
-        const double* const values = values_.data() + other * columns;
-        const double* const divisors =
-            weights_.empty() ? nullptr : weights_.data() + other * columns;
-        Out* const to = results + other / after * rows * after + other % after;
-        for (std::int64_t row = 0; row < rows; ++row) {
-            const std::optional<double> found =
-                divisors == nullptr ? value(row, values) : quotient(row, values, divisors);
-            Out typed = found ? static_cast<Out>(*found) : value_as<Out>(fill);
-            if (found && std::isfinite(*found) && !std::isfinite(typed)) {
-                typed = value_as<Out>(fill);
-                fits = false;
-            }
-            to[row * after] = typed;
-        }
-    }
-    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
-    return {};
-}
-
-Status Mapped::convert(tw_type type, const Value& fill) {
-    return type == TW_FLOAT ? convert_as<float>(fill) : convert_as<double>(fill);
+    return complete || suffices(map, divisor / (all * whole_)) ? all * sum / divisor : missing_mark;
 }
 
 }  // namespace thalweg::history

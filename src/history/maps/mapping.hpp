@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,8 +39,7 @@ private:
         int rank;
         Integers elements;
     };
-    Status find_takers(Ranks& ranks, const Integers& columns,
-                       std::vector<std::pair<int, std::int64_t>>& takers) const;
+    Status find_takers(Ranks& ranks, const ColumnSet& held, std::map<int, Integers>& takers) const;
 
     std::shared_ptr<const Map> map_;
     const Part& part_;
@@ -52,6 +50,7 @@ private:
     std::int64_t others_ = 1, after_ = 1;
     Integers to_column_, to_other_;  ///< distances by which columns and the others are numbered
     const Taken* results_ = nullptr;
+    // In the order of the others, and then of the columns.
     std::vector<Peer> takers_;   ///< positions among the variable's elements
     std::vector<Peer> sources_;  ///< positions among the others times the map's columns
 };
@@ -63,31 +62,26 @@ enum class Divisors : std::uint8_t {
     field     ///< weights by a field
 };
 
-/// The mapped values of a variable. They are known after exchange().
+/// The mapped values of a variable, which are known after exchange().
 class Mapped final : public RecordValues {
 public:
     /// Keeps the elements that other ranks need.
     /// @param from  without values if this rank holds no elements
     Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors);
 
-    Status convert(tw_type type, const Value& fill) override;
-    /// Exchanges the elements that the rows of ranks need. @note Collective
+    /// Exchanges the elements that the rows of ranks need, and maps them. @note Collective
     static Status exchange(Ranks& ranks, std::span<Mapped* const> all);
 
 private:
-    void take(std::map<int, const double*>& next);
-    template <class Out>
-    Status convert_as(const Value& fill);
-    std::optional<double> value(std::int64_t row, const double* values) const;
-    std::optional<double> quotient(std::int64_t row, const double* values,
-                                   const double* divisors) const;
+    void map(std::map<int, const double*>& next);
+    double value(std::int64_t row, const double* from) const;
+    double quotient(std::int64_t row, const double* from, const double* divisors) const;
 
     const Mapping& mapping_;
     Divisors divisors_;
-    std::vector<std::vector<double>> sent_;  ///< for each taker
-    double whole_ = 1;                       ///< weight of all samples
-    std::vector<double> values_, weights_;   ///< elements for which this rank's rows have columns
-    bool missing_ = false;                   ///< some of them are missing
+    std::vector<std::vector<char>> sent_;  ///< numbers for each taker
+    double whole_ = 1;                     ///< weight of all samples
+    bool missing_ = false;                 ///< some elements of the rows of this rank are missing
 };
 
 }  // namespace thalweg::history

@@ -26,11 +26,8 @@ struct Format {
     const char *weight, *row, *column;
     const char *links, *each;  ///< number of links, and of weights of a link; empty: it is 1
     const char *sources, *targets, *corners;
-    const char *latitude, *longitude, *corner_latitude, *corner_longitude;
+    const char *centre[2], *corner[2];  ///< latitudes and longitudes
     const char *area, *fraction;
-
-    const char* centre(int which) const { return which == 0 ? latitude : longitude; }
-    const char* corner(int which) const { return which == 0 ? corner_latitude : corner_longitude; }
 };
 
 /// The formats: that of ESMF, TempestRemap and NCO, and SCRIP's, which CDO and YAC write.
@@ -54,15 +51,13 @@ private:
     Status take_links(std::vector<MapLink> links, int levels, int zoom);
     Status read_target();
     Status is_rectilinear(bool& is);
-    Status add_coordinate(int which, bool axis);
+    Status add_axis(int which, bool axis);
     Status add_beside(const char* variable, const char* name, const char* units, const char* about);
     /// Adds words to the hash of the map, in any order.
     void add_hash(std::span<const std::int64_t> words) {
         map_.hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(map_.hash) +
                                               detail::hash_of_words(words, 0));
     }
-    Coordinate& add(const std::string& name, const Part& part, const Doubles& values,
-                    std::vector<Attribute> attributes);
 
     bool has(const char* variable) const {
         return tw_inq_var(file_, variable, nullptr, nullptr, nullptr) == TW_OK;
@@ -71,7 +66,12 @@ private:
         if (tw_inq_dim(file_, dim, &length) == TW_OK) return {};
         return failure(TW_EUNSUPPORTED, "{}: it has no dimension '{}'", path_, dim);
     }
-    std::string text(const char* variable, const char* name) const;
+    /// Returns an attribute; an empty text if there is none.
+    std::string text(const char* variable, const char* name) const {
+        std::array<char, 256> text{};
+        (void)tw_get_att_text(file_, variable, name, text.size(), text.data());
+        return text.data();
+    }
     template <class T>
     Status read(const char* variable, const Integers& start, const Integers& count,
                 const Integers& stride, std::vector<T>& to) {
@@ -91,15 +91,6 @@ private:
     Format format_{};
     std::int64_t targets_ = 0;
 };
-
-std::string MapReader::text(const char* variable, const char* name) const {
-    std::int64_t n = 0;
-    tw_type type{};
-    if (tw_inq_att(file_, variable, name, &type, &n) != TW_OK || type != TW_CHAR) return {};
-    std::string text(n + 1, '\0');
-    (void)tw_get_att_text(file_, variable, name, n + 1, text.data());
-    return text.c_str();
-}
 
 /// Reads this rank's share of the links, and checks them.
 Status MapReader::read_links(std::vector<MapLink>& links) {
@@ -167,25 +158,23 @@ Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joine
 Status MapReader::take_links(std::vector<MapLink> links, int levels, int zoom) {
     Integers first;
     if (Status s = cut_rows(links, std::int64_t{1} << 2 * levels, first); !s.ok()) return s;
-    Letters<MapLink> letters;
+    Letters letters;
     Status mine = detail::catch_errors([&] {
         for (const MapLink& link : links) {
             const auto owner = std::ranges::upper_bound(first, link.row) - first.begin() - 1;
-            letters[static_cast<int>(owner)].push_back(link);
+            append(letters[static_cast<int>(owner)], link);
         }
         links = {};
     });
     if (Status s = exchange(ranks_, letters, std::move(mine)); !s.ok()) return s;
     mine = detail::catch_errors([&] {
-        std::size_t n = 0;
-        for (const auto& [rank, own] : letters) n += own.size();
-        links.reserve(n);
-        for (auto& [rank, own] : letters) {
-            links.insert(links.end(), own.begin(), own.end());
-            own = {};
+        std::vector<char> all;
+        for (auto& [rank, letter] : letters) {
+            all.insert(all.end(), letter.begin(), letter.end());
+            letter = {};
         }
         map_.first = first[ranks_.rank()];
-        sort_links(links, first[ranks_.rank() + 1] - map_.first, map_);
+        sort_links(values_in<MapLink>(all), first[ranks_.rank() + 1] - map_.first, map_);
         if (zoom < 0) return;
         coarsen(map_, levels);
         describe_healpix(map_, zoom);
@@ -204,20 +193,6 @@ Status MapReader::read_degrees(const char* variable, const Integers& start, cons
                    variable, units);
 }
 
-Coordinate& MapReader::add(const std::string& name, const Part& part, const Doubles& values,
-                           std::vector<Attribute> attributes) {
-    Coordinate& c = map_.coordinates.emplace_back();
-    c.name = name;
-    c.dims = part.dims;
-    c.attributes = std::move(attributes);
-    c.serial = part.replicated ? 0 : map_.serial;
-    c.part = part.replicated ? choose(part, {}).part : part;
-    c.size = sizeof(double);
-    const auto* const bytes = reinterpret_cast<const char*>(values.data());
-    c.data.assign(bytes, bytes + values.size() * sizeof(double));
-    return c;
-}
-
 /// Tests if the centres are those of axes of latitude and longitude.
 Status MapReader::is_rectilinear(bool& is) {
     constexpr double near = 360e-10;
@@ -225,10 +200,10 @@ Status MapReader::is_rectilinear(bool& is) {
     std::array<std::int64_t, 1> differs{0};
     for (const int which : {0, 1}) {
         Doubles axis, own;
-        Status status = read_degrees(format_.centre(which), {0}, {map_.shape[which]},
+        Status status = read_degrees(format_.centre[which], {0}, {map_.shape[which]},
                                      {which == 0 ? nx : 1}, axis);
         if (status.ok())
-            status = read_degrees(format_.centre(which), {map_.first}, {map_.rows()}, {1}, own);
+            status = read_degrees(format_.centre[which], {map_.first}, {map_.rows()}, {1}, own);
         if (!status.ok()) return status;
         for (std::int64_t i = 0; i < map_.rows(); ++i) {
             const std::int64_t at = map_.first + i;
@@ -262,33 +237,34 @@ Doubles bounds_of(const Doubles& axis, const Doubles& corners, bool turns) {
 
 /// Adds latitudes (0) or longitudes (1), with the corners of cells: an axis, or those of this
 /// rank's elements.
-Status MapReader::add_coordinate(int which, bool axis) {
+Status MapReader::add_axis(int which, bool axis) {
     const std::string& name = which == 0 ? map_.rules.latitude : map_.rules.longitude;
     Integers start{axis ? 0 : map_.first}, count{axis ? map_.shape[which] : map_.rows()};
     Integers stride{axis && which == 0 ? map_.shape.back() : 1};
     Doubles centres, corners;
-    if (Status s = read_degrees(format_.centre(which), start, count, stride, centres); !s.ok())
+    if (Status s = read_degrees(format_.centre[which], start, count, stride, centres); !s.ok())
         return s;
     for (std::int64_t i = 0; i < std::ssize(centres) && !(axis && ranks_.rank() > 0); ++i)
         add_hash(
             std::array{std::int64_t{which}, start[0] + i, std::bit_cast<std::int64_t>(centres[i])});
     Part part = axis ? replicated_part({name}, count) : target_part(map_, map_.dims, map_.shape);
-    Coordinate& c = add(name, part, centres,
-                        {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
-                         {"units", std::string(which == 0 ? "degrees_north" : "degrees_east")}});
-    if (!has(format_.corner(which))) return {};
+    Coordinate& c =
+        add_coordinate(map_, name, part, centres,
+                       {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
+                        {"units", std::string(which == 0 ? "degrees_north" : "degrees_east")}});
+    if (!has(format_.corner[which])) return {};
     std::int64_t each = 0;
     if (Status s = length(format_.corners, each); !s.ok()) return s;
     start.push_back(0);
     count.push_back(each);
     stride.push_back(1);
-    if (Status s = read_degrees(format_.corner(which), start, count, stride, corners); !s.ok())
+    if (Status s = read_degrees(format_.corner[which], start, count, stride, corners); !s.ok())
         return s;
     if (axis) corners = bounds_of(centres, corners, which == 1);
     part.dims.emplace_back(axis ? "bnds" : "corner");
     part.shape.push_back(axis ? 2 : each);
     c.attributes.push_back({"bounds", name + "_bnds"});
-    add(name + "_bnds", part, corners, {});
+    add_coordinate(map_, name + "_bnds", part, corners, {});
     return {};
 }
 
@@ -300,7 +276,8 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
     Status status = read(variable, {map_.first}, {map_.rows()}, {1}, values);
     const std::string own = text(variable, "units");  // "radians^2", "square radians" and the like
     const bool other = !own.empty() && own.find("rad") == std::string::npos;
-    add(name, target_part(map_, map_.dims, map_.shape), values,
+    add_coordinate(
+        map_, name, target_part(map_, map_.dims, map_.shape), values,
         {{"long_name", std::string(about)}, {"units", other ? own : std::string(units)}});
     const std::string list = text_of(map_.attributes, "ancillary_variables");
     set_attribute(map_.attributes,
@@ -310,7 +287,7 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
 
 /// Reads the target's grid: its dimensions, and the coordinates of this rank's elements.
 Status MapReader::read_target() {
-    for (const char* const centre : {format_.latitude, format_.longitude})
+    for (const char* const centre : format_.centre)
         if (!has(centre))
             return failure(TW_EUNSUPPORTED, "{}: it has no variable '{}'", path_, centre);
     std::vector<std::int64_t> dims;
@@ -330,8 +307,8 @@ Status MapReader::read_target() {
                 : map_.shape.size() == 2 ? Words{"y", "x"}
                                          : Words{"cell"};
     if (!axes) map_.attributes = {{"coordinates", latitude + " " + longitude}};
-    Status status = add_coordinate(0, axes);
-    if (status.ok()) status = add_coordinate(1, axes);
+    Status status = add_axis(0, axes);
+    if (status.ok()) status = add_axis(1, axes);
     if (status.ok()) status = add_beside(format_.area, "area_b", "sr", "area of the cell");
     if (status.ok())
         status = add_beside(format_.fraction, "frac_b", "1", "covered fraction of the cell");
@@ -364,8 +341,7 @@ Status MapReader::read(int zoom) {
     const int levels = zoom < 0 ? 0 : healpix_level(targets_) - zoom;
     if (status.ok() && levels < 0)
         status = failure(TW_ESETTING,
-                         "{}: its target has {} elements: it is no HEALPix grid of level {} or "
-                         "finer",
+                         "{}: its target of {} elements is no HEALPix grid of level {} or finer",
                          path_, targets_, zoom);
     std::vector<MapLink> links;
     if (status.ok()) status = read_links(links);

@@ -2,7 +2,6 @@
 #include "history/reductions/grouping.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace thalweg::history {
 
@@ -46,15 +45,12 @@ Part without(const Part& part, const std::vector<std::string>& dims) {
 }
 
 void sort_groups(const Integers& group, std::int64_t groups, Grouping& made) {
-    made.begin.assign(groups + 1, 0);
-    for (const std::int64_t g : group)
-        if (g >= 0) ++made.begin[g + 1];
-    std::partial_sum(made.begin.begin(), made.begin.end(), made.begin.begin());
-    if (std::ranges::is_sorted(group) && (group.empty() || group.front() >= 0)) return;
-    Integers next = made.begin;
-    made.order.resize(made.begin.back());
-    for (std::size_t i = 0; i < group.size(); ++i)
-        if (group[i] >= 0) made.order[next[group[i]]++] = static_cast<std::int64_t>(i);
+    // Elements without a group come first.
+    const Lists lists(groups + 1, std::ssize(group), [&](auto i) { return group[i] + 1; });
+    for (std::int64_t g = 1; g <= groups + 1; ++g)
+        made.begin.push_back(lists.begin[g] - lists.begin[1]);
+    if (!std::ranges::is_sorted(group) || lists.begin[1] > 0)
+        made.order.assign(lists.items.begin() + lists.begin[1], lists.items.end());
 }
 
 }  // namespace thalweg::history

@@ -88,9 +88,9 @@ GroupSum Reduction::reduce(const Reducible& from, std::int64_t group) const {
     return found;
 }
 
-std::optional<double> Reduction::value(std::int64_t count, double sum, double weight,
-                                       double extreme, double divisor) const {
-    if (count == 0 || (weighted_ && !(weight > 0))) return {};
+double Reduction::value(std::int64_t count, double sum, double weight, double extreme,
+                        double divisor) const {
+    if (count == 0 || (weighted_ && !(weight > 0))) return kernels::missing_mark;
     switch (op_) {
         case ReduceOp::mean: return sum / (weighted_ ? weight : static_cast<double>(count));
         case ReduceOp::sum: return sum / divisor;
@@ -98,6 +98,24 @@ std::optional<double> Reduction::value(std::int64_t count, double sum, double we
         case ReduceOp::min: return std::isnan(extreme) ? std::abs(extreme) : 0.0 - extreme;
         case ReduceOp::max: return std::isnan(extreme) ? std::abs(extreme) : extreme + 0.0;
     }
+    return kernels::missing_mark;
+}
+
+Status RecordValues::convert(tw_type type, const Value& fill) {
+    bool fits = true;
+    const auto convert_to = [&](auto named) {
+        using Out = typename decltype(named)::type;
+        converted_.resize(values_.size() * sizeof(Out));
+        auto* const to = reinterpret_cast<Out*>(converted_.data());
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            const auto typed = static_cast<Out>(values_[i]);
+            const bool held = std::isfinite(typed) || !std::isfinite(values_[i]);
+            fits = fits && held;
+            to[i] = held && !kernels::is_missing(values_[i]) ? typed : value_as<Out>(fill);
+        }
+    };
+    type == TW_FLOAT ? convert_to(Named<float>{}) : convert_to(Named<double>{});
+    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
     return {};
 }
 
@@ -162,23 +180,6 @@ void Reduced::take_words(std::span<const std::int64_t>& most, std::span<const st
         values_.push_back(reduction_.value(count, sum, weight, 0, divisor_));
     }
     groups_.clear();
-}
-
-Status Reduced::convert(tw_type type, const Value& fill) {
-    const auto size = static_cast<std::size_t>(detail::size_of(type));
-    converted_.resize(values_.size() * size);
-    bool fits = true;
-    for (std::size_t g = 0; g < values_.size(); ++g) {
-        Value typed = values_[g] ? value_of(type, *values_[g]) : fill;
-        if (type == TW_FLOAT && values_[g] && std::isfinite(*values_[g]) &&
-            !std::isfinite(value_as<float>(typed))) {
-            typed = fill;
-            fits = false;
-        }
-        std::memcpy(converted_.data() + g * size, typed.data(), size);
-    }
-    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
-    return {};
 }
 
 Status combine(Ranks& ranks, std::span<Reduced* const> all) {

@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,10 +47,10 @@ public:
     const std::string& region_dim() const { return grouping_->region_dim; }
     /// Combines the elements of a group that this rank holds.
     GroupSum reduce(const Reducible& from, std::int64_t group) const;
-    /// Returns the value of a group; nothing if it has none.
+    /// Returns the value of a group; kernels::missing_mark if it has none.
     /// @param divisor  see Reducible
-    std::optional<double> value(std::int64_t count, double sum, double weight, double extreme,
-                                double divisor) const;
+    double value(std::int64_t count, double sum, double weight, double extreme,
+                 double divisor) const;
 
 private:
     ReduceOp op_;
@@ -63,11 +62,15 @@ private:
 class RecordValues {
 public:
     virtual ~RecordValues() = default;
-    /// Converts the values. @param fill  value of those that are missing @return TW_OK, TW_ERANGE
-    virtual Status convert(tw_type type, const Value& fill) = 0;
+    /// Converts the values to float or double. @param fill  value of those that are missing
+    /// @return TW_OK, TW_ERANGE
+    Status convert(tw_type type, const Value& fill);
     const char* converted() const { return converted_.data(); }
 
 protected:
+    std::vector<double> values_;  ///< kernels::missing_mark: no value
+
+private:
     std::vector<char> converted_;
 };
 
@@ -81,7 +84,6 @@ public:
     /// Appends words that the ranks combine by bitwise or. Then takes the combined ones.
     void give_bins(std::vector<std::int64_t>& any) const;
     void take_bins(std::span<const std::int64_t>& any);
-    Status convert(tw_type type, const Value& fill) override;
 
     friend Status combine(Ranks& ranks, std::span<Reduced* const> all);
 
@@ -93,7 +95,6 @@ private:
     std::vector<GroupSum> groups_;    ///< empty: nothing is to be combined
     double divisor_ = 0;              ///< 0: this rank holds no elements
     std::vector<std::int64_t> bins_;  ///< bins of all ranks, for the sum and weight of each group
-    std::vector<std::optional<double>> values_;
 };
 
 /// Combines reductions over all ranks, after their bins.

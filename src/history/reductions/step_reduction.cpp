@@ -12,11 +12,7 @@ namespace thalweg::history {
 
 using detail::failure;
 
-namespace {
-
-constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
-
-}  // namespace
+static constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
 
 StepReduction::StepReduction(Field& source, const Taken& taken,
                              std::shared_ptr<const Reduction> reduction, Weights weights,
@@ -38,8 +34,7 @@ StepReduction::StepReduction(Field& source, const Taken& taken,
     declared.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
     declared.dims = std::move(dims);
     declared.condition = source.declared.condition;
-    for (const std::string& dim : declared.dims)
-        declared.shape.push_back(part.shape[place_of(dim, part.dims)]);
+    declared.shape = lengths_of(declared.dims, part.dims, part.shape);
 }
 
 Status StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, bool last) {

@@ -8,16 +8,12 @@
 
 namespace thalweg::history {
 
-namespace {
-
 /// Returns the square of a chord. It grows with the distance on the great circle.
-double square_of_chord(const Centre& a, const Centre& b) {
+static double square_of_chord(const Centre& a, const Centre& b) {
     double sum = 0;
     for (std::size_t i = 0; i < 3; ++i) sum += (a.at[i] - b.at[i]) * (a.at[i] - b.at[i]);
     return sum;
 }
-
-}  // namespace
 
 bool is_place(double longitude, double latitude) {
     return std::abs(latitude) <= 90.001 && std::abs(longitude) <= 1e6;

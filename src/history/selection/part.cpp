@@ -63,6 +63,13 @@ int place_of(const std::string& dim, const std::vector<std::string>& dims) {
     return found == dims.end() ? -1 : static_cast<int>(found - dims.begin());
 }
 
+Integers lengths_of(const std::vector<std::string>& some, const std::vector<std::string>& dims,
+                    const Integers& shape) {
+    Integers lengths;
+    for (const std::string& dim : some) lengths.push_back(shape[place_of(dim, dims)]);
+    return lengths;
+}
+
 std::int64_t elements_of(const Integers& count) {
     return std::accumulate(count.begin(), count.end(), std::int64_t{1}, std::multiplies<>());
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,20 @@ namespace thalweg::history {
 using detail::joined_names;
 using detail::Status;
 using Integers = std::vector<std::int64_t>;
+
+/// Lists of items: those of list i are `items` from begin[i] to begin[i + 1], in their order.
+struct Lists {
+    Integers begin, items;
+    /// @param list  returns the list of an item
+    template <class List>
+    Lists(std::int64_t lists, std::int64_t count, const List& list)
+        : begin(lists + 2), items(count) {
+        for (std::int64_t i = 0; i < count; ++i) ++begin[list(i) + 2];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        for (std::int64_t i = 0; i < count; ++i) items[begin[list(i) + 1]++] = i;
+        begin.pop_back();
+    }
+};
 
 /// A rank's part of an index space: boxes, or a list of indices. Dimensions are in memory order.
 struct Part {
@@ -50,6 +65,9 @@ tw_status declare(tw_session session, const Part& part, tw_decomposition* decomp
 
 /// Returns the position of a dimension among others; -1 if it is not among them.
 int place_of(const std::string& dim, const std::vector<std::string>& dims);
+/// Returns the lengths of some dimensions, given those of all.
+Integers lengths_of(const std::vector<std::string>& some, const std::vector<std::string>& dims,
+                    const Integers& shape);
 std::int64_t elements_of(const Integers& count);
 /// Returns the distance between neighbours along each dimension of a dense array.
 /// @param size  distance along the last dimension
