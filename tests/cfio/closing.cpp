@@ -182,7 +182,6 @@ int main(int argc, char** argv) {
         CHECK_TEXT(code == (blank ? 0 : one.finalize), "%d", code);
         if (client)
             for (const auto& look : checks) look();
-        check::remove_folder(clients.folder);
     }
     MPI_Comm_free(&clients.comm);
     return check::verdict("cfio closing");

@@ -268,7 +268,6 @@ int main(int argc, char** argv) {
         CHECK_TEXT(code == (blank ? 0 : error.finalize), "%d", code);
         if (error.run == one_client_closes_another && !blank)
             CHECK(exists(clients.path("another")));
-        check::remove_folder(clients.folder);
     }
     MPI_Comm_free(&clients.comm);
     return check::verdict("cfio errors");

@@ -355,7 +355,6 @@ int main(int argc, char** argv) {
         records_and_sizes(clients);
         CFIO_END()
         CHECK(cfio_finalize() == 0);
-        check::remove_folder(clients.folder);
     }
     MPI_Comm_free(&clients.comm);
     return check::verdict("cfio property");

@@ -115,7 +115,6 @@ public:
         CHECK(tw_finalize(&session_) == TW_OK);
         check::use(MPI_COMM_WORLD);
         if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
-        check::remove_folder(folder_);
     }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

@@ -114,7 +114,6 @@ public:
     ~Program() {
         check::step("tw_finalize");
         CHECK(tw_finalize(&session_) == TW_OK);
-        check::remove_folder(folder_);
     }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

@@ -34,6 +34,7 @@ struct State {
     long failures = 0;
     unsigned limit = 60;                       // time limit of each step in seconds
     std::string test;                          // name that steps begin with
+    std::vector<std::string> folders;          // removed by verdict()
     char step[800] = "before the first step";  // fixed memory, because a signal handler reads it
 };
 
@@ -149,8 +150,8 @@ inline void use(MPI_Comm comm) {
     MPI_Comm_size(comm, &state.size);
 }
 
-// Adds up the counts of all ranks, prints the verdict on rank 0 and ends MPI. Returns the exit
-// status.
+// Adds up the counts of all ranks, removes the folders, prints the verdict on rank 0 and ends MPI.
+// Returns the exit status.
 inline int verdict(const char* program) {
     step("verdict");
     std::vector<long> failures(static_cast<std::size_t>(state.size));
@@ -160,6 +161,9 @@ inline int verdict(const char* program) {
     long total = 0;
     std::string where;
     if (state.rank == 0) {
+        std::error_code ignored;
+        for (const std::string& folder : state.folders)
+            std::filesystem::remove_all(folder, ignored);
         for (std::size_t r = 0; r < failures.size(); ++r)
             if (failures[r] > 0) {
                 total += failures[r];
@@ -225,13 +229,6 @@ inline std::vector<std::string> gather(const std::string& mine) {
     return result;
 }
 
-// Removes a folder after all ranks have stopped to use it.
-inline void remove_folder(const std::string& path) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    std::error_code ignored;
-    if (state.rank == 0) std::filesystem::remove_all(path, ignored);
-}
-
 // Makes an empty folder for the program's files, with the same path on every rank; all ranks must
 // be on one machine. It is in memory if possible, because thousands of small files are written.
 inline std::string make_folder(const char* program) {
@@ -246,7 +243,7 @@ inline std::string make_folder(const char* program) {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
-    return broadcast(path);
+    return state.folders.emplace_back(broadcast(path));
 }
 
 // Returns the value of "--name value" on the command line, or the default.

@@ -376,6 +376,5 @@ int main(int argc, char** argv) {
     folder = check::make_folder("append");
     path = folder + "/calls.nc";
     in_session("log=off; node_size=3", run);
-    check::remove_folder(folder);
     return check::verdict("append");
 }

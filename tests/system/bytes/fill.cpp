@@ -281,6 +281,5 @@ int main(int argc, char** argv) {
             ignored(folder);
         }
     });
-    check::remove_folder(folder);
     return check::verdict("fill");
 }

@@ -448,6 +448,5 @@ int main(int argc, char** argv) {
         tw_finalize(&m.session);
     }
     check::use(MPI_COMM_WORLD);
-    check::remove_folder(folder);
     return check::verdict("forms");
 }

@@ -140,6 +140,5 @@ int main(int argc, char** argv) {
         write(folder + "/large.nc", set, rows, columns);
         check_file(folder + "/large.nc", rows, columns);
     }
-    check::remove_folder(folder);
     return check::verdict("large");
 }

@@ -275,6 +275,5 @@ int main(int argc, char** argv) {
                        variables("netcdf4"), true);
         }
     });
-    check::remove_folder(folder);
     return check::verdict("netcdf4");
 }

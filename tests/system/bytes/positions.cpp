@@ -19,7 +19,7 @@ using Values = std::vector<float>;
 using Numbers = std::vector<std::int64_t>;
 
 std::string folder;
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 constexpr std::int64_t nx = 5, rows = 2;  // rows of each rank
 
 Numbers shape() { return {rows * size, nx}; }
@@ -106,14 +106,11 @@ void refused(tw_decomposition d) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     folder = check::make_folder("positions");
     OK(tw_init(MPI_COMM_WORLD, "log=off", &session));
     const tw_decomposition d = unnamed();
     restart(d);
     refused(d);
     OK(tw_finalize(&session));
-    check::remove_folder(folder);
     return check::verdict("positions");
 }

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -568,12 +567,8 @@ int main(int argc, char** argv) {
         check::use(MPI_COMM_WORLD);
         CHECK(tw_finalize(&session) == TW_OK);
     }
-    if (check::state.rank == 0) {
+    if (check::state.rank == 0)
         check::print(check::text("property: %ld cases in %.1f s", done, MPI_Wtime() - begin));
-        if (good && !keep) {
-            std::error_code ignored;
-            std::filesystem::remove_all(folder, ignored);
-        }
-    }
+    if (keep || !good) check::state.folders.clear();
     return check::verdict("property");
 }

@@ -20,7 +20,7 @@ using Numbers = std::vector<std::int64_t>;
 using Values = std::vector<double>;
 
 std::string folder;
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 constexpr std::int64_t n = 11;
 
 /// Returns a value that differs from that of the mirrored element.
@@ -160,8 +160,6 @@ void refused() {
 
 void run(const std::string& session_settings, const std::vector<std::string>& settings) {
     calls::in_session("log=off; " + session_settings, [&] {
-        rank = check::state.rank;
-        size = check::state.size;
         for (const std::string& one : settings) parts_of_records(one);
         restarts();
         refused();
@@ -175,6 +173,5 @@ int main(int argc, char** argv) {
     folder = check::make_folder("twice");
     run("node_size=2", {"method=record", "method=direct", "method=tiles", "service=background"});
     if (check::state.size > 1) run("servers=1", {"service=servers"});
-    check::remove_folder(folder);
     return check::verdict("twice");
 }

@@ -336,6 +336,5 @@ int main(int argc, char** argv) {
             manifest(folder);
         }
     });
-    check::remove_folder(folder);
     return check::verdict("checksums");
 }

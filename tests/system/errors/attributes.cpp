@@ -17,7 +17,7 @@ using calls::session;
 namespace {
 
 std::string folder;
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 constexpr std::int64_t nx = 5;
 
 /// Returns a text that names rank r. Each rank puts its own names, types, numbers of values and
@@ -199,8 +199,6 @@ void refused(tw_decomposition d, const std::string& settings) {
 
 void run(const std::string& session_settings, const std::vector<std::string>& settings) {
     calls::in_session("log=off; " + session_settings, [&] {
-        rank = check::state.rank;
-        size = check::state.size;
         tw_decomposition d = decompose();
         for (const std::string& one : settings) {
             const std::string path = folder + "/file.nc";
@@ -221,6 +219,5 @@ int main(int argc, char** argv) {
              "service=background", "service=background; format=netcdf4"});
     if (check::state.size > 1)
         run("servers=1", {"service=servers", "service=servers; format=netcdf4"});
-    check::remove_folder(folder);
     return check::verdict("attributes");
 }

@@ -60,6 +60,6 @@ int main(int argc, char** argv) {
             MPI_Barrier(MPI_COMM_WORLD);
         }
     }
-    if (!check::has_flag(argc, argv, "--keep")) check::remove_folder(root);
+    if (check::has_flag(argc, argv, "--keep")) check::state.folders.clear();
     return check::verdict("bad_input");
 }

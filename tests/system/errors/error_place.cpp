@@ -156,6 +156,5 @@ int main(int argc, char** argv) {
     apostrophe(model);
     failed_write(model);
     model.end();
-    check::remove_folder(folder);
     return check::verdict("error_place");
 }

@@ -12,7 +12,7 @@ using namespace histories;
 
 namespace {
 
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 
 /// Calls of the last rank in place of those of a step, before its end.
 struct Wrong {
@@ -154,8 +154,6 @@ void collective_calls() {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     for (const Wrong& wrong : calls_of_a_step)
         for (const char* settings : {"", "step=86400"})

@@ -9,7 +9,7 @@ using namespace histories;
 
 namespace {
 
-int size = 1;
+const int& size = check::state.size;
 
 const char* const ten_days = "every = \"10 days\"\nfields = [\"T\"]\n";
 
@@ -278,7 +278,6 @@ void forgotten_stream(const std::string& tool) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     complete_file();
     names_that_look_alike();

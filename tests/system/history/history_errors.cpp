@@ -17,7 +17,7 @@ using namespace histories;
 
 namespace {
 
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 
 const std::string daily =
     "[[stream]]\nname = \"s\"\nevery = \"1 day\"\nfields = [\"T\", \"U\"]\npath = \"errors.nc\"\n";
@@ -213,8 +213,6 @@ void failed_writes() {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
     opening();
     declaring();

@@ -11,7 +11,7 @@ using namespace histories;
 
 namespace {
 
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 
 struct Setup {
     std::string op = "mean";
@@ -224,8 +224,6 @@ void different_calls() {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     all_land();
     beyond_type();

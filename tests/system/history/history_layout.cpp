@@ -13,7 +13,7 @@ using namespace histories;
 namespace {
 
 constexpr std::int64_t nz = 3, nx = 36;
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 std::int64_t ny = 0;
 
 double value_of(int step, std::int64_t z, std::int64_t y, std::int64_t x) {
@@ -211,8 +211,6 @@ void blocks(bool together) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     ny = 2 * size;
     CHECK(tw_init(MPI_COMM_WORLD, nullptr, &session) == TW_OK);
     level_twice();

@@ -16,7 +16,7 @@ using namespace histories;
 namespace {
 
 constexpr double hour = 1. / 24, filled = 1e20;
-int rank = 0, size = 1;
+const int &rank = check::state.rank, &size = check::state.size;
 
 const char* const hourly = "every = \"1 hour\"\nfields = [\"T\"]\nweights = \"count\"\n";
 
@@ -289,8 +289,6 @@ void time_in_the_summary() {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    size = check::state.size;
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     two_records_in_a_step();
     field_without_time_that_is_not_sent();

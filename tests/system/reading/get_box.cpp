@@ -163,6 +163,5 @@ int main(int argc, char** argv) {
     bad_calls(folder);
     tiles(folder);
     OK(tw_finalize(&session));
-    check::remove_folder(folder);
     return check::verdict("get_box");
 }

@@ -399,6 +399,5 @@ int main(int argc, char** argv) {
                                    servers == "0" ? "inline" : "servers", settings.c_str()),
                        [&] { run(settings); });
         }
-    check::remove_folder(folder);
     return check::verdict("read_ahead");
 }

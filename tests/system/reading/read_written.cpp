@@ -306,6 +306,5 @@ int main(int argc, char** argv) {
     with_service("node_size=2", "service=background; writers=1/node");
     if (size > 1) with_service("servers=1:last", "service=servers");
     if (size > 3) with_service("servers=2; node_size=2", "service=servers");
-    check::remove_folder(folder);
     return check::verdict("read_written");
 }

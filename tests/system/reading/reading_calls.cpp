@@ -381,8 +381,5 @@ int main(int argc, char** argv) {
     OK(tw_init(check::state.comm, "log=off; node_size=1", &session));
     reader_ahead();
     OK(tw_finalize(&session));
-    if (rank() == 0) {
-        std::filesystem::remove_all(folder);
-    }
     return check::verdict("reading_calls");
 }

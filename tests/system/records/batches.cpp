@@ -197,6 +197,5 @@ int main(int argc, char** argv) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (check::state.rank == 0) check::print(check::text("batches: %ld cases", done));
-    check::remove_folder(folder);
     return check::verdict("batches");
 }

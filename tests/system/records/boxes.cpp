@@ -260,6 +260,5 @@ int main(int argc, char** argv) {
         m.end();
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    check::remove_folder(folder);
     return check::verdict("boxes");
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr float fill_value = 9.9692099683868690e+36F;
 
-int rank = 0, ranks = 1;
+const int &rank = check::state.rank, &ranks = check::state.size;
 std::string folder;
 
 /// A file in which rank r holds row r of F(y, x), T(time, y, x) and U(time, y, x). No rank holds
@@ -169,8 +169,6 @@ void stays_within(const std::string& storage) {
 
 int main(int argc, char** argv) {
     check::begin(&argc, &argv, 60);
-    rank = check::state.rank;
-    ranks = check::state.size;
     folder = check::make_folder("mixed_puts");
     OK(tw_init(MPI_COMM_WORLD, nullptr, &session));
     for (const char* storage : {"", "; format=netcdf4; deflate=1"}) {
@@ -188,6 +186,5 @@ int main(int argc, char** argv) {
         stays_within(storage);
     }
     OK(tw_finalize(&session));
-    check::remove_folder(folder);
     return check::verdict("mixed_puts");
 }

@@ -87,6 +87,5 @@ int main(int argc, char** argv) {
                                             "; publish=" + (live ? "live" : "close") +
                                             "; writers=2",
                                         live);
-    check::remove_folder(root);
     return check::verdict("publish");
 }

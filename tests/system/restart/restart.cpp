@@ -376,6 +376,5 @@ int main(int argc, char** argv) {
         ++cases;
     }
     if (check::state.rank == 0) check::print(check::text("restart: %d cases", cases));
-    check::remove_folder(folder);
     return check::verdict("restart");
 }

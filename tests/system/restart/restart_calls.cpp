@@ -469,6 +469,5 @@ int main(int argc, char** argv) {
             MPI_Barrier(MPI_COMM_WORLD);
         }
     }
-    check::remove_folder(root);
     return check::verdict("restart_calls");
 }

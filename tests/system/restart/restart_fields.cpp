@@ -308,6 +308,5 @@ int main(int argc, char** argv) {
     by_position(folder);
     mistakes(folder);
     OK(tw_finalize(&session));
-    check::remove_folder(folder);
     return check::verdict("restart_fields");
 }

@@ -279,6 +279,5 @@ int main(int argc, char** argv) {
         body();
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    check::remove_folder(folder);
     return check::verdict("close_later");
 }

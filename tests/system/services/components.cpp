@@ -410,6 +410,5 @@ int main(int argc, char** argv) {
     }
     for (long i = 0; i < cases; ++i)
         if (only < 0 || i == only) random_case(seed, i);
-    if (check::state.rank == 0) std::filesystem::remove_all(folder);
     return check::verdict("components");
 }

@@ -253,6 +253,5 @@ int main(int argc, char** argv) {
         run(settings, decompositions, files);
     }
     check::state.limit = 60;
-    check::remove_folder(folder);
     return check::verdict("many");
 }

@@ -11,7 +11,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -257,6 +256,5 @@ int main(int argc, char** argv) {
             if (check::state.rank == 0)
                 check::print(check::text("%s: %.1f s", test.name, MPI_Wtime() - begin));
         }
-    if (check::state.rank == 0) std::filesystem::remove_all(folder);
     return check::verdict("server_tree");
 }

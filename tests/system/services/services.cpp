@@ -182,6 +182,5 @@ int main(int argc, char** argv) {
         if (check::state.rank == 0)
             check::print(check::text("services: %s, %.1f s", name, MPI_Wtime() - begin));
     }
-    check::remove_folder(services::folder);
     return check::verdict("services");
 }

@@ -139,6 +139,5 @@ int main(int argc, char** argv) {
     OK(tw_init(MPI_COMM_WORLD, "method=record; writers=1; service=inline; piece=512KiB", &session));
     check_step(folder + "/a.nc");
     OK(tw_finalize(&session));
-    check::remove_folder(folder);
     return check::verdict("wake_ups");
 }
