@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "methods/library.hpp"
 #include "methods/method.hpp"
 #include "methods/peers.hpp"
@@ -159,10 +157,7 @@ MethodInfo find_method(Mode mode, const std::string& name) {
         if (!info.library)
             throw UsageError("method \"" + name + "\": only the library's methods have settings");
         info.name = name;
-        std::string more = name.substr(colon + 1);
-        std::replace(more.begin(), more.end(), ':', ';');
-        if (more.find("format=netcdf4") != std::string::npos) info.kind = FileKind::netcdf4;
-        info.settings += "; " + more;
+        if (name.find("format=netcdf4") != std::string::npos) info.kind = FileKind::netcdf4;
         return info;
     }
     throw UsageError("unknown method \"" + plain + "\"; the methods are " + names);

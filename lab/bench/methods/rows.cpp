@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <regex>
 
 #include "fields/map_file.hpp"
 #include "run.hpp"
@@ -62,7 +63,7 @@ void add_case(const RankGroup& world, const Options& o, Measurement& m, Workload
 }
 
 std::string classic_settings(const Options& o, const MethodInfo& method) {
-    if (method.kind == FileKind::netcdf4 && method.name == "record-netcdf4")
+    if (method.kind == FileKind::netcdf4 && method.name.starts_with("record-netcdf4"))
         return fmt::format("{}; format=netcdf4; deflate={}; shuffle={}", method.settings, o.deflate,
                            o.shuffle ? "yes" : "no");
     return fmt::format("format={}; {}", o.format, method.settings);
@@ -93,11 +94,10 @@ void add_methods(const Options& o, Measurement& m, std::size_t which,
         row.settings = writes ? classic_settings(o, row.method) : row.method.settings;
         const auto colon = names[i].find(':');
         row.settings = fmt::format("{}; {}; {}", row.settings, settings, o.settings);
-        if (colon != std::string::npos) {
-            std::string more = names[i].substr(colon + 1);
-            std::replace(more.begin(), more.end(), ':', ';');
-            row.settings += "; " + more;
-        }
+        // No name follows a colon within a value, as in packing=cmip7:24.
+        if (colon != std::string::npos)
+            row.settings +=
+                std::regex_replace(names[i].substr(colon), std::regex(":(?=\\w+=)"), ";");
         // Peers write lists only in the measurement irregular.
         if ((o.mode == Mode::write || reads) && !m.cases[which].workload.list.empty() &&
             !row.method.library && names[i] != "raw")
