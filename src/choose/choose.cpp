@@ -201,12 +201,12 @@ void choose_service(const FileOptions& options, const Surroundings& around, bool
                                  choice.why_service)});
 }
 
-/// Chooses the number of writers of compressed data: as many as can compress at the same time. The
-/// ranks compress during the model's calls or, in the background, on one thread each. With a single
-/// writer, all others would wait for its compression. With service=auto, background threads use
-/// free processors only.
-void choose_packing_writers(const FileOptions& options, const Surroundings& around,
-                            Choice& choice) {
+/// Chooses the number of writers of whole chunks: as many as can compress at the same time, if any
+/// chunk is filtered. The ranks compress during the model's calls or, in the background, on one
+/// thread each. With a single writer, all others would wait for its compression. With service=auto,
+/// background threads use free processors only.
+void choose_packing_writers(const FileOptions& options, const Definitions& definitions,
+                            const Surroundings& around, Choice& choice) {
     // In a continued file, chunks may contain several records. Their data stay uncompressed in
     // memory until the chunks are complete.
     const bool later = choice.service != "inline";
@@ -225,7 +225,10 @@ void choose_packing_writers(const FileOptions& options, const Surroundings& arou
     // Chunks can be anywhere in the file, so alignment is of no use. Without it, each writer gets
     // the same chunks of every record.
     choice.alignment = 1;
-    if (choice.writers_asked || choice.service == "servers") return;
+    const bool plain = std::ranges::none_of(
+        definitions.variables, [&](const Variable& v) { return v.packing.filtered(); });
+    if (choice.writers_asked || choice.service == "servers" || (plain && !options.checksums))
+        return;
     if (choice.service == "inline") {
         choice.writers = fmt::format("{}/node", around.ranks);
         return;
@@ -319,7 +322,7 @@ Choice choose(const FileOptions& options, const Definitions& definitions, Format
     choice.method = options.method == "auto" ? "record" : options.method;
     const bool packs = packs_chunks(options, definitions, format, choice);
     choose_service(options, around, packs, choice);
-    if (packs) choose_packing_writers(options, around, choice);
+    if (packs) choose_packing_writers(options, definitions, around, choice);
     return choice;
 }
 

@@ -158,7 +158,10 @@ TEST_F(Choose, WholeChunksNeedWritersThatHaveAllParts) {
     EXPECT_EQ(c.method, "record");
     EXPECT_EQ(c.writers, "8/node");  // all ranks compress, so all are writers
     EXPECT_TRUE(says(c.remarks, "each writer needs whole chunks"));
+    options.packing = {{"packing", "cmip7"}};
+    EXPECT_EQ(made().writers, "1/node");  // nothing is compressed
 
+    options.packing = {{"deflate", "1"}};
     options.service = "background";
     c = made();
     EXPECT_EQ(c.method, "record");

@@ -11,7 +11,7 @@ BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Defini
                      std::span<const ChunkGrid> grids,
                      std::span<const std::vector<StoredFilter>> filters,
                      std::span<const FillValue> fills, std::span<const char> sparse,
-                     IndexConvention wording, int threads, std::int64_t memory)
+                     IndexConvention wording, int threads, std::int64_t memory, BandPlaces* in_file)
     : chunks_(chunks),
       path_(path),
       definitions_(definitions),
@@ -23,8 +23,8 @@ BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Defini
       packer_(definitions, grids, filters, threads, memory),
       bands_(
           path_, definitions, grids, [this](const Band& band, char* to) { return load(band, to); },
-          [this](const Band& band, const char* elements) { return pack(band, elements); }, memory) {
-}
+          [this](const Band& band, const char* elements) { return pack(band, elements); }, memory,
+          in_file) {}
 
 Status BandStore::end_unit(std::int64_t records, bool mark,
                            const std::function<bool(const Band&)>& passes) {

@@ -39,10 +39,12 @@ public:
     ///                 those without other values are left out
     /// @param threads  number of threads that filter chunks, including the caller
     /// @param memory   see StorageOptions::waiting_chunks
+    /// @param in_file  see PartialChunkCache
     BandStore(StoredChunks& chunks, const std::string& path, const Definitions& definitions,
               std::span<const ChunkGrid> grids, std::span<const std::vector<StoredFilter>> filters,
               std::span<const FillValue> fills, std::span<const char> sparse,
-              IndexConvention wording, int threads, std::int64_t memory);
+              IndexConvention wording, int threads, std::int64_t memory,
+              BandPlaces* in_file = nullptr);
 
     /// Writes a piece of a variable. Pieces may come in any order and repeatedly.
     Status write(const Chunk& piece) { return bands_.write(piece); }

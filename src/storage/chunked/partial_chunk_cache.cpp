@@ -14,12 +14,13 @@ namespace thalweg::detail {
 
 PartialChunkCache::PartialChunkCache(std::string path, const Definitions& definitions,
                                      std::span<const ChunkGrid> grids, Load load, Take take,
-                                     std::int64_t memory)
+                                     std::int64_t memory, BandPlaces* in_file)
     : path_(std::move(path)),
       definitions_(definitions),
       grids_(grids),
       load_(std::move(load)),
       take_(std::move(take)),
+      in_file_(in_file),
       most_memory_(memory),
       free_(grids.size()) {}
 
@@ -67,36 +68,45 @@ Status PartialChunkCache::for_parts(const Chunk& range, Visit&& visit) const {
     return {};
 }
 
-bool PartialChunkCache::is_in_memory(const Band& band, std::int64_t place) const {
+bool PartialChunkCache::is_in_memory(const Band& band, const Place& place) const {
     const ChunkGrid& g = grid(band);
-    return place + g.records * g.band * g.element <= most_memory_;
+    return !place.in_file && place.at + g.records * g.band * g.element <= most_memory_;
 }
 
 /// Writes bytes at an offset of the band at a place.
-Status PartialChunkCache::store(const Band& band, std::int64_t place, const char* from,
+Status PartialChunkCache::store(const Band& band, const Place& place, const char* from,
                                 std::int64_t bytes, std::int64_t at) {
+    if (place.in_file) return in_file_->write_at(band, from, bytes, place.at + at);
     if (!is_in_memory(band, place)) {
         if (Status s = make_file(); !s.ok()) return s;
-        return write_fully(fd_, path_, from, bytes, place + at);
+        return write_fully(fd_, path_, from, bytes, place.at + at);
     }
     // Growing in steps of one band would copy the earlier ones each time.
-    if (std::ssize(memory_) < place + bytes_of(band))
-        memory_.resize(std::min(most_memory_, 2 * (place + bytes_of(band))));
-    std::copy_n(from, bytes, memory_.data() + place + at);
+    if (std::ssize(memory_) < place.at + bytes_of(band))
+        memory_.resize(std::min(most_memory_, 2 * (place.at + bytes_of(band))));
+    std::copy_n(from, bytes, memory_.data() + place.at + at);
     return {};
 }
 
 /// Returns the place of a band; a new band gets one.
 PartialChunkCache::Place& PartialChunkCache::find(const Band& band) {
     const auto [found, is_new] = places_.try_emplace(band);
-    if (!is_new) return found->second;
+    Place& place = found->second;
+    if (!is_new) return place;
+    bool lacks = true;  // the data file lacks the band
+    place.at = in_file_ != nullptr ? in_file_->place(band, lacks) : -1;
+    place.in_file = place.at >= 0;
+    if (place.in_file) {
+        if (!lacks) place.have = bytes_of(band);
+        return place;
+    }
     auto& free = free_[band.variable];
-    found->second.at = free.empty() ? end_ : free.back();
+    place.at = free.empty() ? end_ : free.back();
     if (free.empty())
         end_ += grid(band).records * grid(band).band * grid(band).element;
     else
         free.pop_back();
-    return found->second;
+    return place;
 }
 
 /// Loads the rest of a band, which was not written.
@@ -106,7 +116,7 @@ Status PartialChunkCache::load_rest(const Band& band, Place& place) {
     buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes));
     if (Status s = load_(band, buffer_.data()); !s.ok()) return s;
     place.have = bytes;
-    return store(band, place.at, buffer_.data() + have, bytes - have, have);
+    return store(band, place, buffer_.data() + have, bytes - have, have);
 }
 
 Status PartialChunkCache::write(const Chunk& range) {
@@ -116,7 +126,7 @@ Status PartialChunkCache::write(const Chunk& range) {
         const bool follows = p.at == place.have;
         if (!follows)
             if (Status s = load_rest(p.band, place); !s.ok()) return s;
-        if (Status s = store(p.band, place.at, range.data + p.offset, p.bytes, p.at); !s.ok())
+        if (Status s = store(p.band, place, range.data + p.offset, p.bytes, p.at); !s.ok())
             return s;
         if (!follows) return {};
         place.have += p.bytes;
@@ -128,7 +138,8 @@ Status PartialChunkCache::read(const Chunk& range, char* to) {
     return for_parts(range, [&](const Part& p) {
         Place& place = find(p.band);
         if (Status s = load_rest(p.band, place); !s.ok()) return s;
-        if (!is_in_memory(p.band, place.at))
+        if (place.in_file) return in_file_->read_at(to + p.offset, p.bytes, place.at + p.at);
+        if (!is_in_memory(p.band, place))
             return read_fully(fd_, path_, to + p.offset, p.bytes, place.at + p.at);
         std::copy_n(memory_.data() + place.at + p.at, p.bytes, to + p.offset);
         return Status{};
@@ -138,8 +149,13 @@ Status PartialChunkCache::read(const Chunk& range, char* to) {
 /// Passes on a complete band and removes it.
 Status PartialChunkCache::pass_on(Places::iterator band) {
     const auto [key, place] = *band;
+    if (place.in_file) {
+        if (Status s = in_file_->add(key, place.at); !s.ok()) return s;
+        places_.erase(band);
+        return {};
+    }
     const char* elements = memory_.data() + place.at;
-    if (!is_in_memory(key, place.at)) {
+    if (!is_in_memory(key, place)) {
         buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(key)));
         elements = buffer_.data();
         if (Status s = read_fully(fd_, path_, buffer_.data(), bytes_of(key), place.at); !s.ok())

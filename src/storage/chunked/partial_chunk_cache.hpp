@@ -1,7 +1,7 @@
 // Unpacked bands of variables whose chunks are written whole: ranges of them may be written in any
 // order. A band that is written from its beginning to its end is passed on at once. Others are kept
-// until their records are counted, the first ones in memory, the rest in an unnamed file beside the
-// data.
+// until their records are counted: those that get a place in the data file are written there, the
+// first of the rest are kept in memory, and further ones in an unnamed file beside the data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,6 +27,23 @@ struct Band {
     auto operator<=>(const Band&) const = default;
 };
 
+/// Gives bands that are stored as they are places in the data file before they are complete.
+class BandPlaces {
+public:
+    /// Returns the address of a band, or -1 if it gets none.
+    /// @param is_new  false: the file contains the band already
+    virtual std::int64_t place(const Band& band, bool& is_new) = 0;
+    /// Writes bytes of a band at an address of the file.
+    virtual Status write_at(const Band& band, const char* from, std::int64_t bytes,
+                            std::int64_t address) = 0;
+    virtual Status read_at(char* to, std::int64_t bytes, std::int64_t address) = 0;
+    /// Registers a band that is complete at its place, or was changed there.
+    virtual Status add(const Band& band, std::int64_t address) = 0;
+
+protected:
+    ~BandPlaces() = default;
+};
+
 class PartialChunkCache {
 public:
     /// Reads the elements of a band from the data file, or gives fill values.
@@ -36,8 +53,10 @@ public:
 
     /// @param path    data file; the unnamed file is created in its folder when it is needed
     /// @param memory  bytes of bands that are kept in memory
+    /// @param in_file  places in the data file; null: there are none
     PartialChunkCache(std::string path, const Definitions& definitions,
-                      std::span<const ChunkGrid> grids, Load load, Take take, std::int64_t memory);
+                      std::span<const ChunkGrid> grids, Load load, Take take, std::int64_t memory,
+                      BandPlaces* in_file = nullptr);
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
@@ -54,8 +73,9 @@ private:
         std::int64_t bytes;
     };
     struct Place {
-        std::int64_t at = 0;    ///< offset in memory or in the file
+        std::int64_t at = 0;    ///< offset in memory, in the unnamed file or in the data file
         std::int64_t have = 0;  ///< bytes from the beginning of the band that are there
+        bool in_file = false;   ///< in the data file
     };
     using Places = std::map<Band, Place>;
     template <class Visit>
@@ -65,8 +85,8 @@ private:
     Place& find(const Band& band);
     Status load_rest(const Band& band, Place& place);
     Status pass_on(Places::iterator band);
-    bool is_in_memory(const Band& band, std::int64_t at) const;
-    Status store(const Band& band, std::int64_t place, const char* from, std::int64_t bytes,
+    bool is_in_memory(const Band& band, const Place& place) const;
+    Status store(const Band& band, const Place& place, const char* from, std::int64_t bytes,
                  std::int64_t at);
     Status make_file();
 
@@ -75,6 +95,7 @@ private:
     std::span<const ChunkGrid> grids_;
     Load load_;
     Take take_;
+    BandPlaces* in_file_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
     std::vector<char> memory_;
     Descriptor fd_;         ///< unnamed file, whose first bytes are not used

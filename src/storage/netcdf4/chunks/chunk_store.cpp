@@ -16,7 +16,7 @@ ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, const std::string& path,
       definitions_(definitions),
       layout_(layout),
       bands_(*this, path, definitions, layout.grids, layout.filters, layout.fills, layout.sparse,
-             wording, threads, memory) {}
+             wording, threads, memory, this) {}
 
 Status ChunkStore::end_unit(std::int64_t records, bool mark, bool all) {
     const std::int64_t before = layout_.in_chunks(bands_.ended());
@@ -48,6 +48,17 @@ Status ChunkStore::get(int variable, std::int64_t record, std::int64_t number,
     if (waits) return {};
     raw.resize(c.bytes);
     return read_(raw.data(), c.bytes, c.address);
+}
+
+std::int64_t ChunkStore::place(const Band& band, bool& is_new) {
+    constexpr std::int64_t least = 4 << 10;  // bytes of a record that are worth a system call
+    const ChunkGrid& g = layout_.grids[band.variable];
+    const std::int64_t elements = g.elements_of(band.number);
+    const bool as_is =
+        layout_.filters[band.variable].empty() && g.in_order && elements == g.chunk_elements() &&
+        elements * g.element >= least &&
+        definitions_.variables[band.variable].packing.quantize == Packing::Quantize::none;
+    return as_is && !(sums_ != nullptr && sums_->on()) ? placer_.place(chunk_of(band), is_new) : -1;
 }
 
 /// Writes a chunk at its present place if possible; otherwise keeps it in memory until it has a new

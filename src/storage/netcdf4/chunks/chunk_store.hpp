@@ -36,7 +36,7 @@ struct ChunkLayout {
     }
 };
 
-class ChunkStore final : StoredChunks {
+class ChunkStore final : StoredChunks, BandPlaces {
 public:
     /// Reads bytes at an address of the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
@@ -82,6 +82,22 @@ private:
                std::uint32_t& skipped) override;
     Status put(int variable, std::int64_t record, std::int64_t number,
                const FilteredChunk& chunk) override;
+    std::int64_t place(const Band& band, bool& is_new) override;
+    Status write_at(const Band& band, const char* from, std::int64_t bytes,
+                    std::int64_t address) override {
+        return placer_.write_at(chunk_of(band), from, bytes, address);
+    }
+    Status read_at(char* to, std::int64_t bytes, std::int64_t address) override {
+        return read_(to, bytes, address);
+    }
+    Status add(const Band& band, std::int64_t address) override {
+        return placer_.add(chunk_of(band), address);
+    }
+    /// Returns the only chunk of a band.
+    PlacedChunk chunk_of(const Band& band) const {
+        return {band.variable, band.record, band.number, 0,
+                layout_.grids[band.variable].chunk_bytes()};
+    }
 
     ChunkPlacer& placer_;
     Read read_;

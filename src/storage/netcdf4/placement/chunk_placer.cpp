@@ -40,19 +40,36 @@ std::int64_t ChunkPlacer::take_room(std::int64_t bytes) {
         .fetch_add(rounded(bytes, UnplacedChunks::alignment), std::memory_order_relaxed);
 }
 
-/// Writes a chunk that fills a write at once, without a copy, after those that wait.
-Status ChunkPlacer::write_large(PlacedChunk chunk, const char* data) {
+std::int64_t ChunkPlacer::place(const PlacedChunk& chunk, bool& is_new) {
+    if (!beside_header_writer()) return -1;
+    PlacedChunk known = chunk;
+    is_new = !addresses_.find(known);
+    if (!is_new) return known.address;
+    // Writes from the beginning of a page are faster. In small chunks the space would be too much.
+    constexpr std::int64_t large = 1 << 20;
+    const std::int64_t unit = chunk.bytes < large ? UnplacedChunks::alignment : page;
+    return rounded(take_room(chunk.bytes + unit - UnplacedChunks::alignment), unit);
+}
+
+Status ChunkPlacer::add(PlacedChunk chunk, std::int64_t address) {
     if (Status s = write_waiting(); !s.ok()) return s;
-    chunk.address = take_room(chunk.bytes);
-    if (Status s = write_(data, chunk.bytes, chunk.address, chunk); !s.ok()) return s;
-    addresses_.add(chunk);
+    chunk.address = address;
+    if (PlacedChunk known = chunk; addresses_.find(known) && known.address == address)
+        chunk.bytes = 0;
+    else
+        addresses_.add(chunk);
     ++packed_;
     add_written({&chunk, 1});
     return {};
 }
 
 Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
-    if (beside_header_writer() && chunk.bytes >= lot_bytes) return write_large(chunk, data);
+    if (beside_header_writer() && chunk.bytes >= lot_bytes) {
+        // A chunk that fills a write needs no copy.
+        const std::int64_t address = take_room(chunk.bytes);
+        Status status = write_(data, chunk.bytes, address, chunk);
+        return status.ok() ? add(chunk, address) : status;
+    }
     PlacedChunk waiting = chunk;
     waiting.address = waiting_at(unplaced_.add(chunk, data));
     addresses_.add(waiting);
@@ -66,9 +83,7 @@ bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
     // that wait for room.
     if (!beside_header_writer() && settled_ < packed_) return false;
     status = write_(data, chunk.bytes, chunk.address, chunk);
-    chunk.bytes = 0;
-    ++packed_;
-    add_written({&chunk, 1});
+    if (status.ok()) status = add(chunk, chunk.address);
     return true;
 }
 

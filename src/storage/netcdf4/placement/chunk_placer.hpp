@@ -51,6 +51,16 @@ public:
     }
     /// Registers a chunk that is in the file already.
     void know(const PlacedChunk& chunk) { addresses_.add(chunk); }
+    /// Returns the address of a chunk without filters, so that its parts can be written before it
+    /// is complete; -1 if it waits for one.
+    /// @param is_new  false: the chunk is in the file already
+    std::int64_t place(const PlacedChunk& chunk, bool& is_new);
+    Status write_at(const PlacedChunk& chunk, const char* data, std::int64_t bytes,
+                    std::int64_t address) {
+        return write_(data, bytes, address, chunk);
+    }
+    /// Registers a chunk that was written at its address, after those that wait.
+    Status add(PlacedChunk chunk, std::int64_t address);
     /// Overwrites a chunk in the file, if its latest version is there.
     /// @return false if it is not there, and nothing was written
     bool change(PlacedChunk chunk, const char* data, Status& status);
@@ -91,7 +101,6 @@ private:
     /// Converts a position in unplaced_ to the address that stands for it in addresses_, and back.
     static std::int64_t waiting_at(std::int64_t position) { return -1 - position; }
     Status write_placed(bool& moved);
-    Status write_large(PlacedChunk chunk, const char* data);
     bool tell();
     void add_written(std::span<const PlacedChunk> chunks);
 
