@@ -12,14 +12,17 @@
 #include <tuple>
 #include <utility>
 
+#include "base/crc32c.hpp"
 #include "base/wire.hpp"
 #include "storage/checksums/table.hpp"
 #include "storage/chunked/chunk_grid.hpp"
+#include "storage/chunked/filters.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/source.hpp"
 #include "storage/tiles/tiles.hpp"
 #include "storage/variables/variables.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
@@ -247,6 +250,62 @@ void share_faults(Comm& comm, std::vector<SumsFault>& faults) {
     faults = value_in<std::vector<SumsFault>>(joined);
 }
 
+/// Tests if the last bytes of a stored chunk of a Zarr store are the checksum of the others.
+bool is_whole(const std::vector<char>& chunk) {
+    std::uint32_t sum = 0;
+    if (chunk.size() < sizeof sum) return false;
+    const std::size_t n = chunk.size() - sizeof sum;
+    for (std::size_t k = sizeof sum; k-- > 0;)
+        sum = sum << 8 | static_cast<unsigned char>(chunk[n + k]);
+    return sum == crc32c({chunk.data(), n});
+}
+
+/// Compares this rank's share of a store's chunks with their checksums.
+Status check_chunks(const Comm& comm, Source& store, std::span<const std::string> only,
+                    SumsReport& report) {
+    std::vector<char> bytes;
+    std::int64_t turn = 0, summed = 0;
+    for (std::size_t i = 0; i < report.variables.size(); ++i) {
+        const Variable& v = store.definitions().variables[i];
+        const VariableStorage& its = store.contents().variables[i].storage;
+        if (!is_wanted(only, v.name)) continue;
+        const bool sums = !its.filters.empty() && its.filters.back().id == crc32c_filter;
+        const auto variable = static_cast<std::int64_t>(i);
+        if (!sums) report.faults.push_back({variable, -1, SumsFault::unknown});
+        summed += sums ? 1 : 0;
+        const std::int64_t chunks = sums ? grid_of(v, its.chunk).chunks() : 0;
+        for (std::int64_t record = 0; record < (v.record ? report.records : 1); ++record)
+            for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+                if (turn++ % comm.size() != comm.rank()) continue;
+                Status status = store.read_stored(static_cast<int>(i), record, chunk, bytes);
+                ++report.pieces;
+                report.bytes += std::ssize(bytes);
+                if (status.ok() && (bytes.empty() || is_whole(bytes))) continue;
+                report.faults.push_back(
+                    {variable, v.record ? record : -1, SumsFault::mismatch, 1, chunk, -1});
+                if (status.code == TW_EIO && report.unreadable.ok())
+                    report.unreadable = std::move(status);
+            }
+    }
+    if (comm.rank() != 0)  // counted on rank 0
+        std::erase_if(report.faults, [](const SumsFault& f) { return f.kind == f.unknown; });
+    return summed > 0 || report.faults.empty() ? Status{}
+                                               : failure(TW_ENOTFOUND, "it has no checksums");
+}
+
+Status check_store(const Comm& comm, const std::string& path, std::span<const std::string> only,
+                   SumsReport& report) {
+    Status status;
+    const auto alone = make_serial_comm();
+    const std::unique_ptr<Source> store = open_source(*alone, path, true, status);
+    if (!store) return status;
+    for (const Variable& v : store->definitions().variables) report.variables.push_back(v.name);
+    report.records = store->records();
+    status = check_chunks(comm, *store, only, report);
+    reword(status, "{}: {}", path, status.text);
+    return status;
+}
+
 }  // namespace
 
 bool has_sums(const std::string& data) {
@@ -273,6 +332,7 @@ Status check_sums(Comm& comm, const std::string& data, std::span<const std::stri
     report = {};
     SummedFile file;
     const Status mine = catch_errors([&]() -> Status {
+        if (is_zarr_store(data)) return check_store(comm, data, only, report);
         if (Status s = file.open_table(data, O_RDONLY); !s.ok()) return s;
         if (Status s = file.open_data(); !s.ok()) return s;
         for (const SummedVariable& v : file.table().variables()) report.variables.push_back(v.name);

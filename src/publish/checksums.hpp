@@ -48,7 +48,8 @@ bool has_sums(const std::string& data);
 std::vector<std::string> files_at(const std::string& path);
 
 /**
- * Compares a file with its checksums. Each rank does a part of the work.
+ * Compares a file, or the chunks of a Zarr store, with its checksums. Each rank does a part of the
+ * work.
  * @param only  names of the variables to compare; empty: all
  * @return TW_OK if the comparison was possible, even if it has found faults; TW_ENOTFOUND: the file
  *     has no checksums; TW_EFORMAT; TW_EIO

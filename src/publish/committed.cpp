@@ -52,6 +52,15 @@ Status find_classic(int fd, const std::string& path, Committed& found) {
     return {};
 }
 
+Status find_store(const std::string& path, Committed& found) {
+    ZarrContents contents;
+    Status status = read_contents(*make_serial_comm(), path, 0, contents);
+    found.format = Format::zarr;
+    found.has_records = contents.definitions.record_dim() >= 0;
+    found.records = found.shortest = contents.records;
+    return status;
+}
+
 Status find_open(int fd, const std::string& path, Committed& found) {
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
@@ -70,6 +79,7 @@ Status find_open(int fd, const std::string& path, Committed& found) {
 
 Status find_committed(const std::string& path, Committed& found) {
     found = {};
+    if (is_zarr_store(path)) return find_store(path, found);
     ReadFile file(path);
     if (Status status = file.open(); !status.ok()) return status;
     return catch_errors([&] { return find_open(file.fd(), path, found); });
@@ -85,11 +95,9 @@ std::vector<std::string> sorted_by_records(const std::vector<std::string>& paths
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> sorted;
     for (const std::string& path : paths) {
         std::int64_t most = -1;
-        Status status;
-        if (is_zarr_store(path))
-            if (const auto source = open_source(*make_serial_comm(), path, false, status); source)
-                most = source->records();
-        for (const std::string& file : files_at(path))
+        std::vector<std::string> files = files_at(path);
+        if (files.empty()) files.push_back(path);
+        for (const std::string& file : files)
             if (Committed found; find_committed(file, found).ok())
                 most = std::max({most, found.records, logged_records(file)});
         struct stat info {};

@@ -21,6 +21,7 @@
 #include "storage/posix/paths.hpp"
 #include "storage/posix/redo.hpp"
 #include "storage/posix/system.hpp"
+#include "storage/variables/variables.hpp"
 #include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
@@ -88,6 +89,7 @@ Status compare(const std::string& own, const std::string& data, const Committed&
 
 /// Sets the size and the record count of a file to those of its complete records.
 Status complete(const std::string& path, const Committed& found) {
+    if (found.format == Format::zarr) return complete_store(path, found.records);
     return with_file(path, O_RDWR, [&](int fd) {
         Status status;
         if (found.lost > 0) status = write_record_count(fd, path, found.format, found.records);
@@ -123,8 +125,8 @@ struct Mended {
 /// Reduces the number of records, and inspects the file again. @param records  new number of
 /// records
 Status keep_before(const std::string& data, std::int64_t records, Committed& found) {
-    if (found.netcdf4) {
-        Status status = cut_netcdf4(data, records);
+    if (found.netcdf4 || found.format == Format::zarr) {
+        Status status = found.netcdf4 ? cut_netcdf4(data, records) : complete_store(data, records);
         return status.ok() ? find_committed(data, found) : status;
     }
     found.lost += found.records - records;
@@ -175,13 +177,15 @@ std::string list_faults(const SumsReport& report, SumsFault::Kind kind) {
 /// @param remains  receives a failure that names the damage that was not cut off
 Status check_whole(const std::string& own, const std::string& data, Committed& found,
                    Mended& mended, Status& remains) {
-    if (!has_sums(data)) return {};
+    const bool store = found.format == Format::zarr;
+    if (!store && !has_sums(data)) return {};
     // check_sums() reads as many records as the header counts, so correct the header first.
     if (found.lost > 0)
         if (Status s = keep_before(data, found.records, found); !s.ok()) return s;
     SumsReport report;
     const std::unique_ptr<Comm> comm = make_serial_comm();
     if (Status s = check_sums(*comm, data, {}, report); !s.ok()) {
+        if (store && s.code == TW_ENOTFOUND) return {};
         mended.unchecked = s.text;
         // An append would refuse them.
         if (s.code == TW_EFORMAT && data != own && ::unlink(sums_path(data).c_str()) == 0)
@@ -201,7 +205,7 @@ Status check_whole(const std::string& own, const std::string& data, Committed& f
     mended.unknown = list_faults(report, SumsFault::unknown);
     if (const std::string left = list_faults(report, SumsFault::mismatch); !left.empty())
         remains = {TW_ECHECKSUM, left};
-    return complete_sums(data, 0, 1, true);
+    return store ? Status{} : complete_sums(data, 0, 1, true);
 }
 
 std::string describe(const std::string& own, const Committed& found, bool whole,
@@ -238,26 +242,21 @@ Status recover(const std::string& path, bool force, std::string& done) {
     if (!status.ok()) return status;
     std::error_code ignored;
     std::unique_ptr<Claim> claim;
-    if (is_zarr_store(data)) {
-        std::int64_t records = 0;
-        status = Claim::take_over(own, data, claim);
-        if (status.ok()) status = complete_store(data, records);
-        if (status.ok()) status = claim->publish(true);
-        if (!status.ok()) return status;
-        done = fmt::format("{}: {} {}", own, count(records, "record"),
-                           data != own ? "recovered" : "complete");
-        return status;
-    }
-    if (std::filesystem::is_directory(data, ignored))
+    const bool store = is_zarr_store(data);
+    const bool folder = !store && std::filesystem::is_directory(data, ignored);
+    if (folder && netcdf_files(data).empty())
+        return failure(TW_EUNSUPPORTED, "{}: a folder without zarr.json and netCDF files", data);
+    if (folder)
         return failure(TW_EUNSUPPORTED,
                        "{}: a folder with a file a variable (files=variable) is not recovered; its "
                        "files can be read where they are",
                        data);
     if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
     Mended mended;
-    if (status = redo(data); !status.ok()) return status;
-    if (status = undo(data, mended.undone); !status.ok()) return status;
-    if (status = enter_logged(data); !status.ok()) return status;
+    if (!store) status = redo(data);
+    if (!store && status.ok()) status = undo(data, mended.undone);
+    if (!store && status.ok()) status = enter_logged(data);
+    if (!status.ok()) return status;
     Committed found;
     if (status = find_committed(data, found); !status.ok()) return status;
     if (data != own && !force)

@@ -12,6 +12,7 @@ from pathlib import Path
 import netCDF4
 import numpy as np
 import pytest
+import xarray as xr
 
 LAUNCHER = os.environ.get("THALWEG_TEST_LAUNCHER", "").split(";")
 HERE = Path(__file__).parent
@@ -426,3 +427,68 @@ def test_notebook(tmp_path):
     ok(result)
     assert "step 240" in result.stdout
     assert (tmp_path / "channel.png").stat().st_size > 10_000
+
+
+KILLED = """
+    from mpi4py import MPI
+    import os, pathlib, signal, sys, threading, time, numpy as np, thalweg as tw
+    service, packing, victim, after = sys.argv[1:]
+    counted = pathlib.Path("counted")
+    def kill():
+        while not counted.exists(): time.sleep(0.01)
+        time.sleep(float(after))
+        os.kill(os.getpid(), signal.SIGKILL)
+    if MPI.COMM_WORLD.rank == int(victim): threading.Thread(target=kill, daemon=True).start()
+    with tw.Session(MPI.COMM_WORLD, servers=int(service == "servers")) as io:
+        if not io.is_server:
+            cells = io.split(y=90, x=40)
+            keys = dict(word.split("=", 1) for word in packing.split())
+            with io.create("store", format="zarr", service=service, **keys) as f:
+                f.define("T", "f8", "time y x", cells)
+                f.define("Y", "f4", "y x", cells)
+                f.define("time", "f8", "time")
+                f["Y"] = np.full(cells.array_shape(), 7, "f4")
+                for step in range(10**6):
+                    f["T"] = np.full(cells.array_shape(), step + 0.5)
+                    f["time"] = float(step)
+                    f.end_step()
+                    if step % 4 == 3:
+                        f.sync()
+                        if io.rank == 0:
+                            with counted.open("a") as file: file.write(f"{step + 1}\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("service", "packing"),
+    [
+        ("inline", ""),
+        ("inline", "checksums=yes deflate=1"),
+        ("background", "zstd=1 chunks=y=7"),
+        ("servers", "zstd=1 chunks=y=7"),
+    ],
+)
+def test_killed_store(tmp_path, service, packing):
+    """Tests that a Zarr store of a run that is killed at any time, at any rank, has all counted
+    records before and after it is recovered, and that the next run continues it."""
+    random = np.random.default_rng([len(service), len(packing)])
+    victim, after = int(random.integers(4)), float(random.uniform(0, 0.3))
+    result = run(tmp_path, KILLED, service, packing, str(victim), str(after), ranks=4)
+    assert result.returncode != 0 and (tmp_path / "counted").exists(), result.stderr
+    counted = int((tmp_path / "counted").read_text().split()[-1])
+
+    def check(path, consolidated):
+        with xr.open_zarr(path, consolidated=consolidated, decode_times=False) as data:
+            n = data.sizes["time"]
+            assert n >= counted and data["time"].values.tolist() == list(range(n))
+            assert (data["T"].values == (np.arange(n) + 0.5)[:, None, None]).all()
+            assert (data["Y"].values == 7).all()
+        return n
+
+    n = check(tmp_path / "store.part", True)
+    recover = "import thalweg as tw; print(tw.recover('store'))"
+    for words in (f"{n} records recovered\n", f"{n} records, already complete\n"):
+        result = ok(run(tmp_path, recover))
+        assert result.stdout.endswith(words), result.stdout
+        assert check(tmp_path / "store", False) == n
+    assert not list((tmp_path / "store").rglob("*.part"))

@@ -153,26 +153,39 @@ def test_random(io, folder, seed):
 
 
 def test_checksums(io, folder):
-    """Tests that each chunk has a checksum, and that a damaged chunk is an error."""
+    """Tests that each chunk has a checksum, that a damaged chunk is an error, and that records from
+    the first damaged one on are not recovered."""
     first, n = rows(60)
     cells = io.decompose(x=60, start=first, count=n)
     with io.create(folder / "a", format="zarr", checksums=True) as f:
         f.define_dim("time", None)
         f.define("T", "f4", "time x", cells)
-        f["T"] = np.arange(first, first + n, dtype="f4")
-        f.end_step()
+        for _ in range(3):
+            f["T"] = np.arange(first, first + n, dtype="f4")
+            f.end_step()
 
     def damage():
-        shard = folder / "a" / "T" / "c.0.0"
+        shard = folder / "a" / "T" / "c.1.0"
         bytes_ = bytearray(shard.read_bytes())
-        assert np.array_equal(zarr.open_group(folder / "a", mode="r")["T"][0], np.arange(60))
+        assert np.array_equal(zarr.open_group(folder / "a", mode="r")["T"][1], np.arange(60))
         bytes_[5] ^= 1
         shard.write_bytes(bytes_)
 
     on_root(damage)
     with io.open(folder / "a") as f:
-        error = fails("TW_EFORMAT", lambda: f.get("T", record=0))
+        error = fails("TW_EFORMAT", lambda: f.get("T", record=1))
     assert "'T'" in str(error) and "damaged" in str(error)
+
+    def recover():
+        with pytest.raises(tw.Error, match=r"damaged, by the checksums: 'T' \(records 1\)"):
+            tw.recover(folder / "a")
+        (folder / "a").rename(folder / "a.part")
+        text = "1 record recovered; 2 records cut off, from the first on that is not whole"
+        assert text in tw.recover(folder / "a")
+        assert zarr.open_group(folder / "a", mode="r")["T"].shape == (1, 60)
+        assert [p.name for p in (folder / "a" / "T").glob("c.*")] == ["c.0.0"]
+
+    on_root(recover)
 
 
 @pytest.mark.parametrize(

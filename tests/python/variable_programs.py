@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests programs that are killed while they write a Zarr store (files=zarr, format=zarr)."""
+"""Tests programs that are killed while they write a Zarr store of netCDF files (files=zarr)."""
 
 import os
 import subprocess
@@ -8,7 +8,6 @@ import sys
 import netCDF4
 import numpy as np
 import pytest
-import xarray as xr
 import zarr
 
 INJECT = os.environ.get("THALWEG_TEST_INJECT", "")
@@ -93,37 +92,3 @@ def test_killed_at_any_call(tmp_path, publish):
             assert write(run, publish).returncode == 0
             is_right(run / "history")
     assert survived and call > 10, call
-
-
-KILLED = """
-import os, sys, numpy as np, thalweg as tw
-io = tw.Session()
-x = io.decompose(x=3000)
-f = io.create("store", format="zarr", zstd=1)
-f.define_dim("time", None)
-f.define("time", "f8", "time")
-f.define("T", "f4", "time x", x)
-for t in range(3):
-    f["T"] = np.full(3000, t, "f4")
-    f["time"] = float(t)
-    if t < 2:
-        f.end_step()
-        f.sync()
-os._exit(9)
-"""
-
-
-def test_killed_store(tmp_path):
-    """Tests that a killed program leaves the counted records, and that they are recovered."""
-    done = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, timeout=100)
-    assert done.returncode == 9
-    with xr.open_zarr(tmp_path / "store.part", consolidated=True) as data:
-        assert data["T"].values[:, 5].tolist() == [0, 1] and data.sizes["time"] == 2
-    recover = "import sys, thalweg as tw; print(tw.recover(sys.argv[1]))"
-    for word in ("recovered", "complete"):
-        done = subprocess.run(
-            [sys.executable, "-c", recover, "store"], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.stdout.endswith(f"2 records {word}\n"), done.stdout + done.stderr
-        group = zarr.open_group(tmp_path / "store", mode="r", use_consolidated=False)
-        assert group["T"][:, 7].tolist() == [0, 1] and group["time"][...].tolist() == [0, 1]

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "publish/checksums.hpp"
+#include "storage/zarr/store/contents.hpp"
 #include "verify/verify.hpp"
 
 namespace thalweg::app {
@@ -51,6 +52,10 @@ detail::Status find_files(const std::string& name, std::vector<std::string>& fil
     std::error_code error;
     const fs::path path(name);
     const bool folder = fs::is_directory(path, error);
+    if (detail::is_zarr_store(name)) {
+        files = {name};
+        return {};
+    }
     files = detail::files_at(name);
     if (!folder && (fs::exists(path, error) || detail::has_sums(name))) return {};
     if (!folder && files == std::vector{name})
@@ -68,11 +73,6 @@ detail::Status find_files(const std::string& name, std::vector<std::string>& fil
             files.push_back(data.string());
     }
     if (error) return detail::failure(TW_EIO, "{}: cannot read: {}", name, error.message());
-    if (files.empty() && fs::exists(path / "zarr.json", error))
-        return detail::failure(TW_EUNSUPPORTED,
-                               "{}: the checksums of a Zarr store are in its chunks, and are "
-                               "compared when these are read",
-                               name);
     if (files.empty()) return detail::failure(TW_ENOTFOUND, "{}: it has no file *.nc", name);
     std::ranges::sort(files);
     return {};

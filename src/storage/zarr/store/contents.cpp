@@ -12,6 +12,7 @@
 #include "base/text/text.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/netcdf4/existing.hpp"
+#include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/variables/variables.hpp"
 
@@ -214,8 +215,8 @@ std::string types_text(const Definitions& d, const Variable* v) {
     return "[" + joined(types, ",") + "]";
 }
 
-}  // namespace
-
+/// Formats the members of the consolidated metadata with which the library completes Zarr's: the
+/// order of dimensions and variables, and the types of attributes.
 std::string own_members(const Definitions& d) {
     std::vector<std::string> dims, variables;
     for (const Dimension& dim : d.dims)
@@ -225,6 +226,8 @@ std::string own_members(const Definitions& d) {
     return fmt::format(R"(,"{}":{{"dimensions":[{}],"attributes":{},"variables":[{}]}})", own_key,
                        joined(dims, ","), types_text(d, nullptr), joined(variables, ","));
 }
+
+}  // namespace
 
 bool is_zarr_store(const std::string& path) {
     return access((path + "/zarr.json").c_str(), F_OK) == 0 && netcdf_files(path).empty();
@@ -246,6 +249,17 @@ Status read_contents(Comm& comm, const std::string& path, int root, ZarrContents
     return agree(comm, status);
 }
 
+Status write_store(const std::string& path, const ZarrContents& contents, bool durable) {
+    const Definitions& d = contents.definitions;
+    std::vector<std::string> arrays;
+    for (std::size_t i = 0; i < contents.arrays.size(); ++i) {
+        const Variable& v = d.variables[i];
+        arrays.push_back(json_string(v.name) + ":" +
+                         array_metadata(d, v, describe(contents.arrays[i], v, contents.records)));
+    }
+    return write_metadata(path, group_metadata(d, arrays, own_members(d)), durable);
+}
+
 Status write_arrays(const std::string& path, const ZarrContents& contents, bool durable) {
     const Definitions& d = contents.definitions;
     Status status;
@@ -258,8 +272,15 @@ Status write_arrays(const std::string& path, const ZarrContents& contents, bool 
     return status;
 }
 
+Status sync_store(const std::string& path) {
+    return with_file(path, O_RDONLY | O_DIRECTORY, [&](int fd) {
+        return syncfs(fd) == 0 ? Status{} : system_failure(path, "cannot sync");
+    });
+}
+
 Status remove_records(const std::string& path, const ZarrContents& contents, std::int64_t records) {
     std::error_code error;
+    std::filesystem::remove(temporary_path(path + "/zarr.json"), error);
     for (std::size_t i = 0; i < contents.arrays.size() && !error; ++i) {
         const Variable& v = contents.definitions.variables[i];
         const std::int64_t shard = contents.arrays[i].grid.records;
@@ -278,12 +299,15 @@ Status remove_records(const std::string& path, const ZarrContents& contents, std
     return error ? system_failure(path, "cannot remove incomplete records") : Status{};
 }
 
-Status complete_store(const std::string& path, std::int64_t& records) {
+Status complete_store(const std::string& path, std::int64_t records) {
     ZarrContents contents;
     Status status = read_contents(*make_serial_comm(), path, 0, contents);
-    records = contents.records;
+    const bool cuts = records < contents.records;
+    contents.records = records;
+    if (status.ok() && cuts) status = write_store(path, contents, true);
     if (status.ok()) status = remove_records(path, contents, records);
-    return status.ok() ? write_arrays(path, contents, true) : status;
+    if (status.ok()) status = write_arrays(path, contents, false);
+    return status.ok() ? sync_store(path) : status;
 }
 
 }  // namespace thalweg::detail

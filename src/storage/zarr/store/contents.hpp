@@ -17,10 +17,6 @@ struct ZarrContents {
     std::vector<ZarrArray> arrays;  ///< of each variable
 };
 
-/// Formats the members of the consolidated metadata with which the library completes Zarr's: the
-/// order of dimensions and variables, and the types of attributes.
-std::string own_members(const Definitions& definitions);
-
 /// Tests if a path is a Zarr store that is not made of netCDF files.
 bool is_zarr_store(const std::string& path);
 
@@ -29,20 +25,26 @@ bool is_zarr_store(const std::string& path);
 /// @note Collective; the same status on every rank
 Status read_contents(Comm& comm, const std::string& path, int root, ZarrContents& contents);
 
+/// Writes zarr.json of the store, with the metadata of all arrays and the number of records.
+Status write_store(const std::string& path, const ZarrContents& contents, bool durable);
+
 /// Writes zarr.json in the folders of all arrays.
 Status write_arrays(const std::string& path, const ZarrContents& contents, bool durable);
+
+/// Syncs the file system of a store.
+Status sync_store(const std::string& path);
 
 /// Removes the shards that have only records from `records` on.
 /// @return TW_OK, TW_EIO
 Status remove_records(const std::string& path, const ZarrContents& contents, std::int64_t records);
 
 /**
- * Completes a store that a killed run has left: removes what is not counted, and writes zarr.json
- * in the folders of all arrays.
- * @param records  receives the number of records
+ * Completes a store that a killed run has left: removes what is not counted, writes zarr.json in
+ * the folders of all arrays, and syncs all.
+ * @param records  number of records to keep, at most those that are counted
  * @return TW_OK, TW_EIO, TW_EFORMAT
  */
-Status complete_store(const std::string& path, std::int64_t& records);
+Status complete_store(const std::string& path, std::int64_t records);
 
 /// Opens a store.
 /// @note Collective; the same status on every rank

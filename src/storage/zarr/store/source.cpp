@@ -66,6 +66,17 @@ public:
     Status check(int, std::int64_t) const override { return {}; }
 
     Status read(std::span<const ReadRange> ranges) override { return here_.read(ranges); }
+    Status read_stored(int variable, std::int64_t record, std::int64_t number,
+                       std::vector<char>& bytes) override {
+        Cell cell;
+        cell.key = {variable, record / arrays_[variable].grid.records, number};
+        StoredChunk place;
+        Status status = here_.find(variable, cell, place);
+        bytes.resize(status.ok() && place.address >= 0 ? place.bytes : 0);
+        if (!status.ok() || bytes.empty()) return status;
+        return read_fully(here_.file.fd(), here_.path, bytes.data(), std::ssize(bytes),
+                          place.address);
+    }
     void forget() override { here_.forget(); }
     RangeReader& ahead() override { return ahead_; }
 

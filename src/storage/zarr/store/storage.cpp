@@ -136,10 +136,7 @@ public:
         }
         for (const std::string& folder : folders)
             if (status.ok()) status = sync_folder_of(folder);
-        if (syncs_all_ && status.ok())
-            status = with_file(path_, O_RDONLY | O_DIRECTORY, [&](int fd) {
-                return syncfs(fd) == 0 ? Status{} : system_failure(path_, "cannot sync");
-            });
+        if (syncs_all_ && status.ok()) status = sync_store(path_);
         if (!status.ok()) return status;
         unsynced_.clear();
         syncs_all_ = false;
@@ -236,16 +233,8 @@ private:
 
     /// Writes the metadata of the store, with the number of records.
     Status write_store_metadata(std::int64_t records, bool durable) {
-        const Definitions& d = contents_.definitions;
         contents_.records = records;
-        std::vector<std::string> arrays;
-        for (std::size_t i = 0; i < contents_.arrays.size(); ++i)
-            arrays.push_back(
-                json_string(d.variables[i].name) + ":" +
-                array_metadata(d, d.variables[i],
-                               describe(contents_.arrays[i], d.variables[i], records)));
-        const std::string text = group_metadata(d, arrays, own_members(d));
-        return write_metadata(path_, text, durable || synced_);
+        return write_store(path_, contents_, durable || synced_);
     }
 
     Status write_all_metadata(std::int64_t records) {
