@@ -7,7 +7,8 @@ same by this library's own calls. A process writes each file twice; the first on
 libraries are loaded, is left out. As netCDF is often built without PnetCDF, its classic files with
 a communicator are compared with PnetCDF's blocking and nonblocking calls: `original` is the faster
 one. Files of `serial` have no communicator. model: the example model without output and with hourly
-output by every service. Each figure is the median of the repetitions.
+output by every service. zarr: 24 or 1 levels of variables, by this library as netCDF-4 and as Zarr,
+and by zarr-python; a table in Markdown. Each figure is the median of the repetitions.
 """
 
 import argparse
@@ -19,9 +20,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 
 GRIDS = ["t85", "fv-b", "fv-d", "cmaq-ca", "wrf"]
+STORES = Path(__file__).resolve().parent / "zarr_stores.py"
 CALLS = ["inquire", "redefine", "access"]
 CASES = {
     "netcdf": [f"{g}/{form}" for g in GRIDS for form in ("classic", "netcdf4", "deflate")]
@@ -32,6 +35,7 @@ CASES = {
     + [f"{g}/reading" for g in GRIDS]
     + ["e3sm-f", "e3sm-g", "alone", "alone-together", "pairs", "ask"],
     "model": ["none", "serial", "inline", "background", "servers:1"],
+    "zarr": ["24", "1"],
 }
 ONE_PROCESS = ("serial/", "start")
 SMALL = ("alone", *CALLS)  # cases of netcdf for the first number of ranks only
@@ -199,6 +203,29 @@ def measure_model(options):
         options.json.write_text(json.dumps({"results": results}, indent=2) + "\n")
 
 
+def measure_zarr(options):
+    """Prints a row for each number of levels and of ranks: MB/s, and ratios of times."""
+    commit = run(["git", "rev-parse", "--short=8", "HEAD"], None).strip()
+    print(
+        f"{date.today()}, commit {commit}, medians of {options.repetitions} repetitions, MB/s\n\n"
+        "| levels, ranks | netCDF-4 | Zarr | zarr-python | zstd: netCDF-4 | Zarr | zarr-python "
+        "| Zarr : netCDF-4 | zarr-python : Zarr |\n" + "|---" * 9 + "|"
+    )
+    for levels in options.cases or CASES["zarr"]:
+        for ranks in options.ranks.split(","):
+            command = [*options.launch, "-n", ranks, sys.executable, STORES, "."]
+            command += [options.repetitions, levels]
+            output = run(command, options.folder, PYTHONPATH=str(options.bin.parent / "python"))
+            found = json.loads(output.splitlines()[-1])
+            size = found.pop("megabytes")
+            cells = [f"{size / statistics.median(times):.0f}" for times in found.values()]
+            for a, b in (("zarr", "netcdf4"), ("python", "zarr")):
+                both = [zip(found[a + c], found[b + c], strict=True) for c in ("", "-zstd")]
+                ratios = [statistics.median(x / y for x, y in pairs) for pairs in both]
+                cells.append(", ".join(f"{ratio:.2f}" for ratio in ratios))
+            print(f"| {levels}, {ranks} | {' | '.join(cells)} |", flush=True)
+
+
 def main():
     which = sys.argv[1] if len(sys.argv) > 1 else ""
     parser = argparse.ArgumentParser(
@@ -209,7 +236,7 @@ def main():
     add = parser.add_argument
     add("which", choices=CASES)
     cores = str(max(1, len(os.sched_getaffinity(0)) - 1))  # one is left for the writer
-    ranks = {"netcdf": "4,16", "pnetcdf": "4"}.get(which, cores)
+    ranks = {"netcdf": "4,16", "pnetcdf": "4", "zarr": "1,2,4,8,16"}.get(which, cores)
     add("--ranks", default=ranks, help=f"numbers of ranks ({ranks})")
     add("--repetitions", type=int, default=5)
     add("--folder", "--dir", type=Path, default=Path("."), help="where the files are written")
@@ -231,6 +258,8 @@ def main():
     options.bin, options.folder = options.bin.resolve(), options.folder.resolve()
     if options.which == "model":
         measure_model(options)
+    elif options.which == "zarr":
+        measure_zarr(options)
     else:
         measure_calls(options.which, options)
 
