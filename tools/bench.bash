@@ -5,7 +5,7 @@ bench() {
     local mpi_launch ranks=4 each arguments=()
     find_launcher
     case "${1:-}" in
-        netcdf | pnetcdf | model | zarr) bench_programs "$@"; return ;;
+        netcdf | pnetcdf | zarr) bench_programs "$@"; return ;;
         --readme) bench_readme "${@:2}"; return ;;
         overlap) bench_overlap "$@"; return ;;
         restart-read) set -- read "${@:2}" ;;
@@ -32,12 +32,10 @@ bench_overlap() {
     "${mpi_launch[@]}" -n "$(python3 lab/papers/ranks.py "$@")" "$release/bin/thalweg-bench" "$@"
 }
 
-# bench_programs: programs that know nothing of the library, plain and under thalweg run; a model.
+# bench_programs: programs that know nothing of the library, plain and under thalweg run; Zarr stores.
 bench_programs() {
     local python=python3
-    if [[ "$1" == model ]]; then
-        build release shallow_water
-    elif [[ "$1" == zarr ]]; then
+    if [[ "$1" == zarr ]]; then
         install_python
         build release thalweg_python
         python="$venv/bin/python3"
@@ -60,9 +58,9 @@ bench_readme() {
 bench_help() {
     case "${1:-}" in
         --readme) python3 tools/speeds.py --help; return ;;
-        netcdf | pnetcdf | model | zarr) python3 lab/bench/programs.py "$1" --help; return ;;
+        netcdf | pnetcdf | zarr) python3 lab/bench/programs.py "$1" --help; return ;;
     esac
-    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | model | history | pio | netcdf | pnetcdf | zarr | --readme [options]"
+    echo "usage: ./run bench WORKLOAD | restart-read | prefetch | overlap | irregular | history | pio | netcdf | pnetcdf | zarr | --readme [options]"
     echo "  --ranks N                       Ranks that measure, or several numbers, as 1,2,4"
     python3 tools/option_help.py lab/bench/options.cpp:parse_options
 }
