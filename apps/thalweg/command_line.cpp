@@ -87,7 +87,7 @@ CLI::App* add_repack(CLI::App& app, RepackOptions& options) {
     command->add_option("OUT", options.output, "File to write; may exist, but not be IN")
         ->required();
     command->add_option("--format", options.format, "Format of OUT; that of IN by default")
-        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic"}));
+        ->check(CLI::IsMember({"cdf1", "cdf2", "cdf5", "netcdf4", "netcdf4-classic", "zarr"}));
     command->add_option("--chunks", options.chunks,
                         "Lengths of chunks, as in lev=10,lat=90; auto: as the library likes");
     command->add_option("--packing", options.packing, "cmip7: the layout that CMIP7 asks for")

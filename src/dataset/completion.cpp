@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <filesystem>
 
 #include "base/system/ignore_sigxfsz.hpp"
 #include "base/trace.hpp"
@@ -19,6 +18,7 @@
 #include "storage/source.hpp"
 #include "storage/tiles/tiles.hpp"
 #include "storage/zarr/metadata.hpp"
+#include "storage/zarr/store/contents.hpp"
 
 namespace thalweg::detail {
 
@@ -93,25 +93,13 @@ Status describe_contents(const std::string& path, std::string& line) {
     return status;
 }
 
-/// Adds the size of all files of a Zarr store together.
-Status describe_store(const std::string& path, std::string& line) {
-    std::error_code error;
-    std::uintmax_t bytes = 0;
-    std::filesystem::recursive_directory_iterator at(path, error), end;
-    for (; !error && at != end; at.increment(error))
-        if (at->is_regular_file(error)) bytes += at->file_size(error);
-    errno = error.value();
-    if (error) return system_failure(path, "cannot get its size");
-    line += fmt::format(",\"bytes\":{}", bytes);
-    return {};
-}
-
 /// Adds the size and the checksum of a file, or of all files of a set together.
 Status describe_bytes(const FileContext& file, std::string& line) {
-    if (file.format == Format::zarr) return describe_store(file.path, line);
     const std::vector<std::string> files = files_at(file.path);
     std::int64_t bytes = 0;
-    bool summed = file.options.checksums;
+    if (file.format == Format::zarr)
+        if (Status s = add_bytes(file.path, bytes); !s.ok()) return s;
+    bool summed = file.options.checksums && !files.empty();
     SumStream sums;
     Sum sum{};
     sums.begin();

@@ -4,7 +4,7 @@ compared with netCDF-C's.
 
 Usage: tools.py CASE THALWEG LAUNCHER...
        (LAUNCHER with its flags and the option for the number of ranks; none: always one process)
-CASE: formats, storage, flips, definitions, tolerance, refused, damaged, killed
+CASE: formats, stores, storage, flips, definitions, tolerance, refused, damaged, killed
 """
 
 import json
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import netCDF4
 import numpy as np
+import zarr
 from random_file import FORMATS, make, raw, same, types_of
 
 RANKS = (1, 3, 7)
@@ -100,6 +101,33 @@ def formats(tool):
         tool.good(ranks, "repack", "in.nc", "out.nc", "--memory", "1k")
         outputs.append(Path("out.nc").read_bytes())
     assert outputs[0] == outputs[1] == outputs[2], "the file depends on the number of ranks"
+
+
+def stores(tool):
+    """Tests copies from each format to Zarr, in Zarr, and back."""
+    for seed, form in enumerate(FORMATS):
+        make("in.nc", form, seed, texts=False)
+        ranks, memory = RANKS[seed % 3], ("1k", "64M")[seed % 2]
+        tool.good(ranks, "repack", "in.nc", "store", "--format", "zarr", "--memory", memory)
+        code, found = tool.verify(ranks, "in.nc", "store")
+        assert code == 0 and found["equal"], found
+        shown = json.loads(tool.good(1, "show", "store", "--json"))["variables"]
+        group = zarr.open_group("store", mode="r")
+        with netCDF4.Dataset("in.nc") as data:
+            data.set_auto_maskandscale(False)
+            for name, v in data.variables.items():
+                native = v[...].astype(v.dtype.newbyteorder("="))
+                assert np.asarray(group[name][...]).tobytes() == native.tobytes(), name
+                sizes = [p.stat().st_size for p in Path("store", name).iterdir()]
+                (facts,) = [one for one in shown if one["name"] == name]
+                assert facts["stored_bytes"] == sum(sizes), facts
+        tool.good(3, "repack", "store", "again", "--zstd", "1", "--memory", memory)
+        tool.good(1, "repack", "again", "back.nc", "--format", form)
+        same("in.nc", "back.nc")
+        for store in ("store", "again"):
+            shutil.rmtree(store)
+    make("in.nc", "cdf5", 1)
+    tool.refused(3, ["char, which format zarr lacks"], "repack", "in.nc", "out", "--format", "zarr")
 
 
 def storage(tool):

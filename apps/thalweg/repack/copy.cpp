@@ -70,29 +70,44 @@ Status Copy::copy_variable(int number, std::int64_t first, std::int64_t records,
     const detail::Variable& v = plan_.definitions.variables[at];
     const auto size = static_cast<std::int64_t>(v.element());
     const std::int64_t writers = out_.writers(), all = records * v.elements();
-    // Each writer must have whole bands of chunks.
-    const std::int64_t band = out_.map().grain.empty() ? 1 : out_.map().grain[at] / size;
     const std::int64_t share = std::max((all + writers - 1) / writers, least_share / size);
-    std::vector<std::int64_t> shape = v.shape, grain = grain_of(v, band);
-    shape.insert(shape.begin(), records);
     const std::int64_t together = out_.records_in_chunk(number);
-    grain.insert(grain.begin(), together);
-    const Blocks blocks(shape, grain, std::max(band * together, std::min(share, piece_ / size)));
-    for (std::int64_t next = 0; next < blocks.count(); next += writers) {
+    std::vector<std::int64_t> shape = v.shape;
+    shape.insert(shape.begin(), records);
+    // Each writer must have whole units, and should write whole bands of chunks.
+    const auto divided = [&](std::vector<std::int64_t> box, std::int64_t grain, std::int64_t most) {
+        std::vector<std::int64_t> lengths = grain_of(v, grain);
+        lengths.insert(lengths.begin(), together);
+        return Blocks(std::move(box), lengths, std::max(grain * together, most));
+    };
+    const Blocks units = divided(shape, out_.unit(number), std::min(share, piece_ / size));
+    const auto pieces_of = [&](std::int64_t unit) {
+        return divided(units.block(unit).count, out_.band(number), piece_ / size);
+    };
+    for (std::int64_t next = 0; next < units.count(); next += writers) {
         const std::int64_t mine = next + out_.writer();
-        Block block{std::vector<std::int64_t>(shape.size()),
-                    std::vector<std::int64_t>(shape.size())};
-        const bool writes = out_.writer() >= 0 && mine < blocks.count();
-        if (writes) block = blocks.block(mine);
-        read(v, first, block);
-        std::vector<detail::Chunk> chunks;
-        Status status = detail::catch_errors([&]() -> Status {
-            if (writes) chunks = pack(number, first, block);
-            return {};
-        });
-        if (status = out_.write_together(status, chunks); !status.ok()) return status;
-        progress.add(std::min(all, static_cast<std::int64_t>(read_.size()) / size * writers) * size,
-                     v.name);
+        const bool writes = out_.writer() >= 0 && mine < units.count();
+        std::int64_t most = 0;  // pieces of the unit that has most
+        for (std::int64_t k = next; k < std::min(next + writers, units.count()); ++k)
+            most = std::max(most, pieces_of(k).count());
+        for (std::int64_t piece = 0; piece < most; ++piece) {
+            Block block{std::vector<std::int64_t>(shape.size()),
+                        std::vector<std::int64_t>(shape.size())};
+            const bool any = writes && piece < pieces_of(mine).count();
+            if (any) block = pieces_of(mine).block(piece);
+            for (std::size_t d = 0; any && d < shape.size(); ++d)
+                block.start[d] += units.block(mine).start[d];
+            read(v, first, block);
+            std::vector<detail::Chunk> chunks;
+            Status status = detail::catch_errors([&]() -> Status {
+                if (any) chunks = pack(number, first, block);
+                return {};
+            });
+            if (status = out_.write_together(status, chunks); !status.ok()) return status;
+            progress.add(
+                std::min(all, static_cast<std::int64_t>(read_.size()) / size * writers) * size,
+                v.name);
+        }
     }
     return {};
 }

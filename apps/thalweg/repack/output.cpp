@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/log.hpp"
+#include "storage/chunked/chunk_grid.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/paths.hpp"
 
@@ -36,12 +37,13 @@ Output::Output(Comm& comm, std::string path, const Definitions& definitions)
     : comm_(comm), path_(std::move(path)), definitions_(definitions) {}
 
 /// Claims the name of the output on rank 0, and broadcasts the path of its data.
-Status Output::claim() {
+Status Output::claim(bool folder) {
     std::vector<char> bytes;
     Status status;
     if (comm_.rank() == 0) {
         ClaimRequest request;
         request.path = path_;
+        request.folder = folder;
         std::vector<std::string> said;
         std::string of_stripes;
         status = Claim::take(request, claim_, said, of_stripes);
@@ -69,10 +71,11 @@ void Output::choose_writers() {
 }
 
 Status Output::create(StorageOptions options) {
-    if (Status status = claim(); !status.ok()) return status;
+    zarr_ = options.format == Format::zarr;
+    if (Status status = claim(zarr_); !status.ok()) return status;
     choose_writers();
     options.writers = static_cast<int>(writers_);
-    storage_ = make_storage(is_netcdf4(options.format) ? "netcdf4" : "posix");
+    storage_ = make_storage(is_netcdf4(options.format) ? "netcdf4" : zarr_ ? "zarr" : "posix");
     Status status = storage_->create(comm_, data_path_, definitions_, options, writer_ >= 0, map_);
     if (claim_ && !status.ok()) claim_->discard();
     return status;
@@ -81,7 +84,18 @@ Status Output::create(StorageOptions options) {
 std::int64_t Output::records_in_chunk(int variable) const {
     const auto stored = storage_->stored(variable);
     const bool record = definitions_.variables[static_cast<std::size_t>(variable)].record;
-    return record && stored && !stored->chunk.empty() ? stored->chunk.front() : 1;
+    return record && stored && !stored->chunk.empty() && !zarr_ ? stored->chunk.front() : 1;
+}
+
+std::int64_t Output::unit(int variable) const {
+    const auto at = static_cast<std::size_t>(variable);
+    if (map_.grain.empty()) return 1;
+    return map_.grain[at] / static_cast<std::int64_t>(definitions_.variables[at].element());
+}
+
+std::int64_t Output::band(int variable) const {
+    const Variable& v = definitions_.variables[static_cast<std::size_t>(variable)];
+    return zarr_ ? grid_of(v, storage_->stored(variable)->chunk).band : unit(variable);
 }
 
 std::int64_t Output::padding(int variable, std::int64_t first, std::int64_t elements) const {

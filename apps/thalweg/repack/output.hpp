@@ -34,9 +34,12 @@ public:
 
     /// Returns the byte order of the file.
     detail::Order order() const { return storage_->traits().order; }
-    const detail::FileMap& map() const { return map_; }
-    /// Returns the number of records in a chunk of a variable. One writer must write all of them.
+    /// Returns the number of records in a chunk of a variable that one writer must write together.
     std::int64_t records_in_chunk(int variable) const;
+    /// Returns the number of elements in one record of which one writer must write all (`unit`) and
+    /// of which it should write all at once (`band`).
+    std::int64_t unit(int variable) const;
+    std::int64_t band(int variable) const;
     /// Returns the bytes of padding after a range of elements. It is 0 unless the range ends with
     /// the last element of the variable.
     std::int64_t padding(int variable, std::int64_t first, std::int64_t elements) const;
@@ -65,7 +68,7 @@ public:
     detail::Status finish(const detail::Status& mine, std::int64_t records);
 
 private:
-    detail::Status claim();
+    detail::Status claim(bool folder);
     void choose_writers();
 
     detail::Comm& comm_;
@@ -75,6 +78,7 @@ private:
     std::unique_ptr<detail::Storage> storage_;
     detail::FileMap map_;
     std::int64_t writers_ = 1, writer_ = 0;
+    bool zarr_ = false;
 };
 
 }  // namespace thalweg::app

@@ -7,6 +7,7 @@
 #include "base/text/text.hpp"
 #include "choose/choose.hpp"
 #include "inspect/inquiry.hpp"
+#include "storage/chunked/filters.hpp"
 
 namespace thalweg::app {
 
@@ -39,9 +40,6 @@ public:
                            name_of(o), o.type);
         const std::string format = options_.format.empty() ? in_.inq().format : options_.format;
         plan_.format = detail::format_of(format);
-        if (plan_.format == detail::Format::zarr)
-            return failure(TW_EUNSUPPORTED,
-                           "repack writes no Zarr stores; name a format, as in --format netcdf4");
         plan_.records = options_.fixed ? 0 : in_.inq().records;
         Status status = add_dims();
         if (status.ok()) status = add_attributes("", plan_.definitions.attributes);
@@ -174,7 +172,7 @@ private:
         detail::FileOptions file;
         file.format = format;
         file.packing = of_all();
-        if (!detail::is_netcdf4(plan_.format) &&
+        if (!detail::has_chunks(plan_.format) &&
             (!file.packing.empty() || !options_.variables.empty()))
             return failure(TW_ESETTING,
                            "format {} has no chunks or compression; use --format netcdf4", format);
@@ -183,7 +181,7 @@ private:
         if (Status status = check_of_all(file.packing); !status.ok()) return status;
         std::vector<detail::Remark> remarks;
         Status status = detail::choose_format(file, plan_.definitions, plan_.format, remarks);
-        if (!status.ok() || !detail::is_netcdf4(plan_.format)) return status;
+        if (!status.ok() || !detail::has_chunks(plan_.format)) return status;
         for (detail::Variable& v : plan_.definitions.variables) keep_storage(v, file.packing);
         return {};
     }
@@ -202,7 +200,10 @@ private:
             for (std::size_t d = 0; d < v.shape.size(); ++d)
                 p.chunks[d] = std::min(p.chunks[d], v.shape[d]);
         }
-        if (v.record && has.chunks.front() > 1 && v.packing.cmip7 == 0)
+        // Zarr's chunks of small records hold several in any case.
+        const bool chosen = in_.inq().format != detail::name_of(detail::Format::zarr) &&
+                            (!small || plan_.format != detail::Format::zarr);
+        if (chosen && v.record && has.chunks.front() > 1 && v.packing.cmip7 == 0)
             plan_.notes[fmt::format("chunks have 1 record, not {}", has.chunks.front())].push_back(
                 v.name);
         // A record with a single element would not become smaller by compression.
@@ -210,15 +211,18 @@ private:
         bool shuffled = false;
         for (const Storage::Filter& f : has.filters) {
             shuffled |= f.id == shuffle_id;
-            const bool codec = f.id == deflate_id || f.id == zstd_id;
-            if (!codec && f.id != shuffle_id)
+            const bool deflate = f.id == deflate_id || f.id == detail::gzip_filter;
+            const bool codec = deflate || f.id == zstd_id;
+            if (f.id == detail::crc32c_filter)
+                plan_.notes["written without checksums"].push_back(v.name);
+            else if (!codec && f.id != shuffle_id)
                 plan_.notes[fmt::format("written without the filter {}", f.id)].push_back(v.name);
             if (!codec || given("deflate") || given("zstd")) continue;
-            p.codec =
-                f.id == deflate_id ? detail::Packing::Codec::deflate : detail::Packing::Codec::zstd;
+            p.codec = deflate ? detail::Packing::Codec::deflate : detail::Packing::Codec::zstd;
             p.level = f.level;
         }
-        if (!given("shuffle") && !given("deflate") && !given("zstd")) p.shuffle = shuffled;
+        if (!given("shuffle") && !given("deflate") && !given("zstd"))
+            p.shuffle = shuffled && plan_.format != detail::Format::zarr;
     }
 
     const Reader& in_;

@@ -16,6 +16,7 @@
 #include "storage/netcdf4/whole.hpp"
 #include "storage/posix/paths.hpp"
 #include "storage/source.hpp"
+#include "storage/zarr/store/contents.hpp"
 #include "verify/difference.hpp"
 
 namespace thalweg::app {
@@ -48,13 +49,15 @@ Status find_paths(const std::string& path, FileFacts& facts) {
 }
 
 std::string filter_text(const StoredFilter& filter) {
-    constexpr std::array<std::pair<int, const char*>, 7> names{{{1, "deflate"},
+    constexpr std::array<std::pair<int, const char*>, 9> names{{{1, "deflate"},
                                                                 {2, "shuffle"},
                                                                 {3, "fletcher32"},
                                                                 {4, "szip"},
                                                                 {307, "bzip2"},
                                                                 {32001, "blosc"},
-                                                                {zstd_filter, "zstd"}}};
+                                                                {zstd_filter, "zstd"},
+                                                                {gzip_filter, "gzip"},
+                                                                {crc32c_filter, "crc32c"}}};
     for (const auto& [id, name] : names)
         if (id == filter.id)
             return filter.level != 0 ? fmt::format("{}={}", name, filter.level) : name;
@@ -106,14 +109,19 @@ Status add_sizes(FileFacts& facts) {
     std::vector<std::string> names;
     for (const VariableFacts& v : facts.variables) names.push_back(v.name);
     std::vector<std::int64_t> stored(names.size(), 0);
-    for (const std::string& file : files_of(facts.data)) {
+    const bool store = is_zarr_store(facts.data);
+    for (std::size_t i = 0; store && i < names.size(); ++i)
+        if (Status s = add_bytes(facts.data + "/" + names[i], stored[i]); !s.ok()) return s;
+    if (store)
+        if (Status s = add_bytes(facts.data, facts.bytes); !s.ok()) return s;
+    for (const std::string& file : store ? Names{} : files_of(facts.data)) {
         struct stat info {};
         if (stat(file.c_str(), &info) == 0) facts.bytes += info.st_size;
         if (Status status = add_stored_bytes(file, names, stored); !status.ok()) return status;
     }
-    const bool hdf5 = is_netcdf4(format_of(facts.format));
+    const bool chunked = has_chunks(format_of(facts.format));
     for (std::size_t i = 0; i < names.size(); ++i)
-        facts.variables[i].stored = hdf5 ? stored[i] : facts.variables[i].bytes;
+        facts.variables[i].stored = chunked ? stored[i] : facts.variables[i].bytes;
     return {};
 }
 

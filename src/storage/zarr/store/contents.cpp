@@ -233,6 +233,15 @@ bool is_zarr_store(const std::string& path) {
     return access((path + "/zarr.json").c_str(), F_OK) == 0 && netcdf_files(path).empty();
 }
 
+Status add_bytes(const std::string& folder, std::int64_t& bytes) {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator at(folder, error), end;
+    for (; !error && at != end; at.increment(error))
+        if (at->is_regular_file(error)) bytes += static_cast<std::int64_t>(at->file_size(error));
+    errno = error.value();
+    return error ? system_failure(folder, "cannot get its size") : Status{};
+}
+
 Status read_contents(Comm& comm, const std::string& path, int root, ZarrContents& contents) {
     const std::string file = path + "/zarr.json";
     std::vector<char> text;

@@ -20,6 +20,9 @@ struct ZarrContents {
 /// Tests if a path is a Zarr store that is not made of netCDF files.
 bool is_zarr_store(const std::string& path);
 
+/// Adds the sizes in bytes of all files in a folder of a store, and below it.
+Status add_bytes(const std::string& folder, std::int64_t& bytes);
+
 /// Reads the contents on one rank, and broadcasts them.
 /// @return TW_OK, TW_EIO, TW_EFORMAT
 /// @note Collective; the same status on every rank
