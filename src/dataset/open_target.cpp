@@ -59,6 +59,7 @@ Status open_target(FileContext& file, Target& target, Status& mine) {
     storage.rate = 1.0 * options.bandwidth / storage.writers;
     storage.header_writer = target.writers.front();
     storage.threads = threads_of_writer(file, target);
+    storage.kept_headers = &file.session.kept_headers;
     storage.behind = options.service == "background";
     const auto& node_of = file.team.topology().node_of;
     const auto beside = [&](int rank) { return node_of[rank] == node_of[storage.header_writer]; };

@@ -12,7 +12,7 @@
 #include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/pack/packers.hpp"
-#include "storage/header_padding.hpp"
+#include "storage/storage.hpp"
 
 namespace thalweg::detail {
 
@@ -66,6 +66,7 @@ public:
     /// Memory for copies, kept for the next file. The system may take its pages back meanwhile. May
     /// be null.
     std::unique_ptr<Memory> spare_copies;
+    KeptHeaders kept_headers;  ///< of the netCDF-4 files whose headers this rank has written last
     /// Returns the node's memory for exchanges.
     /// @param status  this rank's own failure so far; the caller lets the ranks agree
     /// @return null, on all ranks of the node alike, if there is not enough

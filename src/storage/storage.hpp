@@ -74,6 +74,14 @@ struct Existing {
     std::int64_t kept = 0;
 };
 
+/// The header of a netCDF-4 file, kept for the next files of its session, because HDF5 takes long
+/// to make one.
+struct KeptHeader {
+    std::vector<char> key;    ///< all that it depends on, but the values of global attributes
+    std::vector<char> image;  ///< bytes of the file without data
+};
+using KeptHeaders = std::vector<KeptHeader>;
+
 struct StorageOptions {
     Format format = Format::cdf2;
     HeaderPadding spacing = {};
@@ -109,6 +117,7 @@ struct StorageOptions {
     /// This rank checks that the file it opens has the identity `claimed`.
     bool inspects = false;
     FileIdentity claimed = {};  ///< identity of the file that all ranks must find at the path
+    KeptHeaders* kept_headers = nullptr;  ///< headers of earlier files; null: keep none
     /// Write checksums to a second file beside the data (storage/checksums).
     bool checksums = false;
     /// The existing file has checksums, and the run must continue them.

@@ -1,5 +1,6 @@
 // Compares headers with those that netCDF-C and PnetCDF make of the same random definitions: the
-// library's writer byte for byte, its reader by the places of the data.
+// library's writer byte for byte, its reader by the places of the data; and netCDF-4 headers that
+// are used again with new ones.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,10 +12,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <functional>
 
 #include "storage/classic/header_reader.hpp"
 #include "storage/classic/header_writer.hpp"
+#include "storage/netcdf4/header.hpp"
 #include "support/content.hpp"
 #include "system/random.hpp"
 
@@ -358,6 +362,50 @@ TEST_P(Headers, AreReadByNetcdf) {
 INSTANTIATE_TEST_SUITE_P(Formats, Headers,
                          testing::Values(Format::cdf1, Format::cdf2, Format::cdf5),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST(Netcdf4Headers, AreUsedAgain) {
+    const std::string path = "again_" + std::to_string(getpid()) + ".nc";
+    Random random(7);
+    for (int i = 0; i < 100 && !testing::Test::HasFailure(); ++i) {
+        SCOPED_TRACE(i);
+        const Format format = i % 2 == 0 ? Format::netcdf4 : Format::netcdf4_classic;
+        Definitions d = random_definitions(random, i % 2 == 0 ? Format::cdf5 : Format::cdf2);
+        KeptHeaders kept;
+        const auto create = [&](KeptHeaders* headers) {
+            std::vector<ChunkGrid> grids;
+            for (const Variable& v : d.variables) grids.push_back(choose_grid(v, 64));
+            const Status status = create_netcdf4(path, d, grids, format, headers);
+            EXPECT_TRUE(status.ok()) << status.text;
+            return content_of(path);
+        };
+        const auto expect_kept = [&](std::size_t headers) {
+            const std::string content = create(&kept);
+            EXPECT_EQ(kept.size(), headers);
+            EXPECT_TRUE(content == create(nullptr));
+        };
+        expect_kept(1);
+        for (Attribute& a : d.attributes)
+            for (char& byte : a.values) byte = static_cast<char>(random.between('0', 'z'));
+        expect_kept(1);
+        if (d.variables.empty()) continue;
+        Variable& v = d.variables[0];
+        const auto changes = std::to_array<std::function<void()>>(
+            {[&] { v.name += "_"; }, [&] { v.type = v.type == TW_SHORT ? TW_INT : TW_SHORT; },
+             [&] {
+                 v.attributes.push_back({"more", TW_CHAR, 1, {'1'}});
+             },
+             [&] { v.attributes.back().values = {'2'}; }, [&] { v.fill = FillValue{1}; },
+             [&] {
+                 d.dims.push_back({"more", 2});
+             },
+             [&] {
+                 d.attributes.push_back({"more", TW_CHAR, 0, {}});
+             }});
+        std::size_t n = 1;
+        for (const auto& change : changes) change(), expect_kept(++n);
+    }
+    unlink(path.c_str());
+}
 
 /// Tests headers that are given byte by byte: CDF-2 with a record dimension and more.
 TEST(HeaderBytes, NameWhatIsWrong) {

@@ -3,13 +3,11 @@
 
 #include <hdf5.h>
 
-#include <algorithm>
 #include <set>
 #include <vector>
 
-#include "storage/netcdf4/index/hdf5_driver.hpp"
+#include "storage/netcdf4/image.hpp"
 #include "storage/netcdf4/index/hdf5_handle.hpp"
-#include "storage/netcdf4/index/page.hpp"
 #include "storage/netcdf4/index/stored_variable.hpp"
 
 namespace thalweg::detail {
@@ -38,39 +36,6 @@ bool write_list(hid_t file, const std::string& object, const char* attribute, hi
 bool refer_to(hid_t file, const std::string& object, hobj_ref_t& reference) {
     return H5Rcreate(&reference, file, object.c_str(), H5R_OBJECT, -1) >= 0;
 }
-
-/// A file in memory. HDF5 can append to it.
-class Image final : private Hdf5Driver::Calls {
-public:
-    Image(std::vector<char>& bytes, const std::string& path) : bytes_(bytes), driver_(*this, path) {
-        driver_.reach(size());
-    }
-    Status open() { return driver_.open(H5F_ACC_RDWR, true); }
-    Status close() { return driver_.close(); }
-    hid_t id() const { return driver_.id(); }
-
-private:
-    std::vector<char>& bytes_;
-    Hdf5Driver driver_;
-
-    std::int64_t size() const override { return std::ssize(bytes_); }
-    bool read(H5FD_mem_t, std::int64_t at, std::int64_t bytes, char* to) override {
-        const std::int64_t there = std::clamp<std::int64_t>(size() - at, 0, bytes);
-        std::copy_n(bytes_.begin() + (there > 0 ? at : 0), there, to);
-        std::fill_n(to + there, bytes - there, char{0});
-        return true;
-    }
-    bool write(H5FD_mem_t, std::int64_t at, std::int64_t bytes, const char* from) override {
-        if (at + bytes > size()) bytes_.resize(at + bytes);
-        std::copy_n(from, bytes, bytes_.begin() + at);
-        return true;
-    }
-    std::int64_t allocate(H5FD_mem_t, std::int64_t bytes) override {
-        const std::int64_t at = rounded(driver_.end(), 8);
-        driver_.reach(at + bytes);
-        return at;
-    }
-};
 
 hid_t type_of_uses() {
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Use));

@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "definitions/fill.hpp"
+#include "definitions/wire.hpp"
 #include "storage/chunked/filters.hpp"
 #include "storage/chunked/zstd_filter.hpp"
 #include "storage/netcdf4/dimension_lists.hpp"
-#include "storage/netcdf4/index/hdf5_driver.hpp"
+#include "storage/netcdf4/image.hpp"
+#include "storage/netcdf4/index/hdf5_handle.hpp"
 #include "storage/posix/memory_file.hpp"
 #include "storage/posix/system.hpp"
 
@@ -138,25 +141,9 @@ Status check_size_limit(const std::string& path, const Definitions& d) {
     return system_failure(path, "there is no room for a netCDF-4 header");
 }
 
-}  // namespace
-
-// netCDF-C's nc_def_var_quantize is not used: it fails in the classic model of netCDF-C 4.9.0, and
-// the library quantizes and writes the data itself.
-const char* quantize_attribute(Packing::Quantize quantize) {
-    switch (quantize) {
-        case Packing::Quantize::none: break;
-        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
-        case Packing::Quantize::granularbr:
-            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
-        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
-    }
-    return "";
-}
-
-Status create_netcdf4(const std::string& path, const Definitions& d,
-                      std::span<const ChunkGrid> grids, Format format) {
-    if (Status status = check_size_limit(path, d); !status.ok()) return status;
-    const QuietHdf5 quiet;
+/// Makes a file without data in memory.
+Status make_image(const std::string& path, const Definitions& d, std::span<const ChunkGrid> grids,
+                  Format format, std::vector<char>& image) {
     const int mode = NC_CLOBBER | NC_NETCDF4 | no_attach |
                      (format == Format::netcdf4_classic ? NC_CLASSIC_MODEL : 0);
     int ncid = 0;
@@ -173,10 +160,84 @@ Status create_netcdf4(const std::string& path, const Definitions& d,
     }
     errno = 0;
     status = netcdf_status(nc_close(ncid), path, "cannot write the header");
-    std::vector<char> image;
     if (status.ok()) status = read_file(in_memory ? memory.path() : path, image);
     if (status.ok() && no_attach != 0) status = write_dimension_lists(image, path, d);
-    return status.ok() ? write_file(path, image) : status;
+    return status;
+}
+
+constexpr std::size_t most_kept = 8;               // largest number of headers that are kept
+constexpr std::int64_t most_kept_bytes = 4 << 20;  // largest size in bytes of one
+
+std::vector<char> key_of(const Definitions& d, std::span<const ChunkGrid> grids, Format format) {
+    WireWriter key;
+    key(format, d.dims);
+    for (std::size_t i = 0; i < d.variables.size(); ++i) {
+        const Variable& v = d.variables[i];
+        const Packing& p = v.packing;
+        key(v.name, v.type, v.dims, v.shape, v.record, v.attributes, v.fill.has_value(),
+            v.fill.value_or(FillValue{}), has_no_fill(v), p.codec, p.level, p.shuffle, p.quantize,
+            p.digits, grids[i].chunked, grids[i].records, grids[i].chunk);
+    }
+    for (const Attribute& a : d.attributes) key(a.name, a.type, a.n);
+    return std::move(key.bytes);
+}
+
+/// Writes the values of all global attributes, which a file in memory has with other values.
+bool write_values(std::vector<char>& image, const std::string& path,
+                  const NamedList<Attribute>& attributes) {
+    Image file(image, path);
+    if (!file.open().ok()) return false;
+    bool good = true;
+    for (const Attribute& a : attributes) {
+        if (!good || a.n == 0) continue;
+        const Handle attribute(H5Aopen(file.id(), a.name.c_str(), H5P_DEFAULT), H5Aclose);
+        const Handle type(H5Aget_type(attribute), H5Tclose);
+        good = attribute >= 0 && type >= 0 && H5Awrite(attribute, type, a.values.data()) >= 0;
+    }
+    return file.close().ok() && good;
+}
+
+/// Takes the header with the same key out of those that are kept.
+/// @return false if there is none, or if HDF5 cannot change it
+bool take_kept(KeptHeaders& kept, const std::string& path, const Definitions& d,
+               KeptHeader& header) {
+    const auto found = std::find_if(kept.begin(), kept.end(),
+                                    [&](const KeptHeader& k) { return k.key == header.key; });
+    if (found == kept.end()) return false;
+    header.image = std::move(found->image);
+    kept.erase(found);
+    return d.attributes.empty() || write_values(header.image, path, d.attributes);
+}
+
+}  // namespace
+
+// netCDF-C's nc_def_var_quantize is not used: it fails in the classic model of netCDF-C 4.9.0, and
+// the library quantizes and writes the data itself.
+const char* quantize_attribute(Packing::Quantize quantize) {
+    switch (quantize) {
+        case Packing::Quantize::none: break;
+        case Packing::Quantize::bitgroom: return "_QuantizeBitGroomNumberOfSignificantDigits";
+        case Packing::Quantize::granularbr:
+            return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
+        case Packing::Quantize::bitround: return "_QuantizeBitRoundNumberOfSignificantBits";
+    }
+    return "";
+}
+
+Status create_netcdf4(const std::string& path, const Definitions& d,
+                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept) {
+    if (Status status = check_size_limit(path, d); !status.ok()) return status;
+    const QuietHdf5 quiet;
+    KeptHeader header;
+    if (kept != nullptr) header.key = key_of(d, grids, format);
+    const bool found = kept != nullptr && take_kept(*kept, path, d, header);
+    Status status = found ? Status{} : make_image(path, d, grids, format, header.image);
+    if (status.ok()) status = write_file(path, header.image);
+    if (status.ok() && kept != nullptr && std::ssize(header.image) <= most_kept_bytes) {
+        if (kept->size() == most_kept) kept->erase(kept->begin());
+        kept->push_back(std::move(header));
+    }
+    return status;
 }
 
 }  // namespace thalweg::detail

@@ -15,7 +15,8 @@ namespace thalweg::detail {
 const char* quantize_attribute(Packing::Quantize quantize);
 
 /// Creates a file without data; an existing one is replaced.
+/// @param kept  headers of earlier files, of which an equal one is used again; may be null
 Status create_netcdf4(const std::string& path, const Definitions& definitions,
-                      std::span<const ChunkGrid> grids, Format format);
+                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept);
 
 }  // namespace thalweg::detail

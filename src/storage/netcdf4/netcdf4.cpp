@@ -202,8 +202,8 @@ private:
     Status make_file() {
         const IgnoreSigxfsz guard;
         const ChunkLayout& chunks = layout_.chunks;
-        Status status =
-            create_netcdf4(file_.path, *file_.definitions, chunks.grids, file_.options.format);
+        Status status = create_netcdf4(file_.path, *file_.definitions, chunks.grids,
+                                       file_.options.format, file_.options.kept_headers);
         if (!status.ok()) return status;
         struct stat info {};
         if (stat(file_.path.c_str(), &info) != 0)
