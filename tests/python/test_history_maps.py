@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps of histories to other grids: compared bit for bit with sums in the order of the file, with
-CDO if it is installed, and byte for byte with those of one rank, for several decompositions and
-over a restart within a window."""
+"""Maps of histories to other grids: compared bit for bit with sums in the order of the file and
+with CDO, and byte for byte with those of one rank and of runs with a restart within a window."""
 
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 import thalweg as tw
 from helpers import WORLD, fails
 from history_runs import declare_fields, run_on_all_and_one
-from mpi4py import MPI
+from test_history import aggregated
 from test_history_reductions import NT, NX, NY, NZ, decomposed
 
 RNG = np.random.default_rng(5)
@@ -33,7 +32,6 @@ FIELDS = {
     "N": (N, "none"),
     "V": (T, "varying"),
 }
-RNG_OF_HEALPIX = RNG.uniform(0, 2, 2000)
 MY, MX = 5, 4
 LINKS = 150  # in no order; the last row of the target has none
 ROW = RNG.integers(0, (MY - 1) * MX, LINKS)
@@ -51,6 +49,7 @@ STREAMS = {
     "all": ('map = "all"', "all"),
     "level": ('map = "esmf"\nlevels = { dim = "lev", index = [1] }', "esmf"),
     "thick": ('map = "esmf"\nweight = "H"', "esmf"),
+    "share": ('map = "esmf"\nop = "fraction"', "esmf"),
 }
 NORTH = {"lon": "east", "lat": "north"}
 SCRIP = {"n_s": "num_links", "n_a": "src_grid_size", "n_b": "dst_grid_size"}
@@ -106,12 +105,12 @@ def config(folder):
     for name, keys in MAPS.items():
         file = folder.parent / ("scrip.nc" if name == "scrip" else "esmf.nc")
         text += f'[map.{name}]\nfile = "{file}"\n{keys}\n'
-    for name, (keys, _) in {**STREAMS, "samples": ('op = "instant"', "")}.items():
+    for name, (keys, _) in STREAMS.items():
         text += f"""[[stream]]
 name = "{name}"
 fields = ["*", "-H"]
 type = "double"
-every = "{"step" if name == "samples" else "6 hours"}"
+every = "6 hours"
 path = "{folder}/{name}.nc"
 {keys}
 """
@@ -150,7 +149,9 @@ def right(name, field):
         n, d = (w * x.filled(0)).cumsum(axis=0)[-1], w.cumsum(axis=0)[-1]
         r = linked(np.ones_like(d))
         with np.errstate(all="ignore"):
-            if name == "thick" or (missing == "varying" and name not in ("now", "sum")):
+            if name == "share":
+                y, bad = linked(d / 6) / r, False
+            elif name == "thick" or (missing == "varying" and name not in ("now", "sum")):
                 if name == "strict":
                     n, d = np.where(d >= 3, n, 0), np.where(d >= 3, d, 0)
                 top, bottom, whole = linked(n), linked(d), linked((d > 0) * 1.0)
@@ -189,8 +190,6 @@ def test_maps(folder, kind, restart):
     run_on_all_and_one(folder, config, ranges, partial(declare, kind))
     if WORLD.rank == 0:
         check(folder)
-    if WORLD.rank == 0 and kind == "list" and not restart and shutil.which("cdo"):
-        check_cdo(folder)
 
 
 def check(folder):
@@ -213,39 +212,43 @@ def check(folder):
         assert np.allclose(f["lat"][:], [60, 30, 0, -30, -60], rtol=0, atol=1e-13)
 
 
-def check_cdo(folder):
-    """Compares with weights that CDO has made and applied."""
-    grid = "gridtype=lonlat\nxsize=6\nysize=5\nxfirst=0\nxinc=60\nyfirst=-72\nyinc=36\n"
-    (folder / "grid").write_text(grid)
-    samples = folder / "all/samples.nc"
+@pytest.mark.skipif(shutil.which("cdo") is None, reason="CDO is not installed")
+@pytest.mark.parametrize("make", ["con", "ycon", "bil", "nn", "dis", "con2", "bic", "laf"])
+def test_cdo(io, folder, make):
+    """Compares with weights that CDO has made and applied, or that are no weights of a sum."""
 
-    def cdo(*arguments):
-        subprocess.run(["cdo", "-s", "-O", *map(str, arguments)], check=True)
-
-    for make in ("gencon", "genbil", "gennn"):
-        cdo(f"{make},{folder}/grid", "-selname,T", samples, folder / "weights.nc")
-        cdo(f"remap,{folder}/grid,{folder}/weights.nc", "-selname,T", samples, folder / "cdo.nc")
-        text = f"""[map.cdo]
-file = "{folder}/weights.nc"
+    def run(name, text):
+        stream = f"""{text}
 [[stream]]
-name = "{make}"
+name = "{name}"
 fields = ["T"]
-map = "cdo"
-every = "step"
-op = "instant"
+every = "once"
 type = "double"
-path = "{folder}/{make}.nc"
+path = "{folder}/{name}.nc"
+{text and 'map = "cdo"'}
 """
-        io = tw.Session(MPI.COMM_SELF)
-        with io.history(text, calendar="noleap", start="2000-01-01") as h:
-            h.field("T", "f8", "lev lat lon", decomposed(io, "rows", 0, 1)[0])
-            for step in range(NT):
-                h.time = 3600 * (step + 1)
-                h["T"] = T[step]
-                h.end_step()
-        io.finalize()
-        with netCDF4.Dataset(folder / f"{make}.nc") as f, netCDF4.Dataset(folder / "cdo.nc") as g:
-            assert np.array_equal(f["T"][:], g["T"][:]), make
+        h = io.history(stream, calendar="noleap", start="2000-01-01")
+        send = declare("list", io, h, WORLD.rank, WORLD.size)
+        h.time = 3600
+        send(0)
+        h.close()
+
+    run("samples", "")
+    samples, weights, grid = (folder / name for name in ("samples.nc", "weights.nc", "grid"))
+    if WORLD.rank == 0:
+        grid.write_text("gridtype=lonlat\nxsize=6\nysize=5\nxinc=60\nyfirst=-72\nyinc=36\n")
+        cdo = ["cdo", "-s", "-O"]
+        subprocess.run([*cdo, f"gen{make},{grid}", samples, weights], check=True)
+        subprocess.run([*cdo, f"remap,{grid},{weights}", samples, folder / "cdo.nc"], check=True)
+    WORLD.barrier()
+    mapped = partial(run, "mapped", f'[map.cdo]\nfile = "{weights}"')
+    if make in ("con2", "bic", "laf"):
+        text = "no sum" if make == "laf" else "gradients"
+        assert text in str(fails("TW_EUNSUPPORTED", mapped))
+        return
+    mapped()
+    with netCDF4.Dataset(folder / "mapped.nc") as f, netCDF4.Dataset(folder / "cdo.nc") as g:
+        assert np.array_equal(f["T"][:], g["T"][:])
 
 
 def pyramid(x, levels):
@@ -261,7 +264,7 @@ def pyramid(x, levels):
 @pytest.mark.parametrize("masked", [False, True])
 def test_healpix(folder, masked):
     """Tests pyramids without a file, and after a map whose target is a HEALPix grid."""
-    x = RNG_OF_HEALPIX[: 2 * 12 * 4**3].reshape(2, -1)
+    x = np.random.default_rng(3).uniform(0, 2, (2, 12 * 4**3))
     x = np.ma.array(x, mask=(x < 0.6) & masked)
     if WORLD.rank == 0:
         with netCDF4.Dataset(folder / "map.nc", "w") as f:
@@ -412,8 +415,7 @@ fields = ["X", "R"]
 
 
 def test_orders(folder):
-    """Tests more ranks than elements of the target, a replicated field, horizontal dimensions that
-    are apart, and windows whose samples have no weight."""
+    """Tests more ranks than elements, a replicated field, dimensions that are apart, weights 0."""
     keys = f'every = "2 hours"\npath = "{folder}/s.nc"\n'
     io, h, x, r, mine = begin_small(folder, SMALL + keys.replace("2 h", "1 h"))
     values = np.random.default_rng(1).uniform(0, 1, (2, 24, 3, 2))
@@ -460,12 +462,8 @@ def test_changed(folder):
         h.save(saved)
         saved.write(f"{folder}/restart.nc")
     io.finalize()
-    for text, change in (
-        ("missing = 'propagate'\n", {}),
-        ("", {"weight": 1 / 12}),
-        ("", {"north": 21}),
-        ("", {}),
-    ):
+    strict = ("missing = 'propagate'\n", {})
+    for text, change in (strict, ("", {"weight": 0.1}), ("", {"north": 21}), ("", {})):
         io, h, *_ = begin_small(folder, text + SMALL + keys, **change)
         with io.restart() as saved, saved.open(f"{folder}/restart.nc") as file:
             load = partial(h.load, file)
@@ -473,26 +471,28 @@ def test_changed(folder):
         io.finalize()
 
 
-def test_area_fractions(folder):
-    """The weights of CDO's genlaf are no weights of a sum."""
+@pytest.mark.parametrize("fields", [1, 2])
+def test_yac(io, folder, fields):
+    """Tests weights as YAC writes them, without their target, and an element that no rank holds."""
     if WORLD.rank == 0:
-        write_maps(folder)
-        with netCDF4.Dataset(folder / "scrip.nc", "a") as f:
-            f.map_method = "Largest area fraction"
-    WORLD.Barrier()
-    text = f"""[map.laf]
-file = "{folder}/scrip.nc"
-[[stream]]
-name = "s"
-fields = ["T"]
-map = "laf"
-every = "step"
-op = "instant"
-path = "{folder}/s.nc"
-"""
-    io = tw.Session(WORLD)
-    h = io.history(text, calendar="noleap", start="2000-01-01")
-    declare("rows", io, h, WORLD.rank, WORLD.size)
-    with pytest.raises(tw.Error, match="'Largest area fraction' is no sum of elements times"):
-        h.ready()
-    io.finalize()
+        with netCDF4.Dataset(folder / "yac.nc", "w") as f:
+            sizes = {"num_links": 4, "num_wgts": 1, "src_grid_size": 5, "dst_grid_size": 2}
+            for dim, n in {**sizes, "num_src_fields": fields}.items():
+                f.createDimension(dim, n)
+            f.createVariable("remap_matrix", "f4", ("num_links", "num_wgts"))[:] = 0.5
+            f.createVariable("dst_address", "i8", "num_links")[:] = [2, 1, 2, 1]
+            f.createVariable("src_address", "i4", "num_links")[:] = [5, 1, 4, 3]
+    WORLD.barrier()
+    text = f'[map.m]\nfile = "{folder}/yac.nc"\n' + SMALL.replace(', "R"', "")
+    text += f'every = "1 hour"\npath = "{folder}/s_{{start}}.nc"\nrecords = 1\n'
+    h = io.history(text + f'aggregate = "{folder}/all.nc"\n', calendar="noleap", start="2000-01-01")
+    mine = np.arange(1, 5)[WORLD.rank :: WORLD.size]
+    h.field("X", "f8", "c", io.decompose_list(c=5, listed=["c"], indices=mine), missing="varying")
+    if fields > 1:
+        fails("TW_EUNSUPPORTED", h.ready)
+        return
+    h.time = 3600
+    h["X"] = mine * 1.0
+    h.end_step()
+    h.close()
+    assert aggregated(folder / "all.nc", "X").tolist() == [[2, 3.5]]

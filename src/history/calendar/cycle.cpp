@@ -6,17 +6,13 @@
 
 namespace thalweg::history {
 
-namespace {
-
 /// Returns the day of the year, from 0, counted in a leap year if the calendar has leap years.
-int day_of_year(Calendar calendar, const Date& date) {
+static int day_of_year(Calendar calendar, const Date& date) {
     const auto day = [&](int month, int of_month) {
         return time_of(calendar, {2000, month, of_month, 0}) / one_day;
     };
     return static_cast<int>(day(date.month, date.day) - day(1, 1));
 }
-
-}  // namespace
 
 int Cycle::bins(Calendar calendar) const {
     if (kind_ == Kind::none) return 1;

@@ -153,7 +153,7 @@ std::span<const KeyRow> key_table() {
         {"[region.NAME]", "list_file", "path", "", "netCDF file with a list of indices"},
         {"[region.NAME]", "list_var", "name", "", "its variable"},
         {"[region.NAME]", "base", "0, 1", "0", "index of the first element there"},
-        {"[map.NAME]", "file", "path", "required", "weights, of ESMF, TempestRemap, SCRIP or CDO"},
+        {"[map.NAME]", "file", "path", "required", "weights: ESMF, TempestRemap, SCRIP, YAC, CDO"},
         {"[map.NAME]", "missing", "renormalize, zero, propagate", "renormalize",
          "missing elements: the others get their weights; count as 0; make the result missing"},
         {"[map.NAME]", "min_fraction", "0 to 1", "0", "least share of the weights with values"},

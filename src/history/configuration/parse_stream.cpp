@@ -303,11 +303,12 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
     const auto commutes = [](Op each) {
         return each == Op::mean || each == Op::sum || is_difference(each) || !is_statistic(each);
     };
-    if (stream.reduce.maps() && (!commutes(op) || (inner && !commutes(inner->op))))
-        keys.fail(
-            commutes(op) ? "inner" : "op",
-            "op = \"{0}\" cannot be used with a map: the {0} of mapped samples has other values",
-            op_name(commutes(op) ? inner->op : op));
+    const bool maps = commutes(op) || (op == Op::fraction && !inner);
+    if (stream.reduce.maps() && (!maps || (inner && !commutes(inner->op))))
+        keys.fail(maps ? "inner" : "op",
+                  "op = \"{0}\" cannot be used with a map: the {0} of mapped samples has other "
+                  "values; compute it of mapped samples: op = \"instant\", every = \"step\"",
+                  op_name(maps ? inner->op : op));
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
 }

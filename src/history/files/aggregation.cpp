@@ -11,13 +11,11 @@
 
 namespace thalweg::history {
 
-namespace {
-
 /// Fill value of the lengths of fragments.
-constexpr std::int32_t no_length = -2147483647;
+static constexpr std::int32_t no_length = -2147483647;
 
 /// Returns a file's path as a URI that is relative to the folder of another file.
-std::string uri_of(const std::filesystem::path& path, const std::filesystem::path& from) {
+static std::string uri_of(const std::filesystem::path& path, const std::filesystem::path& from) {
     std::string uri;
     for (const char c : path.lexically_relative(from.parent_path()).generic_string()) {
         const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -28,8 +26,6 @@ std::string uri_of(const std::filesystem::path& path, const std::filesystem::pat
     // A colon before the first '/' would end a scheme.
     return uri.find(':') < uri.find('/') ? "./" + uri : uri;
 }
-
-}  // namespace
 
 std::int64_t Aggregation::records() const {
     std::int64_t sum = 0;

@@ -14,15 +14,11 @@
 
 namespace thalweg::history {
 
-namespace {
-
-void make_folder(const Ranks& ranks, const std::string& path) {
+static void make_folder(const Ranks& ranks, const std::string& path) {
     std::error_code ignored;  // ignore errors here: tw_create reports them
     const auto folder = std::filesystem::path(path).parent_path();
     if (ranks.rank() == 0 && !folder.empty()) std::filesystem::create_directories(folder, ignored);
 }
-
-}  // namespace
 
 Output::Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
                std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates)

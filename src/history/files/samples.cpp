@@ -242,11 +242,14 @@ std::shared_ptr<RecordValues> Samples::join(Status& status) {
         from.values = static_cast<const double*>(values);
     }
     if (variable_.reduction) return std::make_shared<Reduced>(*variable_.reduction, from);
-    return std::make_shared<Mapped>(*variable_.mapping, from,
-                                    !weighs ? Divisors::one
-                                    : statistic.weight_field && !statistic.inner
-                                        ? Divisors::field
-                                        : Divisors::samples);
+    // The share of the links' weights that lead from valid samples.
+    const bool share = statistic.op == Op::fraction;
+    for (std::int64_t i = 0; i < n && share && sums_; ++i)
+        counts.push_back(kernels::is_missing(from.values[i]) ? 0 : 1);
+    if (share) from.weights = counts.data();
+    const bool field = share || (weighs && statistic.weight_field && !statistic.inner);
+    const Divisors divisors = field ? Divisors::field : weighs ? Divisors::samples : Divisors::one;
+    return std::make_shared<Mapped>(*variable_.mapping, from, divisors);
 }
 
 RecordSamples Samples::record(Number number) const {

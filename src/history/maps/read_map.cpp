@@ -96,6 +96,7 @@ private:
 Status MapReader::read_links(std::vector<MapLink>& links) {
     std::int64_t n = 0, each = 1;
     if (Status s = length(format_.links, n); !s.ok()) return s;
+    if (n == 0) return failure(TW_ESETTING, "{}: it has no links", path_);
     const bool several = format_.each[0] != '\0';
     if (several)
         if (Status s = length(format_.each, each); !s.ok()) return s;
@@ -122,15 +123,15 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
                                *weight);
             if (std::any_of(weight + 1, weight + each, [](double w) { return w != 0; }))
                 return failure(TW_EUNSUPPORTED,
-                               "{}: link {} has {} weights: maps of second order need gradients, "
-                               "which a history does not compute",
-                               path_, first + i + 1, each);
+                               "{}: link {} has {} weights, map_method '{}': it needs gradients, "
+                               "which a history does not compute; cdo gencon or genbil does not",
+                               path_, first + i + 1, each, text("", "map_method"));
             links.push_back({rows[i] - 1, columns[i] - 1, *weight});
             const std::int64_t words[] = {first + i, rows[i], columns[i],
                                           std::bit_cast<std::int64_t>(*weight)};
             add_hash(words);
         }
-        return n > 0 ? Status{} : failure(TW_ESETTING, "{}: it has no links", path_);
+        return {};
     };
     return ranks_.agree(detail::catch_errors(check), 0, {});
 }
@@ -287,15 +288,17 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
 
 /// Reads the target's grid: its dimensions, and the coordinates of this rank's elements.
 Status MapReader::read_target() {
-    for (const char* const centre : format_.centre)
-        if (!has(centre))
-            return failure(TW_EUNSUPPORTED, "{}: it has no variable '{}'", path_, centre);
+    map_.dims = {"cell"};
+    map_.shape = {targets_};
+    // Files of YAC do not describe the target.
+    if (!has(format_.centre[0]) && !has(format_.centre[1])) return {};
     std::vector<std::int64_t> dims;
     std::int64_t rank = 0;
     if (has("dst_grid_dims") && length("dst_grid_rank", rank).ok())
         if (Status s = read("dst_grid_dims", {0}, {rank}, {1}, dims); !s.ok()) return s;
-    bool axes = rank == 2 && dims[0] > 1 && dims[0] < targets_ && dims[0] * dims[1] == targets_;
-    map_.shape = axes ? Integers{dims[1], dims[0]} : Integers{targets_};
+    bool axes = rank == 2 && dims[0] > 1 && dims[0] < targets_ && targets_ % dims[0] == 0 &&
+                targets_ / dims[0] == dims[1];
+    if (axes) map_.shape = {dims[1], dims[0]};
     // Some files have the lengths in the other order.
     for (int order = 0; order < 3 && map_.shape.size() == 2 && (order == 0 || !axes); ++order) {
         if (order > 0) std::swap(map_.shape[0], map_.shape[1]);
@@ -303,9 +306,7 @@ Status MapReader::read_target() {
             if (Status s = is_rectilinear(axes); !s.ok()) return s;
     }
     const std::string &latitude = map_.rules.latitude, &longitude = map_.rules.longitude;
-    map_.dims = axes                     ? Words{latitude, longitude}
-                : map_.shape.size() == 2 ? Words{"y", "x"}
-                                         : Words{"cell"};
+    if (map_.shape.size() == 2) map_.dims = axes ? Words{latitude, longitude} : Words{"y", "x"};
     if (!axes) map_.attributes = {{"coordinates", latitude + " " + longitude}};
     Status status = add_axis(0, axes);
     if (status.ok()) status = add_axis(1, axes);
@@ -331,6 +332,11 @@ Status MapReader::read(int zoom) {
     if (status.ok() && method == "Largest area fraction")
         status = failure(TW_EUNSUPPORTED, "{}: map_method '{}' is no sum of elements times weights",
                          path_, method);
+    std::int64_t fields = 1;
+    if (tw_inq_dim(file_, "num_src_fields", &fields) == TW_OK)  // of YAC
+        if (status.ok() && (fields != 1 || has("fixed_values")))
+            status = failure(TW_EUNSUPPORTED, "{}: it has {} source fields, or fixed values", path_,
+                             fields);
     if (status.ok()) status = length(format_.sources, map_.sources);
     if (status.ok()) status = length(format_.targets, targets_);
     std::vector<std::int64_t> dims;
