@@ -43,6 +43,9 @@ run service=inline netcdf4 4 8 16 32 48 80 256
 run service=inline "netcdf4; deflate=1" 4 12 24 40
 run service=background netcdf4 4 16 40 64
 run "service=servers; servers=1" netcdf4 4 16 40 64
+run service=inline "zarr; zstd=1" 4 48 80 128 200
+run service=background zarr 64 96 128 400
+run "service=servers; servers=1" "zarr; zstd=1" 64 96 128 400
 echo "small_disk: $written files written, $full disks full"
 [ $written -gt 0 ] && [ $full -gt 0 ] && exit $failed
 exit 1
