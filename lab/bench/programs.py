@@ -125,7 +125,8 @@ def measure_zarr(options):
         for ranks in options.ranks.split(","):
             command = [*options.launch, "-n", ranks, sys.executable, STORES, "."]
             command += [options.repetitions, levels]
-            output = run(command, options.folder, PYTHONPATH=str(options.bin.parent / "python"))
+            with tempfile.TemporaryDirectory(dir=options.folder, prefix="zarr-bench-") as made:
+                output = run(command, made, PYTHONPATH=str(options.bin.parent / "python"))
             found = json.loads(output.splitlines()[-1])
             size = found.pop("megabytes")
             cells = [f"{size / statistics.median(times):.0f}" for times in found.values()]
