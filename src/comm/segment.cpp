@@ -83,6 +83,8 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes, bool touch, Status& st
         if (fd >= 0) ::close(fd);
         return nullptr;
     }
+    // A core dump would allocate all pages, also those that were never used.
+    (void)madvise(data, bytes, MADV_DONTDUMP);
     std::unique_ptr<Segment> segment(new Segment);
     segment->data_ = static_cast<char*>(data);
     segment->size_ = bytes;
@@ -129,6 +131,7 @@ std::unique_ptr<Segment> Segment::map(const SegmentName& name, Status& status) {
                          name.process, path, std::strerror(error));
         return nullptr;
     }
+    (void)madvise(data, segment->size_, MADV_DONTDUMP);
     segment->data_ = static_cast<char*>(data);
     return segment;
 }

@@ -82,7 +82,8 @@ Words words_of(const FileContext& file, const Batch& batch, Call call, int varia
     }
     const std::int64_t records = hash_of_records(batch);
     const std::int64_t late = call == Call::close ? hash_of_late(file) : 0;
-    const std::int64_t boxes = (batch.boxed ? 1 : 0) | (batch.by_itself ? 2 : 0);
+    const std::int64_t boxes =
+        (batch.boxed ? 1 : 0) | (batch.by_itself ? 2 : 0) | (batch.in_arrays ? 4 : 0);
     const std::array<std::int64_t, 5> rest{boxes, records, ~records, late, ~late};
     std::copy(rest.begin(), rest.end(), words.rest.begin());
     return words;
@@ -162,8 +163,9 @@ Status agree_on(FileContext& file, Batch& batch, Call call, int variable, const 
     agreed.put.assign(n, 0);
     Words words = words_of(file, batch, call, variable);
     if (Status status = file.enter(call, variable, mine, {words.all}); !status.ok()) return status;
-    agreed.boxed = words.rest[0] != 0;
+    agreed.boxed = (words.rest[0] & 3) != 0;
     agreed.by_itself = (words.rest[0] & 2) != 0;
+    agreed.copied = (words.rest[0] & 4) == 0;
     agreed.same_parts = are_alike(words.rest.subspan(1, 2));
     agreed.same_late = are_alike(words.rest.subspan(3, 2));
     std::size_t missing = n;

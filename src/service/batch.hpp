@@ -22,6 +22,8 @@ struct Agreed {
     bool by_itself = false;  ///< some rank has written sections by itself, in this batch or before
     /// With service inline: all ranks have put parts of the same records, with equal keys.
     bool same_parts = false;
+    /// With service inline: all values that were put lie in memory that the ranks of a node share.
+    bool copied = false;
     /// While a file is closed: all ranks have given the same late attributes.
     bool same_late = true;
     /// While a file is closed: all ranks have closed their storage early, so its data are complete.
@@ -124,6 +126,7 @@ public:
     /// any rank.
     bool boxed = false;
     bool given = false;      ///< this rank has named the records of its puts
+    bool in_arrays = true;   ///< values were put that lie in memory of this rank alone
     bool by_itself = false;  ///< this rank has written sections by itself (Service::write_alone)
     /// Number of records that the file has, as far as this rank knows, once its puts are written.
     /// After tw_sync, if records or sections were put, at least one rank knows the true number.

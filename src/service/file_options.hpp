@@ -17,6 +17,7 @@
 namespace thalweg::detail {
 
 class Background;
+class NodeCopies;
 class ServerConnection;
 
 /// The settings of a file.
@@ -63,9 +64,9 @@ public:
     /// Memory of a queue of this rank that no file uses: touching new memory costs more than the
     /// copies into it. May be null.
     std::unique_ptr<Segment> spare_queue;
-    /// Memory for copies, kept for the next file. The system may take its pages back meanwhile. May
-    /// be null.
-    std::unique_ptr<Memory> spare_copies;
+    /// Memory for copies, kept for the next file; the same on all ranks of a node if they share it.
+    /// May be null.
+    std::shared_ptr<NodeCopies> spare_copies;
     KeptHeaders kept_headers;  ///< of the netCDF-4 files whose headers this rank has written last
     /// Returns the node's memory for exchanges.
     /// @param status  this rank's own failure so far; the caller lets the ranks agree

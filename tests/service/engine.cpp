@@ -120,6 +120,21 @@ TEST_F(Engine, ARefusedBoxLeavesNothing) {
     }
 }
 
+// Writers take long runs from the copies of all ranks.
+TEST_F(Engine, RunsOfSomeKilobytes) {
+    for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Random random(mix(seed));
+        Case c(random);
+        c.options.service = "inline";
+        c.options.staging = 1 << 24;
+        c.servers = c.node_size = 0;
+        c.choose_writers(random);
+        c.use(random_plan(random, 6, 128));
+        run_and_compare(c, seed, &Rank::run);
+    }
+}
+
 // Records are written by a plan, even in a file whose tw_put is collective.
 TEST_F(Engine, RecordsWhereStepsAreTooLarge) {
     for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {

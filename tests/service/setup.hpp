@@ -133,13 +133,15 @@ struct Plan {
     }
 };
 
-inline Plan random_plan(Random& random, std::int64_t longest = 14) {
+/// @param unit  the fastest dimension of each variable is a multiple of it
+inline Plan random_plan(Random& random, std::int64_t longest = 14, std::int64_t unit = 1) {
     Plan plan;
     const std::int64_t n = random.between(1, 5);
     for (std::int64_t i = 0; i < n; ++i) {
         std::vector<std::int64_t> shape;
         for (std::int64_t d = random.below(4); d > 0; --d)
             shape.push_back(random.between(1, longest));
+        if (!shape.empty()) shape.back() *= unit;
         plan.add("v" + std::to_string(i),
                  random.pick<tw_type>({TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE}),
                  std::move(shape), random.percent(60), random.percent(70));

@@ -16,9 +16,6 @@ namespace thalweg::detail {
 
 namespace {
 
-/// Shortest run of packed values, in bytes, that is written from where it lies: 15 to 20 % faster
-/// than a copy to a buffer and its write; with runs of 512 bytes, the times are equal.
-constexpr std::int64_t shortest_in_place = 1 << 10;
 /// Runs of a box shorter than this many bytes are not written one by one.
 constexpr std::int64_t shortest_write = 4 << 10;
 /// Gaps between runs of at most this many bytes are written together with the runs.

@@ -112,6 +112,7 @@ bool find_whole_puts(const FileContext& file, const Batch& batch, const Agreed& 
 
 bool CollectiveWriter::find(const Agreed& agreed, Ends ends, bool merges) {
     puts_.clear();
+    writer_.use_copies(agreed.copied);
     bool rest = ends != Ends::put && find_whole_puts(file_, batch_, agreed, puts_);
     add_puts(agreed, ends);
     if (!merges) return rest;  // in this case, all puts are from tw_put, by the declared holdings

@@ -92,15 +92,16 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       target_(target),
       batch_(batch),
       progress_(file.definitions, file.existing),
-      staged_(file, batch, target.order),
-      writer_(file, target),
+      copies_(std::make_shared<NodeCopies>()),
+      staged_(file, batch, target.order, *copies_),
+      writer_(file, target, progress_, *copies_),
       collective_(file, batch, writer_, progress_) {}
 
 Status InlineService::begin(Status mine) {
     if (Status s = writer_.begin(std::move(mine)); !s.ok()) return s;
-    staged_.expect(file_.step_bytes());
     const std::int64_t bytes = file_.most_step_bytes;
     immediate_ = bytes > file_.options.staging;
+    copies_->begin(file_, immediate_ ? 0 : bytes);
     if (immediate_ && file_.team.rank() == 0)
         log::info(
             "{}: a step has up to {} bytes per rank, more than 'staging' ({}): tw_put is "
@@ -111,6 +112,7 @@ Status InlineService::begin(Status mine) {
 
 Status InlineService::agree(Call call, int variable, const Status& mine, Agreed& agreed) {
     writer_.prepare();
+    batch_.in_arrays = !copies_->list(batch_);
     Status status = agree_on(file_, batch_, call, variable, mine, agreed);
     if (agreed.boxed && !boxed_) begin_records();
     if (agreed.by_itself) note_written_alone();
@@ -150,6 +152,7 @@ Status InlineService::put_now(const Status& checked, const Part& part) {
     if (Status s = agree(Call::put, variable, checked, agreed); !s.ok()) return s;
     if (Status s = staged_.add_put(part, true); !s.ok()) return s;
     agreed.put[variable] = true;
+    agreed.copied = false;
     Status status = write(agreed, Ends::put, false);
     batch_.parts.erase({variable, part.record});
     staged_.reuse();

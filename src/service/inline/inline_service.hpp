@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "service/inline/merge_exchange.hpp"
@@ -15,6 +16,9 @@ namespace thalweg::detail {
 class InlineService final : public Service {
 public:
     InlineService(FileContext& file, Target& target, Batch& batch);
+    ~InlineService() override { NodeCopies::keep(copies_, file_.session); }
+    InlineService(const InlineService&) = delete;
+    InlineService& operator=(const InlineService&) = delete;
 
     /// Plans the exchange.
     /// @param mine  this rank's own failure so far
@@ -45,6 +49,7 @@ private:
     Target& target_;
     Batch& batch_;
     Progress progress_;  ///< on all ranks, but only writers know incomplete variables
+    std::shared_ptr<NodeCopies> copies_;
     StagedParts staged_;
     SectionWriter writer_;
     CollectiveWriter collective_;

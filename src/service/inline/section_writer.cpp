@@ -3,6 +3,12 @@
 
 #include <algorithm>
 
+#include "base/waiting.hpp"
+#include "base/words.hpp"
+#include "exchange/pack/dense.hpp"
+#include "index/runs.hpp"
+#include "storage/chunked/chunk_grid.hpp"
+
 namespace thalweg::detail {
 
 namespace {
@@ -13,6 +19,21 @@ constexpr std::size_t most_plans = 4;
 
 /// Bytes of pieces that are written while they are in cache.
 constexpr std::int64_t cached = 1 << 20;
+
+/// Adds the bytes of a rank's packed values: of all, and of those with short runs.
+void count_runs(const Definitions& definitions, const Holdings& holdings,
+                std::array<std::int64_t, 2>& bytes) {
+    for (std::size_t i = 0; i < holdings.size(); ++i)
+        for (const HeldBox& held : holdings[i]->packed) {
+            const Variable& v = definitions.variables[i];
+            Box run = held.box;
+            run.count = extents_of_run(held, held.box);
+            const std::int64_t all = elements_of(held) * v.element();
+            bytes[0] += all;
+            const std::int64_t typical = runs_of(run, v.shape).length * v.element();
+            if (typical < ShareWriter::shortest_in_place) bytes[1] += all;
+        }
+}
 
 }  // namespace
 
@@ -25,6 +46,14 @@ Status SectionWriter::begin(Status mine) {
     layout_ = options.method == "direct" ? make_record_layout(team.size(), options.alignment)
                                          : make_layout(target_.layout);
     file_.figures.writers = target_.writers.size();
+    can_copy_ = team.topology().nodes == 1 && options.method != "direct" &&
+                !target_.storage->collective() &&
+                !(has_chunks(file_.format) && needs_whole_chunks(file_.definitions));
+    const auto writer = std::ranges::find(target_.writers, team.rank());
+    if (can_copy_ && writer != target_.writers.end())
+        share_writer_.emplace(file_.definitions, sections_, *layout_,
+                              static_cast<int>(writer - target_.writers.begin()), *target_.storage,
+                              progress_, options.piece > 0 ? options.piece : 2 * cached, nullptr);
     // If no variable has a decomposition yet, the first puts will bring them.
     const bool later =
         std::all_of(file_.holdings.begin(), file_.holdings.end(),
@@ -71,6 +100,27 @@ Status SectionWriter::make_plan(std::span<const WholePut> puts, Status mine) {
     return {};
 }
 
+/// Sends the writers the boxes in which the ranks pack values, if most runs of them are long.
+/// @note Collective; the status is the same on every rank
+Status SectionWriter::share_boxes(Plan& plan) {
+    Team& team = file_.team;
+    std::array<std::int64_t, 2> bytes{};
+    count_runs(file_.definitions, plan.holdings, bytes);
+    team.all_reduce(bytes, Reduce::sum);
+    plan.has_long_runs = bytes[1] <= bytes[0] / 4;
+    if (!*plan.has_long_runs) return {};
+    const std::vector<char> words = to_bytes(PackedBoxes(plan.holdings).words());
+    std::vector<Packet> packets;
+    for (const int writer : target_.writers) packets.push_back({writer, words});
+    bool have = true;
+    packets = team.world().exchange(packets, have);
+    if (!have) return team.agree(out_of_memory());
+    return team.agree(catch_errors([&] {
+        for (const Packet& packet : packets)
+            plan.boxes.emplace_back(to_words(packet.bytes).data(), file_.definitions.variables);
+    }));
+}
+
 /// Adds the counts of a plan to those of others.
 void SectionWriter::count(const Plan& plan, StreamCounts& all) {
     const StreamCounts& own = plan.stream->counts();
@@ -83,7 +133,7 @@ void SectionWriter::count(const Plan& plan, StreamCounts& all) {
 
 void SectionWriter::prepare() {
     if (!plans_.empty()) plans_.front()->stream->prepare();
-    used_ = false;
+    used_ = copied_ = false;
 }
 
 /// Makes a plan for the holdings of some puts. Other variables keep their holdings of the current
@@ -137,6 +187,11 @@ Status SectionWriter::write(std::int64_t record, std::span<std::int64_t> misfits
     if (plans_.empty())
         if (Status s = choose({}); !s.ok()) return s;
     Plan& plan = *plans_.front();
+    if (copied_ && can_copy_) {
+        if (!plan.has_long_runs)
+            if (Status s = share_boxes(plan); !s.ok()) return s;
+        if (*plan.has_long_runs) return write_copies(plan, record);
+    }
     if (used_) {  // this is a second pass without an agreement in between
         plan.stream->prepare();
         file_.team.barrier_on_node();
@@ -149,6 +204,36 @@ Status SectionWriter::write(std::int64_t record, std::span<std::int64_t> misfits
         if (Status s = file_.team.agree(storage.reserve(base, space.bytes)); !s.ok()) return s;
     if (plan.direct) return run_direct(plan, record, misfits);
     return plan.stream->run(space, base, record, actions_, parts_, storage, misfits);
+}
+
+/// Writes values that the ranks of the node have packed, from where they lie. Local: only writers
+/// have something to do.
+Status SectionWriter::write_copies(const Plan& plan, std::int64_t record) {
+    if (!share_writer_) return {};
+    return catch_errors([&] {
+        std::vector<std::vector<PackedValues>> values(places().size());
+        std::vector<std::vector<const PackedValues*>> boxes(places().size());
+        std::vector<ShareWriter::Work> work;
+        for (std::size_t i = 0; i < places().size(); ++i) {
+            if (actions_[i] == Action::skip) continue;
+            const int at = places()[i].variable;
+            const Variable& v = file_.variable(at);
+            const bool put = actions_[i] == Action::data;
+            for (std::size_t place = 0; put && place < plan.boxes.size(); ++place) {
+                const char* data = copies_.find(static_cast<int>(place), {at, record});
+                if (data == nullptr) continue;
+                for (const HeldBox& held : plan.boxes[place].of(at)) {
+                    values[i].push_back({at, record, held, 0, data});
+                    data += elements_of(held) * v.element();
+                }
+            }
+            for (const PackedValues& box : values[i]) boxes[i].push_back(&box);
+            const bool covered = put && plan.holdings[at]->decomposition->whole;
+            work.push_back({i, {{0, v.elements()}}, boxes[i], covered, true});
+        }
+        const Waiting system(the_file_system);
+        return share_writer_->write(records_, record, work, true);
+    });
 }
 
 /// Writes by the method direct, after filling the elements that no rank holds.

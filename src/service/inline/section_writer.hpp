@@ -1,6 +1,6 @@
-// Service inline: writes a space of the file with all ranks together, either by an exchange, or
-// each rank its own boxes. A plan is made for the decompositions by which the variables are put,
-// and kept.
+// Service inline: writes a space of the file with all ranks: together by an exchange, each rank its
+// own boxes, or the writers from the copies of all. A plan is made for the decompositions by which
+// the variables are put, and kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "exchange/write/direct.hpp"
+#include "exchange/write/share_writer.hpp"
 #include "exchange/write/write_pipeline.hpp"
+#include "service/inline/node_copies.hpp"
+#include "service/queue/packed_boxes.hpp"
 #include "service/service.hpp"
 #include "storage/file_sections.hpp"
 
@@ -29,12 +32,15 @@ struct WholePut {
 
 class SectionWriter {
 public:
-    SectionWriter(FileContext& file, Target& target) : file_(file), target_(target) {}
+    SectionWriter(FileContext& file, Target& target, Progress& progress, const NodeCopies& copies)
+        : file_(file), target_(target), progress_(progress), copies_(copies) {}
 
     /// Makes a plan for the decompositions with which the variables were defined, if any has one.
     /// @param mine  this rank's own failure so far
     /// @note Collective; the status is the same on every rank
     Status begin(Status mine);
+    /// Sets if the values of the next passes lie in copies.
+    void use_copies(bool copied) { copied_ = copied; }
     /// Prepares a pass; every rank calls it before the agreement that must precede the pass.
     void prepare();
     /// Chooses the plan for the next passes, which write some puts: one that is kept, or a new one.
@@ -74,19 +80,29 @@ private:
         Holdings holdings;  ///< holding of each variable in this plan
         std::unique_ptr<WritePipeline> stream;
         std::unique_ptr<Direct> direct;
+        /// The values packed by ranks have long runs in the file; set when some are to be written.
+        std::optional<bool> has_long_runs;
+        std::vector<PackedBoxes> boxes;  ///< on writers: boxes of the ranks, with long runs
     };
     static void count(const Plan& plan, StreamCounts& all);
     Status make_plan(std::span<const WholePut> puts, Status mine);
     std::unique_ptr<Plan> change(std::span<const WholePut> puts) const;
+    Status share_boxes(Plan& plan);
+    Status write_copies(const Plan& plan, std::int64_t record);
     Status run_direct(Plan& plan, std::int64_t record, std::span<std::int64_t> misfits);
 
     FileContext& file_;
     Target& target_;
+    Progress& progress_;
+    const NodeCopies& copies_;
     FileSections sections_;
     /// Method direct: the layout of the writers that fill gaps.
     std::unique_ptr<Layout> layout_;
     std::vector<std::unique_ptr<Plan>> plans_;  ///< the current plan comes first
     std::optional<Direct> alone_;               ///< for write_alone()
+    std::optional<ShareWriter> share_writer_;   ///< for write_copies(); set on writers
+    bool can_copy_ = false;                     ///< writers may take values from copies
+    bool copied_ = false;                       ///< the values of the next pass lie in copies
     StreamCounts earlier_;                      ///< counts of plans that were removed
     bool used_ = false;                         ///< a pass ran since the last agreement
     /// The pass writes the record variables; otherwise the fixed-size ones.

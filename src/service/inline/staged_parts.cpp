@@ -9,44 +9,11 @@
 
 namespace thalweg::detail {
 
-StagingMemory::~StagingMemory() {
-    for (std::unique_ptr<Memory>& piece : pieces_) {
-        if (spare_ && spare_->size() >= piece->size()) continue;
-        offer(*piece);
-        spare_ = std::move(piece);
-    }
-}
-
-char* StagingMemory::take(std::int64_t bytes) {
-    const std::size_t size = (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
-    while (piece_ < pieces_.size() && pieces_[piece_]->size() - at_ < size) {
-        ++piece_;
-        at_ = 0;
-    }
-    if (piece_ == pieces_.size()) {
-        // Pieces grow, so that they are few but little of the last one is unused.
-        constexpr std::size_t least = std::size_t(4) << 20, most = std::size_t(64) << 20;
-        const std::size_t usual = expected_ > bytes_
-                                      ? static_cast<std::size_t>(expected_ - bytes_)
-                                      : std::clamp(static_cast<std::size_t>(bytes_), least, most);
-        std::unique_ptr<Memory> memory;
-        if (spare_ && spare_->size() >= std::max(size, usual)) memory = std::move(spare_);
-        if (!memory) memory = make_private_memory(std::max(size, usual));
-        if (!memory) return nullptr;
-        bytes_ += memory->size();
-        pieces_.push_back(std::move(memory));
-    }
-    char* const to = pieces_[piece_]->data() + at_;
-    at_ += size;
-    return to;
-}
-
-StagedParts::StagedParts(FileContext& file, Batch& batch, Order order)
+StagedParts::StagedParts(FileContext& file, Batch& batch, Order order, NodeCopies& copies)
     : file_(file),
       batch_(batch),
       order_(order),
-      step_copies_(file.session.spare_copies),
-      copies_(file.session.spare_copies),
+      copies_(copies),
       copy_of_(file.definitions.variables.size(), nullptr) {}
 
 /// Keeps the address of an array that is deferred, or a packed copy of its values.
@@ -78,7 +45,7 @@ Status StagedParts::stage(const Part& part, bool deferred, bool borrowed, Stagin
 Status StagedParts::add_put(const Part& part, bool deferred) {
     batch_.misfits[part.variable] = 0;
     WaitingPart waiting;
-    if (Status s = stage(part, deferred, false, step_copies_, copy_of_[part.variable], waiting);
+    if (Status s = stage(part, deferred, false, copies_.step, copy_of_[part.variable], waiting);
         !s.ok())
         return s;
     waiting.by_put = true;
@@ -120,7 +87,7 @@ Status StagedParts::add(const Part& part, bool deferred, bool borrowed) {
     WaitingPart* const old = replaced_by(part);
     WaitingPart made;
     char* copy = old != nullptr ? const_cast<char*>(old->packed) : nullptr;
-    if (Status s = stage(part, deferred, borrowed, copies_, copy, made); !s.ok()) return s;
+    if (Status s = stage(part, deferred, borrowed, copies_.parts, copy, made); !s.ok()) return s;
     made.bytes = old != nullptr ? old->bytes : needed_for(part);
     if (old != nullptr) {
         *old = std::move(made);
@@ -144,7 +111,7 @@ Status StagedParts::pack_rest(const CollectiveWriter& collective, const Agreed& 
         for (WaitingPart& part : parts) {
             char* copy = nullptr;
             if (part.has_any() && part.packed == nullptr)
-                if (Status s = stage(Part(part), false, false, copies_, copy, part); !s.ok())
+                if (Status s = stage(Part(part), false, false, copies_.parts, copy, part); !s.ok())
                     return s;
             if (batch_.is_record(part.variable) && ends != Ends::put)
                 records = std::max(records, part.record + 1);
@@ -157,7 +124,7 @@ Status StagedParts::pack_rest(const CollectiveWriter& collective, const Agreed& 
 void StagedParts::drop() {
     std::erase_if(batch_.parts, [](const auto& entry) { return !entry.second.front().by_put; });
     batch_.waiting = 0;
-    copies_.give_back();
+    copies_.parts.give_back();
 }
 
 }  // namespace thalweg::detail

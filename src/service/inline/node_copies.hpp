@@ -1,0 +1,69 @@
+// Service inline: memory for copies of what was put. The ranks of a node share it, so that writers
+// take the values of all ranks from where they lie.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exchange/progress.hpp"
+#include "service/batch.hpp"
+
+namespace thalweg::detail {
+
+/// Memory from which blocks are taken one after another. They do not move, and are all returned
+/// together.
+class StagingMemory {
+public:
+    /// Sets the part of a memory from which blocks are taken while there is room.
+    void use(Memory* memory, std::size_t begin, std::size_t end) {
+        memory_ = memory;
+        begin_ = at_ = touched_ = begin;
+        end_ = end;
+    }
+    std::int64_t size() const { return end_ - begin_; }
+    /// Takes a block. @return null if there is no memory for it
+    char* take(std::int64_t bytes);
+    void give_back();
+    /// Returns the bytes allocated from the system.
+    std::int64_t bytes() const { return touched_ - begin_ + more_bytes_; }
+
+private:
+    Memory* memory_ = nullptr;
+    std::size_t begin_ = 0, end_ = 0, at_ = 0;
+    std::size_t touched_ = 0;                    ///< end of the bytes that are allocated
+    std::vector<std::unique_ptr<char[]>> more_;  ///< blocks for which `memory_` has no room
+    std::int64_t more_bytes_ = 0;
+};
+
+class NodeCopies {
+public:
+    /// Gets the memory, if possible that of an earlier file: to touch pages costs more than to copy
+    /// into them. Where there is none, each copy gets memory of its own.
+    /// @param step_bytes  most bytes of a step's copies on any rank
+    /// @note Collective over the node
+    void begin(FileContext& file, std::int64_t step_bytes);
+    /// Keeps the memory for the next file. Local.
+    static void keep(std::shared_ptr<NodeCopies> copies, SessionResources& session);
+    /// Lists this rank's copies, for the writers of its node.
+    /// @return false if values of some part are not in memory of the node
+    bool list(const Batch& batch);
+    /// Returns the values that a rank of the node, given by its place, has listed; null if it has
+    /// none.
+    const char* find(int place, const VariableRecord& of) const;
+
+    StagingMemory step;   ///< memory for copies of tw_put, kept between steps
+    StagingMemory parts;  ///< memory for copies of other parts, until they are written
+
+private:
+    struct Table;
+    Table& table(int place) const;
+
+    std::unique_ptr<Memory> memory_;
+    int serial_ = -1;       ///< number of the file for which the memory was made
+    int place_ = 0;         ///< place of this rank in the memory
+    std::size_t size_ = 0;  ///< bytes of each rank
+};
+
+}  // namespace thalweg::detail
