@@ -1,7 +1,7 @@
 // Data that PIO's functions put: distributed arrays, and sections of the root.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <thalweg/alone.h>
+#include <thalweg/thalweg.h>
 
 #include <algorithm>
 #include <cstring>
@@ -226,25 +226,20 @@ Error Arrays::error_of_copy(const Variable& v, Action action) const try {
                            std::to_string(state_.session.rank()) + ")"};
 }
 
-// Copies values that the library may use later, unless it copies them itself.
+// Puts values, which the library copies.
 Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                        const void* data) {
     const Map& map = place.grid->map();
-    const bool packs = map.is_boxes() && !map.dense();
-    const bool deferred = state_.session.keeps_arrays() && always_fits(type, v.type);
     const std::size_t size = size_of(type), n = static_cast<std::size_t>(place.grid->elements());
-    char* copied = nullptr;
-    if (n > 0 && (packs || deferred)) copied = copies_.take(n * size);
-    if (copied != nullptr && packs) map.pack(data, size, copied);
-    if (copied != nullptr && !packs) std::memcpy(copied, data, n * size);
+    char* const packed = n > 0 && map.is_boxes() && !map.dense() ? copies_.take(n * size) : nullptr;
+    if (packed != nullptr) map.pack(data, size, packed);
     const int status =
         tw_put_record_array(state_.file(), v.name.c_str(), d, place.record,
-                            tw_dense(static_cast<tw_type>(type), copied == nullptr ? data : copied,
+                            tw_dense(static_cast<tw_type>(type), packed == nullptr ? data : packed,
                                      static_cast<Index>(n)),
-                            deferred ? TW_BORROWED : 0);
-    const Error failed = state_.session.error_of_call(status);
-    if (copied != nullptr && (!deferred || status != TW_OK)) copies_.undo(copied);
-    return failed;
+                            0);
+    if (packed != nullptr) copies_.undo(packed);
+    return state_.session.error_of_call(status);
 }
 
 // Puts values at a place. Throws errors that all ranks have; returns errors of this rank only.

@@ -49,7 +49,7 @@ private:
     Table& table_;
     Definitions& definitions_;
     State& state_;
-    Copies copies_;  // copies of arrays that the library has not written yet
+    Copies copies_;  // memory for boxes that lie packed in the call of a put
 
     // A part of a put or get: a record, and the grid over the variable's other dimensions.
     struct Place {
@@ -67,9 +67,9 @@ private:
     // Number of variables for which a grid has been prepared, by Grid::serial().
     std::map<Index, std::size_t> begun_;
 
-    void step_ended(bool released) override {
+    void step_ended() override {
         puts_.clear();
-        if (released) copies_.give_back();
+        copies_.give_back();
     }
     void note(Index bytes);  // Prepares for a put of a number of bytes on any rank.
     // Keeps the order of puts. If two ranks put the same element in one step, either value may

@@ -131,10 +131,8 @@ void State::end_step(bool goes_on) {
 // Ends a step, or throws the error of the write.
 void State::handed_over(int status) {
     pending = 0;
-    const bool written = status == TW_OK || status == TW_ERANGE;  // the put has already reported
-                                                                  // TW_ERANGE
-    if (events_ != nullptr) events_->step_ended(written || file_ == nullptr);
-    if (written) return;
+    if (events_ != nullptr) events_->step_ended();
+    if (status == TW_OK || status == TW_ERANGE) return;  // the put has already reported TW_ERANGE
     failure = session.error_of_call(status);
     throw failure;
 }

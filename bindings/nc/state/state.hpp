@@ -21,8 +21,7 @@ public:
     virtual ~Events() = default;
     virtual void laid_out() {}  // the header of a new file has been written
     // The file contains what was put, or a write has failed.
-    // @param released  the library does not use the arrays any more that were put
-    virtual void step_ended(bool released) { (void)released; }
+    virtual void step_ended() {}
 };
 
 // The error of a put that one rank has found. The others learn of it at the next collective call.
