@@ -75,6 +75,11 @@ PLAN = {
     "continued": ("append", 3, "durable=yes; service=background"),
     "dropped": ("drop", 2, "format=cdf5; durable=yes; service=servers; servers=1"),
     "nc4-asked": ("write", 4, "format=netcdf4; deflate=1; chunks=y=4"),
+    "zarr": ("write", 4, "format=zarr; zstd=1; chunks=y=4; durable=yes"),
+    "zarr-plain": ("write", 4, "format=zarr; durable=yes; service=background"),
+    "zarr-servers": ("write", 4, "format=zarr; zstd=1; durable=yes; service=servers; servers=1"),
+    "zarr-append": ("append", 3, "format=zarr; zstd=1; durable=yes"),
+    "zarr-asked": ("write", 4, "format=zarr; zstd=1; chunks=y=4; checksums=yes"),
 }
 
 

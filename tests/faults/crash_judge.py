@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the files that remain after a loss of power: by netCDF-C, `recover`, and an append."""
+"""Judges the files that remain after a loss of power: by netCDF-C or zarr, `recover`, and an
+append."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import netCDF4
 import numpy as np
+import zarr
 from crash_log import Mark
 
 NAME = "history.nc"
@@ -99,7 +101,9 @@ def first_indices(data: netCDF4.Dataset) -> np.ndarray:
 
 
 def read(path: Path, promise: Promise) -> Content:
-    """Reads a file. Raises OSError or RuntimeError if netCDF-C cannot read it."""
+    """Reads a file or a store. Raises an error if netCDF-C or zarr cannot read it."""
+    if path.is_dir():
+        return read_store(path, promise)
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
         generation = int(getattr(data, "generation", -1))
@@ -116,18 +120,37 @@ def read(path: Path, promise: Promise) -> Content:
                 if not np.array_equal(data[name][...], values(name, version, 0, index)):
                     found.wrong.append((name, -1))
             else:
-                check_records(data[name], records, promise, index, found)
+                check_records(name, data[name], records, promise, index, found)
     return found
 
 
-def check_records(variable, records: int, promise: Promise, index, found: Content) -> None:
+def read_store(path: Path, promise: Promise) -> Content:
+    """Reads a Zarr store. Raises errors of zarr-python if this is not possible."""
+    data = zarr.open_consolidated(path)
+    generation, shape = int(data.attrs.get("generation", -1)), data["temperature"].shape
+    index = np.arange(shape[-2])[:, None] * NX + np.arange(shape[-1])
+    found = Content(generation, shape[0], [])
+    for name in FIELDS:
+        if name not in data:
+            found.lacks.append(name)
+        elif "time" not in data[name].metadata.dimension_names:
+            if not np.array_equal(data[name][...], values(name, 0, 0, index)):
+                found.wrong.append((name, -1))
+        else:
+            check_records(name, data[name], shape[0], promise, index, found)
+    return found
+
+
+def check_records(
+    name: str, variable, records: int, promise: Promise, index, found: Content
+) -> None:
     for r in range(min(records, variable.shape[0])):
         got = variable[r]
         versions, mixed = promise.allowed(found.generation, r)
-        matches = [got == values(variable.name, v, r, index) for v in [*versions, APPENDED]]
+        matches = [got == values(name, v, r, index) for v in [*versions, APPENDED]]
         good = np.any(matches, axis=0).all() if mixed else any(m.all() for m in matches)
         if not good:
-            found.wrong.append((variable.name, r))
+            found.wrong.append((name, r))
 
 
 class Server:
@@ -208,6 +231,9 @@ class Judge:
         self.verdict.problems.append(text)
 
     def judge_files(self, state: dict, restart: bool) -> None:
+        if any(name.endswith("zarr.json") for name in state):
+            self.judge_file(NAME, restart)
+            return
         if any(state.get(name, b"") is None for name in (NAME, NAME + ".part")):
             self.judge_folder()
             return
@@ -263,7 +289,7 @@ class Judge:
         told = f" ({text})" if text else ""
         try:
             found = read(path, promised)
-        except (OSError, RuntimeError, AttributeError, KeyError, IndexError) as error:
+        except (OSError, RuntimeError, AttributeError, KeyError, IndexError, ValueError) as error:
             known = promised.records > 0 or promised.complete
             if (self.durable and own) or known:
                 self.say(f"{path.name}: cannot be read: {error}{told}")
