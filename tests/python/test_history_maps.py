@@ -339,10 +339,10 @@ path = "{folder}/z{{zoom}}.nc"
         ("col", 73, "link 3 of 150 leads from element 73 of 72 to element"),
         ("S", np.nan, "with the weight nan"),
         ("units", "", "'yc_b' has the units 'm', not degrees or radians"),
-        ("name", "", "it has neither the variables S, row and col"),
+        ("name", ["S", "s"], "it has neither the variables S, row and col"),
+        ("name", ["yv_b", "area_b"], "'area_b' has 2 dimensions, not 1"),
         ("size", "", "7: stream 's': field 'T' has 54 elements along 'lat lon': map 'm' is for 72"),
         ("grid", [9, 8], "the source grid of map 'm' is 8 x 9, but the field's 9 x 8"),
-        ("grid", [12, 6], "the source grid of map 'm' is 6 x 12, but the field's 9 x 8"),
         ("levels", "", "72 elements along 'lat lon': a map needs all of them"),
     ],
 )
@@ -356,7 +356,7 @@ def test_files(io, folder, variable, value, text):
                 f.createDimension("src_grid_rank", 2)
                 f.createVariable("src_grid_dims", "i4", "src_grid_rank")[:] = value
             elif variable == "name":
-                f.renameVariable("S", "s")
+                f.renameVariable(*value)
             elif variable in ("row", "col", "S"):
                 f[variable][2] = value
     WORLD.barrier()

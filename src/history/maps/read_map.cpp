@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <type_traits>
 
 #include "base/hash.hpp"
 #include "history/maps/map.hpp"
@@ -37,6 +36,11 @@ constexpr std::array formats{
     Format{"remap_matrix", "dst_address", "src_address", "num_links", "num_wgts", "src_grid_size",
            "dst_grid_size", "dst_grid_corners", "dst_grid_center_lat", "dst_grid_center_lon",
            "dst_grid_corner_lat", "dst_grid_corner_lon", "dst_grid_area", "dst_grid_frac"}};
+
+/// Tests if a number is one of the whole numbers from 1.
+bool is_number(double number, std::int64_t most) {
+    return number >= 1 && number <= static_cast<double>(most) && number == std::floor(number);
+}
 
 /// Reads a map. All functions that return a status are collective, and it is the same on every
 /// rank.
@@ -72,15 +76,8 @@ private:
         (void)tw_get_att_text(file_, variable, name, text.size(), text.data());
         return text.data();
     }
-    template <class T>
     Status read(const char* variable, const Integers& start, const Integers& count,
-                const Integers& stride, std::vector<T>& to) {
-        const Status mine = detail::catch_errors([&] { to.resize(elements_of(count)); });
-        if (Status s = ranks_.agree(mine, 0, {}); !s.ok()) return s;
-        return ranks_.status(tw_get_box(file_, variable,
-                                        std::is_same_v<T, double> ? TW_DOUBLE : TW_INT64,
-                                        start.data(), count.data(), stride.data(), to.data()));
-    }
+                const Integers& stride, Doubles& to);
     Status read_degrees(const char* variable, const Integers& start, const Integers& count,
                         const Integers& stride, Doubles& to);
 
@@ -92,6 +89,18 @@ private:
     std::int64_t targets_ = 0;
 };
 
+Status MapReader::read(const char* variable, const Integers& start, const Integers& count,
+                       const Integers& stride, Doubles& to) {
+    int nd = 0;
+    if (tw_inq_var(file_, variable, nullptr, &nd, nullptr) == TW_OK && nd != std::ssize(start))
+        return failure(TW_EUNSUPPORTED, "{}: '{}' has {} dimensions, not {}", path_, variable, nd,
+                       start.size());
+    const Status mine = detail::catch_errors([&] { to.resize(elements_of(count)); });
+    if (Status s = ranks_.agree(mine, 0, {}); !s.ok()) return s;
+    return ranks_.status(tw_get_box(file_, variable, TW_DOUBLE, start.data(), count.data(),
+                                    stride.data(), to.data()));
+}
+
 /// Reads this rank's share of the links, and checks them.
 Status MapReader::read_links(std::vector<MapLink>& links) {
     std::int64_t n = 0, each = 1;
@@ -102,8 +111,7 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
         if (Status s = length(format_.each, each); !s.ok()) return s;
     const std::int64_t first = n * ranks_.rank() / ranks_.size();
     const std::int64_t count = n * (ranks_.rank() + 1) / ranks_.size() - first;
-    std::vector<std::int64_t> rows, columns;
-    Doubles weights;
+    Doubles rows, columns, weights;
     Status status = read(format_.row, {first}, {count}, {1}, rows);
     if (status.ok()) status = read(format_.column, {first}, {count}, {1}, columns);
     if (status.ok())
@@ -114,7 +122,7 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
         links.reserve(count);
         for (std::int64_t i = 0; i < count; ++i) {
             const double* const weight = weights.data() + i * each;
-            if (rows[i] < 1 || rows[i] > targets_ || columns[i] < 1 || columns[i] > map_.sources ||
+            if (!is_number(rows[i], targets_) || !is_number(columns[i], map_.sources) ||
                 !std::isfinite(*weight))
                 return failure(TW_ESETTING,
                                "{}: link {} of {} leads from element {} of {} to element {} of {}, "
@@ -126,8 +134,10 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
                                "{}: link {} has {} weights, map_method '{}': it needs gradients, "
                                "which a history does not compute; cdo gencon or genbil does not",
                                path_, first + i + 1, each, text("", "map_method"));
-            links.push_back({rows[i] - 1, columns[i] - 1, *weight});
-            const std::int64_t words[] = {first + i, rows[i], columns[i],
+            const auto row = static_cast<std::int64_t>(rows[i]);
+            const auto column = static_cast<std::int64_t>(columns[i]);
+            links.push_back({row - 1, column - 1, *weight});
+            const std::int64_t words[] = {first + i, row, column,
                                           std::bit_cast<std::int64_t>(*weight)};
             add_hash(words);
         }
@@ -292,13 +302,14 @@ Status MapReader::read_target() {
     map_.shape = {targets_};
     // Files of YAC do not describe the target.
     if (!has(format_.centre[0]) && !has(format_.centre[1])) return {};
-    std::vector<std::int64_t> dims;
+    Doubles dims;
     std::int64_t rank = 0;
     if (has("dst_grid_dims") && length("dst_grid_rank", rank).ok())
         if (Status s = read("dst_grid_dims", {0}, {rank}, {1}, dims); !s.ok()) return s;
-    bool axes = rank == 2 && dims[0] > 1 && dims[0] < targets_ && targets_ % dims[0] == 0 &&
-                targets_ / dims[0] == dims[1];
-    if (axes) map_.shape = {dims[1], dims[0]};
+    bool axes = dims.size() == 2 && is_number(dims[0], targets_ - 1) &&
+                is_number(dims[1], targets_ - 1) &&
+                dims[0] * dims[1] == static_cast<double>(targets_);
+    if (axes) map_.shape.assign(dims.rbegin(), dims.rend());
     // Some files have the lengths in the other order.
     for (int order = 0; order < 3 && map_.shape.size() == 2 && (order == 0 || !axes); ++order) {
         if (order > 0) std::swap(map_.shape[0], map_.shape[1]);
@@ -339,11 +350,12 @@ Status MapReader::read(int zoom) {
                              fields);
     if (status.ok()) status = length(format_.sources, map_.sources);
     if (status.ok()) status = length(format_.targets, targets_);
-    std::vector<std::int64_t> dims;
+    Doubles dims;
     std::int64_t rank = 0;
     if (status.ok() && has("src_grid_dims") && length("src_grid_rank", rank).ok())
         status = read("src_grid_dims", {0}, {rank}, {1}, dims);
-    if (rank == 2) map_.source_shape = {dims.back(), dims.front()};
+    if (dims.size() == 2 && is_number(dims[0], map_.sources) && is_number(dims[1], map_.sources))
+        map_.source_shape.assign(dims.rbegin(), dims.rend());
     const int levels = zoom < 0 ? 0 : healpix_level(targets_) - zoom;
     if (status.ok() && levels < 0)
         status = failure(TW_ESETTING,

@@ -8,10 +8,8 @@
 
 namespace thalweg::history {
 
-namespace {
-
 /// Returns the inner operation as a statistic of its own.
-Statistic inner_of(const Statistic& statistic) {
+static Statistic inner_of(const Statistic& statistic) {
     Statistic inner = statistic;
     inner.op = *statistic.inner;
     inner.results = inner.type;
@@ -21,7 +19,7 @@ Statistic inner_of(const Statistic& statistic) {
 }
 
 /// Returns the outer operation, whose samples are the results of the inner one, in double.
-Statistic outer_of(const Statistic& statistic) {
+static Statistic outer_of(const Statistic& statistic) {
     Statistic outer = statistic;
     if (!statistic.inner) return outer;
     outer.type = TW_DOUBLE;
@@ -30,8 +28,6 @@ Statistic outer_of(const Statistic& statistic) {
     outer.missing_value = value_of(TW_DOUBLE, kernels::missing_mark);
     return outer;
 }
-
-}  // namespace
 
 Accumulator::Accumulator(const Statistic& statistic, std::int64_t elements)
     : outer_(outer_of(statistic), elements, statistic.inner.has_value()) {

@@ -13,13 +13,11 @@
 
 namespace thalweg::history {
 
-namespace {
-
-bool sums_integers(const Statistic& statistic) {
+static bool sums_integers(const Statistic& statistic) {
     return statistic.op == Op::sum && !is_real(statistic.type) && !statistic.weight_field;
 }
 
-bool weighs_elements(const Statistic& statistic) {
+static bool weighs_elements(const Statistic& statistic) {
     if (counts_valid(statistic.op)) return false;
     if (is_difference(statistic.op)) return false;  // missing elements have a mark
     if (statistic.weight_field) return true;
@@ -32,11 +30,9 @@ bool weighs_elements(const Statistic& statistic) {
 
 /// Copies every stride-th element.
 template <class T>
-void gather(const T* from, std::int64_t count, std::int64_t stride, T* to) {
+static void gather(const T* from, std::int64_t count, std::int64_t stride, T* to) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
 }
-
-}  // namespace
 
 SumArrays::SumArrays(const Statistic& statistic)
     : sum(!is_extreme(statistic.op) && !sums_integers(statistic)),
