@@ -19,6 +19,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 from datetime import date
 from pathlib import Path
 
