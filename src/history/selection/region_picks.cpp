@@ -158,12 +158,15 @@ Status RegionPicks::read_list(RegionTable& region) {
     Status status =
         ranks_.status(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
     if (!status.ok()) return status;
+    tw_type type{};
     int dims = 0;
     std::int64_t n = 0;
-    keep_first(status, ranks_.status(tw_inq_var(file, var, nullptr, &dims, nullptr)));
-    if (status.ok() && dims != 1)
-        status = failure(TW_ESHAPE, "{}: '{}' has {} dimensions; a list has one", region.list_file,
-                         var, dims);
+    keep_first(status, ranks_.status(tw_inq_var(file, var, &type, &dims, nullptr)));
+    if (status.ok() && (dims != 1 || is_real(type)))
+        status = failure(TW_ESETTING,
+                         "{}: '{}' is no list of integers: it has the type {}, and its number of "
+                         "dimensions is {}",
+                         region.list_file, var, detail::name_of(type), dims);
     if (status.ok()) status = ranks_.status(tw_inq_var_dim(file, var, 0, nullptr, &n));
     if (status.ok()) {
         region.list.resize(n);

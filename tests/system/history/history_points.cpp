@@ -399,6 +399,7 @@ void write_regions() {
     OK(tw_def_dim(file, "m", 1));
     OK(tw_def_var(file, "cells", TW_INT, "n", nullptr));
     OK(tw_def_var(file, "outside", TW_INT, "m", nullptr));
+    OK(tw_def_var(file, "real", TW_DOUBLE, "n", nullptr));
     OK(tw_enddef(file));
     OK(tw_put(file, "cells", TW_INT, list.data(), n));
     OK(tw_put(file, "outside", TW_INT, outside, 1));
@@ -443,6 +444,7 @@ void errors() {
     refuse(a, "points_file = \"no.txt\"", true, "no.txt");
     refuse(a, "points_file = \"list.nc\"", true, "list.nc:1");
     refuse(a, "list_file = \"list.nc\"\nlist_var = \"outside\"", true, "has the index 73");
+    refuse(a, "list_file = \"list.nc\"\nlist_var = \"real\"", true, "no list of integers");
     refuse(a + "levels = { dim = \"x\", index = [0] }\n", "points = [[0, 0]]", true,
            "both select elements of dimension 'x'");
     refuse(
