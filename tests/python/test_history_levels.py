@@ -267,10 +267,10 @@ GROUND = 'below = "extrapolate", surface_pressure = "{}", surface_geopotential =
     [
         ('below = "extrapolate"', "the air_temperature 'ta', 'surface_pressure', "),
         ('surface_pressure = "p"', "'surface_pressure' needs below = \"extrapolate\""),
-        ('method = "conservative"', "'p' needs a dimension of length 9 instead of 'lev'"),
+        ('method = "conservative"', "'p' has to have a dimension of length 9 in place of 'lev'"),
         (
             'below = "extrapolate", surface_pressure = "p", surface_geopotential = "p"',
-            "'p' needs no dimension 'lev'",
+            "'p' has to have no dimension 'lev'",
         ),
         (GROUND.format("hpa", "phis"), "5: stream 's': levels: below: 'hpa' has the units 'hPa'"),
         (GROUND.format("ps", "height"), "'height' has the units 'm', but needs 'm2 s-2'"),
