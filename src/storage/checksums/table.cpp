@@ -18,7 +18,7 @@ constexpr std::string_view magic = "TWSUMS1\n";
 /// Size in bytes of what comes before the JSON: the magic text, the size of the header, and the
 /// JSON's checksum.
 constexpr std::int64_t before_json = 32;
-constexpr std::int64_t longest_header = std::int64_t(1) << 30;
+constexpr std::int64_t longest_json = std::int64_t(1) << 30;
 
 void put_size(std::string& header) {
     std::uint64_t size = header.size();
@@ -28,7 +28,7 @@ void put_size(std::string& header) {
 std::int64_t get_size(const char* header) {
     std::uint64_t size = 0;
     for (std::size_t i = 8; i-- > 0;) size = size << 8 | static_cast<unsigned char>(header[8 + i]);
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(size, longest_header + 1));
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(size, longest_json + 1));
 }
 
 Status damaged(const std::string& path) {
@@ -104,7 +104,7 @@ Status SumsTable::read(int fd, const std::string& path) {
     if (Status s = read_begin(fd, path, begin.data(), before_json); !s.ok()) return s;
     if (!std::string_view(begin.data(), begin.size()).starts_with(magic)) return damaged(path);
     const std::int64_t size = get_size(begin.data());
-    if (size < before_json || size > longest_header) return damaged(path);
+    if (size < before_json || size > longest_json) return damaged(path);
     header_.resize(size);
     if (Status s = read_begin(fd, path, header_.data(), size); !s.ok()) return s;
     const Sum sum = sum_of(header_.data() + before_json, size - before_json);
