@@ -168,8 +168,6 @@ std::unique_ptr<Memory> make_private_memory(std::size_t bytes) {
     return memory;
 }
 
-void offer(const Memory& memory) { madvise(memory.data(), memory.size(), MADV_FREE); }
-
 std::unique_ptr<Comm> make_serial_comm() { return std::make_unique<SerialComm>(); }
 
 std::unique_ptr<Comm> make_own_comm() {

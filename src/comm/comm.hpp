@@ -67,10 +67,6 @@ protected:
 /// ordinary pages for the first time takes several times as long as copying into them.
 /// @return null if there is not enough
 std::unique_ptr<Memory> make_private_memory(std::size_t bytes);
-/// Permits the system to take back pages of private memory if it is short of memory. The contents
-/// of these pages are then lost. Pages that the system has not taken back can be written without
-/// the cost of a first touch.
-void offer(const Memory& memory);
 
 /// Returns the error for memory that the ranks of a node cannot share. The text says if the cause
 /// is that this process cannot open more files, which shared memory needs, or may be a limit on

@@ -72,9 +72,12 @@ private:
     }
     /// Returns an attribute; an empty text if there is none.
     std::string text(const char* variable, const char* name) const {
-        std::array<char, 256> text{};
-        (void)tw_get_att_text(file_, variable, name, text.size(), text.data());
-        return text.data();
+        tw_type type{};
+        std::int64_t n = 0;
+        if (tw_inq_att(file_, variable, name, &type, &n) != TW_OK || type != TW_CHAR) return {};
+        std::string text(n + 1, '\0');
+        (void)tw_get_att_text(file_, variable, name, n + 1, text.data());
+        return text.c_str();
     }
     Status read(const char* variable, const Integers& start, const Integers& count,
                 const Integers& stride, Doubles& to);

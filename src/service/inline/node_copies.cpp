@@ -89,7 +89,11 @@ void NodeCopies::begin(FileContext& file, std::int64_t step_bytes) {
 
 void NodeCopies::keep(std::shared_ptr<NodeCopies> copies, SessionResources& session) {
     std::shared_ptr<NodeCopies>& spare = session.spare_copies;
-    if (!copies->memory_ || (spare && spare->memory_->size() >= copies->memory_->size())) return;
+    // The system cannot take back pages of shared memory while the model computes.
+    constexpr std::int64_t most_kept = std::int64_t(256) << 20;
+    if (!copies->memory_ || copies->step.bytes() + copies->parts.bytes() > most_kept ||
+        (spare && spare->memory_->size() >= copies->memory_->size()))
+        return;
     copies->step.give_back();
     copies->parts.give_back();
     spare = std::move(copies);

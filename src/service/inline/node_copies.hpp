@@ -44,7 +44,7 @@ public:
     /// @param step_bytes  most bytes of a step's copies on any rank
     /// @note Collective over the node
     void begin(FileContext& file, std::int64_t step_bytes);
-    /// Keeps the memory for the next file. Local.
+    /// Keeps the memory for the next file, if it is not too much. Local.
     static void keep(std::shared_ptr<NodeCopies> copies, SessionResources& session);
     /// Lists this rank's copies, for the writers of its node.
     /// @return false if values of some part are not in memory of the node

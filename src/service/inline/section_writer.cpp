@@ -107,18 +107,25 @@ Status SectionWriter::share_boxes(Plan& plan) {
     std::array<std::int64_t, 2> bytes{};
     count_runs(file_.definitions, plan.holdings, bytes);
     team.all_reduce(bytes, Reduce::sum);
-    plan.has_long_runs = bytes[1] <= bytes[0] / 4;
-    if (!*plan.has_long_runs) return {};
-    const std::vector<char> words = to_bytes(PackedBoxes(plan.holdings).words());
+    const bool has_long_runs = bytes[1] <= bytes[0] / 4;
     std::vector<Packet> packets;
-    for (const int writer : target_.writers) packets.push_back({writer, words});
+    plan.boxes.clear();
+    Status status = catch_errors([&] {
+        const std::vector<char> words = to_bytes(PackedBoxes(plan.holdings).words());
+        for (const int writer : target_.writers)
+            if (has_long_runs) packets.push_back({writer, words});
+    });
+    if (!status.ok()) packets.clear();
     bool have = true;
-    packets = team.world().exchange(packets, have);
-    if (!have) return team.agree(out_of_memory());
-    return team.agree(catch_errors([&] {
-        for (const Packet& packet : packets)
-            plan.boxes.emplace_back(to_words(packet.bytes).data(), file_.definitions.variables);
-    }));
+    if (has_long_runs) packets = team.world().exchange(packets, have);
+    if (!have) status = out_of_memory();
+    if (status.ok())
+        status = catch_errors([&] {
+            for (const Packet& packet : packets)
+                plan.boxes.emplace_back(to_words(packet.bytes).data(), file_.definitions.variables);
+        });
+    if (status = team.agree(status); status.ok()) plan.has_long_runs = has_long_runs;
+    return status;
 }
 
 /// Adds the counts of a plan to those of others.
