@@ -238,20 +238,26 @@ std::string describe(const std::string& own, const Committed& found, bool whole,
 
 Status recover(const std::string& path, bool force, std::string& done) {
     std::string own, data;
-    Status status = find(path, own, data);
-    if (!status.ok()) return status;
+    Status status;
     std::error_code ignored;
     std::unique_ptr<Claim> claim;
-    const bool store = is_zarr_store(data);
-    const bool folder = !store && std::filesystem::is_directory(data, ignored);
-    if (folder && netcdf_files(data).empty())
-        return failure(TW_EUNSUPPORTED, "{}: a folder without zarr.json and netCDF files", data);
-    if (folder)
-        return failure(TW_EUNSUPPORTED,
-                       "{}: a folder with a file a variable (files=variable) is not recovered; its "
-                       "files can be read where they are",
-                       data);
-    if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
+    bool store = false;
+    do {
+        claim.reset();
+        if (status = find(path, own, data); !status.ok()) return status;
+        store = is_zarr_store(data);
+        const bool folder = !store && std::filesystem::is_directory(data, ignored);
+        if (folder && netcdf_files(data).empty())
+            return failure(TW_EUNSUPPORTED, "{}: a folder without zarr.json and netCDF files",
+                           data);
+        if (folder)
+            return failure(TW_EUNSUPPORTED,
+                           "{}: a folder with a file a variable (files=variable) is not recovered; "
+                           "its files can be read where they are",
+                           data);
+        if (status = Claim::take_over(own, data, claim); !status.ok()) return status;
+        // A run that still writes the file may have completed it before the claim.
+    } while (missing(data));
     Mended mended;
     if (!store) status = redo(data);
     if (!store && status.ok()) status = undo(data, mended.undone);
