@@ -34,7 +34,7 @@ struct State {
     long failures = 0;
     unsigned limit = 60;                       // time limit of each step in seconds
     std::string test;                          // name that steps begin with
-    std::vector<std::string> folders;          // removed by verdict()
+    std::vector<std::string> folders;          // that this rank has made; removed by verdict()
     char step[800] = "before the first step";  // fixed memory, because a signal handler reads it
 };
 
@@ -161,9 +161,6 @@ inline int verdict(const char* program) {
     long total = 0;
     std::string where;
     if (state.rank == 0) {
-        std::error_code ignored;
-        for (const std::string& folder : state.folders)
-            std::filesystem::remove_all(folder, ignored);
         for (std::size_t r = 0; r < failures.size(); ++r)
             if (failures[r] > 0) {
                 total += failures[r];
@@ -176,6 +173,8 @@ inline int verdict(const char* program) {
                        where.c_str(), state.size));
     }
     MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
+    std::error_code ignored;
+    for (const std::string& folder : state.folders) std::filesystem::remove_all(folder, ignored);
     ::alarm(0);
 #if defined(__SANITIZE_ADDRESS__)
     // Check for leaks here, while MPI's modules are still loaded, so that their leaks can be
@@ -243,7 +242,9 @@ inline std::string make_folder(const char* program) {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
-    return state.folders.emplace_back(broadcast(path));
+    path = broadcast(path);
+    if (state.rank == 0) state.folders.push_back(path);
+    return path;
 }
 
 // Returns the value of "--name value" on the command line, or the default.
