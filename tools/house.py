@@ -34,7 +34,7 @@ BUDGETS = {
     "lines: bindings for netCDF and PnetCDF": (13_620, 12_500),
     "lines: apps and lab": (24_540, 22_000),
     "lines: apps": (8_913, 8_800),
-    "lines: tests": (73_546, 70_000),
+    "lines: tests": (73_547, 70_000),
     "methods of the largest class, with its bases": (39, 25),
     "members of the largest class, with its bases": (31, 15),
     "guards against small allocation failures": (85, 60),
