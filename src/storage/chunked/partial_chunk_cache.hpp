@@ -27,7 +27,7 @@ struct Band {
     auto operator<=>(const Band&) const = default;
 };
 
-/// Gives bands that are stored as they are places in the data file before they are complete.
+/// Places in the data file for bands that are stored as they are, before they are complete.
 class BandPlaces {
 public:
     /// Returns the address of a band, or -1 if it gets none.
