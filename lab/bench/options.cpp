@@ -157,38 +157,15 @@ std::string parse_options(int argc, char** argv, Options& o) {
          app.add_option("--proportion", o.proportion,
                         "prefetch: computation of a step, as a multiple of reading it inline (1)")
              ->check(CLI::Range(0.0, 1e6)));
-    only({Mode::irregular},
-         app.add_option(
-             "--map", o.map_files,
-             "irregular: a decomposition file in the format of the E3SM-IO benchmark (may be "
-             "repeated)"));
     only({Mode::irregular}, app.add_option("--maps", o.maps,
                                            "irregular: maps to generate: f (atmosphere), g "
                                            "(ocean), c (unstructured columns), i "
-                                           "(land) (default: f, g and i, unless --map is given)")
+                                           "(land) (default: f, g and i)")
                                 ->delimiter(',')
                                 ->check(CLI::IsMember({"f", "g", "c", "i"})));
-    only({Mode::irregular},
-         app.add_option(
-             "--patience", o.patience,
-             "irregular: seconds; a method whose first run takes longer is not repeated (30)"));
     only({Mode::irregular, Mode::pio},
          app.add_option("--elements", o.elements, "irregular, pio: elements per variable of lists")
              ->check(size));
-    only({Mode::irregular, Mode::pio},
-         app.add_option("--decompositions", o.decompositions,
-                        "irregular: numbers of a file's decompositions, e.g. 1,3 (default: all); "
-                        "pio: number "
-                        "of decompositions of a file of cice (10)")
-             ->delimiter(',')
-             ->check(CLI::Range(1, 1000)));
-    only({Mode::pio},
-         app.add_option("--iotype", o.iotype, "pio: pnetcdf, netcdf, netcdf4c or netcdf4p")
-             ->check(CLI::IsMember({"pnetcdf", "netcdf", "netcdf4c", "netcdf4p"})));
-    only({Mode::pio},
-         app.add_option("--io-tasks", o.io_tasks, "pio: PIO's I/O tasks (1)")->check(many));
-    only({Mode::pio},
-         app.add_option("--syncs", o.syncs, "pio: further calls of PIOc_sync after each step (0)"));
     try {
         app.parse(argc - (write ? 0 : 1), argv + (write ? 0 : 1));
     } catch (const CLI::CallForHelp&) {
@@ -214,8 +191,7 @@ std::string parse_options(int argc, char** argv, Options& o) {
     }
     o.copy_puts = put == "copy";
     o.verify = verify == "none" ? Verify::none : verify == "first" ? Verify::first : Verify::all;
-    if (o.mode == Mode::irregular && o.map_files.empty() && o.maps.empty())
-        o.maps = {"f", "g", "i"};
+    if (o.mode == Mode::irregular && o.maps.empty()) o.maps = {"f", "g", "i"};
     if (o.workload.empty() && o.mode != Mode::irregular && o.mode != Mode::history)
         throw UsageError("no workload given; --list prints them");
     return {};

@@ -34,8 +34,6 @@ struct Options {
     int variables = 0;  ///< number of variables in the workload's main group; 0: the workload's own
     std::int64_t elements =
         0;  ///< irregular, pio: elements of a variable of lists; 0: usual number
-    /// irregular: numbers of the decompositions of map files, empty: all; pio: how many cice has
-    std::vector<int> decompositions;
 
     std::string dir = ".";
     std::string json;
@@ -54,12 +52,7 @@ struct Options {
     double proportion = 1;              ///< prefetch: computing, as a multiple of reading inline
     std::int64_t serial_bandwidth = 0;  ///< overlap: as bandwidth, if there is a single writer
 
-    std::vector<std::string> map_files;  ///< irregular: paths of map files
-    std::vector<std::string> maps;       ///< irregular: names of maps to generate
-    double patience = 30;  ///< irregular: a method that takes more seconds is not repeated
-    std::string iotype = "pnetcdf";  ///< pio
-    int io_tasks = 1;                ///< pio
-    int syncs = 0;                   ///< pio: further calls of PIOc_sync after each step
+    std::vector<std::string> maps;  ///< irregular: names of maps to generate
 
     double prewarm_gb = -1;  ///< negative: 2, or twice the size of a repetition if this is more
     Verify verify = Verify::first;

@@ -253,11 +253,10 @@ Json describe(const Case& c, const Options& options, int ranks) {
         text += fmt::format("{}{} {}", a == 0 ? "" : " x ", grid[a].get<int>(), w.axes[a].front());
     int variables = 0;
     for (const VariableGroup& g : w.groups) variables += g.count;
-    Json found{{"name", w.name},         {"text", c.map ? c.map->text : w.text},
-               {"cut", w.cut},           {"dimensions", dims},
-               {"variables", variables}, {"ranks", ranks},
-               {"grid", text},           {"step_bytes", c.step_bytes},
-               {"steps", c.steps}};
+    Json found{
+        {"name", w.name},         {"text", w.text}, {"cut", w.cut}, {"dimensions", dims},
+        {"variables", variables}, {"ranks", ranks}, {"grid", text}, {"step_bytes", c.step_bytes},
+        {"steps", c.steps}};
     if (options.mode == Mode::irregular) {
         std::int64_t elements = 1;
         for (const Dimension& d : w.dims) elements *= d.length;

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@ namespace thalweg::bench {
 /// A workload that rows write or read.
 struct Case {
     Workload workload;
-    std::optional<IndexMap> map{};  ///< this rank's lists from a file
     int steps = 0;
     std::int64_t step_bytes = 0;
     double held = 0,

@@ -179,7 +179,7 @@ std::int64_t List::product(std::size_t from, std::size_t to) const {
 IndexMap generate_map(const std::string& kind, const std::vector<std::int64_t>& shape, int rank,
                       int ranks, bool flattened) {
     const Part part{rank, ranks};
-    IndexMap map{kind, "", {shape, 0, shape.size(), {}}};
+    IndexMap map{{shape, 0, shape.size(), {}}};
     Indices& all = map.flattened.indices;
     if (kind == "i") {
         all = deal_land(shape[0], shape[1], part);

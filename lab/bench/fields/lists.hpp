@@ -40,7 +40,6 @@ struct List {
 
 /// The lists of this rank for one shape.
 struct IndexMap {
-    std::string name, text;
     List flattened;  ///< list of the elements over all dimensions
     /// The same elements with the first or the last dimension left out of the list, if all ranks
     /// hold its full length.
@@ -51,8 +50,7 @@ struct IndexMap {
 
 /// Generates a rank's lists like those of E3SM, from the indices alone.
 /// @param kind   f: columns, in chunks from all over the grid; g: cells, along a curve; c: columns,
-/// 16
-///               neighbours at a time; i: land points, in the shape given
+///               16 neighbours at a time; i: land points, in the shape given
 /// @param shape  lengths in file order: f (levels, columns); g (cells, levels); c (columns) or
 ///               (levels, columns); i (latitudes, longitudes)
 /// @param flattened  also make the list over all dimensions of a map that has a shorter one

@@ -83,17 +83,14 @@ std::vector<std::int64_t> Group::indices() const {
 
 void Problem::Free::operator()(std::byte* p) const { std::free(p); }
 
-Problem::Problem(Workload workload, const std::string& grid, int rank, int ranks, Share share,
-                 const IndexMap* map)
+Problem::Problem(Workload workload, const std::string& grid, int rank, int ranks, Share share)
     : rank_(rank),
       ranks_(ranks),
       share_(share),
       workload_(std::move(workload)),
       grid_(process_grid(workload_, grid, ranks)) {
     if (share == Share::own && workload_.flattened) share_ = Share::flattened;
-    if (map != nullptr) {
-        map_ = *map;
-    } else if (!workload_.list.empty() && share_ != Share::box) {
+    if (!workload_.list.empty() && share_ != Share::box) {
         std::vector<std::int64_t> shape;
         for (const Dimension& d : workload_.dims) shape.push_back(d.length);
         map_ = generate_map(workload_.list, shape, rank, ranks, share_ == Share::flattened);

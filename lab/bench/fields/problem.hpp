@@ -58,10 +58,9 @@ enum class Share { own, box, flattened };
 
 class Problem {
 public:
-    /// @param map  this rank's lists, if they were not generated
     /// Throws UsageError if the grid does not fit the workload.
     Problem(Workload workload, const std::string& grid, int rank, int ranks,
-            Share share = Share::own, const IndexMap* map = nullptr);
+            Share share = Share::own);
     Problem(const Problem&) = delete;  // groups point into the workload, which must not move
     Problem& operator=(const Problem&) = delete;
 
@@ -73,7 +72,6 @@ public:
     const std::vector<Variable>& variables() const { return variables_; }
     const Group& group(const Variable& v) const { return groups_[v.group]; }
     Share share() const { return share_; }
-    const IndexMap& map() const { return map_; }
 
     /// Returns the part of a group that a rank holds in a distribution of boxes.
     Part part_of(const Group& group, int rank) const;

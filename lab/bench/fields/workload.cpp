@@ -111,7 +111,7 @@ Workload unstructured(std::string name, std::string text, std::vector<Dimension>
     return w;
 }
 
-/// A history file of CICE with ten decompositions or more: blocks with halos, which ranks get in
+/// A history file of CICE with ten decompositions: blocks with halos, which ranks get in
 /// turn, and a file for each output. Most variables use the first decomposition; the others are for
 /// further dimensions.
 Workload cice(std::string name, std::string text, std::int64_t nx, std::int64_t ny,
@@ -323,18 +323,7 @@ Workload find_workload(const Options& options) {
     const int variables = options.variables > 0 ? options.variables : w.variables;
     for (VariableGroup& g : w.groups)
         if (g.main && variables > 0) g.count = variables;
-    if (w.block[0] > 0 && !options.decompositions.empty()) {
-        // Decompositions beyond the ten of CICE repeat their dimensions.
-        const auto wanted = static_cast<std::size_t>(options.decompositions.front());
-        const std::vector<VariableGroup> known = w.groups;
-        w.groups.resize(std::min(wanted, known.size()));
-        for (std::size_t k = known.size(); k < wanted; ++k) {
-            w.groups.push_back(known[1 + k % (known.size() - 1)]);
-            w.groups.back().prefix = fmt::format("k{}_", k);
-        }
-    } else {
-        w.cut = cut_text(*entry, w);
-    }
+    w.cut = cut_text(*entry, w);
     return w;
 }
 

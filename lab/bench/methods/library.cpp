@@ -43,12 +43,9 @@ void Library::describe() {
 
 void Library::open(const std::string& path) {
     if (context_.problem.workload().file_per_step) describe();
-    // In comparisons with PIO, the format is that of --iotype.
-    const bool pio = context_.options.mode == Mode::pio;
-    const char* const format =
-        context_.options.iotype.starts_with("netcdf4") ? "format=netcdf4" : "format=cdf5";
-    check_tw(session_, tw_create(session_, path.c_str(), pio ? format : nullptr, &file_),
-             "tw_create");
+    // The format of the files that PIO writes beside it.
+    const char* const format = context_.options.mode == Mode::pio ? "format=cdf5" : nullptr;
+    check_tw(session_, tw_create(session_, path.c_str(), format, &file_), "tw_create");
     define(session_, file_, context_.problem, decompositions_);
 }
 

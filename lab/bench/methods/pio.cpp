@@ -17,17 +17,11 @@ void check(int code, const char* call) {
     throw std::runtime_error(std::string(call) + ": " + text);
 }
 
-const std::map<std::string, int> iotypes{{"pnetcdf", PIO_IOTYPE_PNETCDF},
-                                         {"netcdf", PIO_IOTYPE_NETCDF},
-                                         {"netcdf4c", PIO_IOTYPE_NETCDF4C},
-                                         {"netcdf4p", PIO_IOTYPE_NETCDF4P}};
-
 /// Keeps an I/O system and its decompositions for all files, or, with a file for each step, for one
 /// file.
 class Pio : public Method {
 public:
-    explicit Pio(const Context& context)
-        : context_(context), iotype_(iotypes.at(context.options.iotype)) {
+    explicit Pio(const Context& context) : context_(context) {
         for (const Group& g : problem().groups()) {
             maps_.emplace_back();
             for (const std::int64_t index : g.indices()) maps_.back().push_back(index + 1);
@@ -41,7 +35,7 @@ public:
 
     void open(const std::string& path) override {
         if (each_file_anew()) begin();
-        int iotype = iotype_;
+        int iotype = PIO_IOTYPE_PNETCDF;
         check(
             PIOc_createfile(iosystem_, &file_, &iotype, path.c_str(), PIO_CLOBBER | PIO_64BIT_DATA),
             "PIOc_createfile");
@@ -83,8 +77,7 @@ public:
                                     g.local_elements(), values, nullptr),
                   "PIOc_write_darray");
         }
-        const int syncs = context_.options.syncs + (each_file_anew() ? 0 : 1);
-        for (int i = 0; i < syncs; ++i) check(PIOc_sync(file_), "PIOc_sync");
+        if (!each_file_anew()) check(PIOc_sync(file_), "PIOc_sync");
     }
 
     void close() override {
@@ -105,10 +98,9 @@ private:
     }
 
     void begin() {
-        const int tasks = context_.options.io_tasks;
-        check(PIOc_Init_Intracomm(context_.comm, tasks, problem().ranks() / tasks, 0, PIO_REARR_BOX,
-                                  &iosystem_),
-              "PIOc_Init_Intracomm");
+        check(
+            PIOc_Init_Intracomm(context_.comm, 1, problem().ranks(), 0, PIO_REARR_BOX, &iosystem_),
+            "PIOc_Init_Intracomm");
         PIOc_Set_IOSystem_Error_Handling(iosystem_, PIO_RETURN_ERROR);
         for (std::size_t i = 0; i < maps_.size(); ++i) {
             const Group& g = problem().groups()[i];
@@ -124,7 +116,7 @@ private:
     }
 
     Context context_;
-    int iotype_, iosystem_ = -1, file_ = 0;
+    int iosystem_ = -1, file_ = 0;
     std::vector<std::vector<PIO_Offset>> maps_;  ///< indices counted from 1; 0 in a halo or hole
     std::vector<int> decompositions_, variables_;
 };

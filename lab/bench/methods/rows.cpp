@@ -6,7 +6,6 @@
 #include <charconv>
 #include <regex>
 
-#include "fields/map_file.hpp"
 #include "run.hpp"
 
 namespace thalweg::bench {
@@ -26,27 +25,11 @@ int steps_of(const Options& o, const Case& c) {
     return static_cast<int>(std::max<std::int64_t>(1, (200 * mega + bytes - 1) / bytes));
 }
 
-Workload workload_of(const IndexMap& map, const Options& o) {
-    const List& list = map.shortest();
-    Workload w{map.name, map.text, {}, {}, 2, 0, {}};
-    std::vector<std::string> names;
-    for (const std::int64_t n : map.flattened.shape) {
-        names.push_back(fmt::format("dim{}", names.size() + 1));
-        w.dims.push_back({names.back(), n, '-'});
-    }
-    for (std::size_t d = list.first; d < list.first + list.count; ++d) w.axes.push_back({names[d]});
-    w.cut_axes = static_cast<int>(w.axes.size());
-    const int variables = o.variables > 0 ? o.variables : map.flattened.listed() > mega ? 3 : 8;
-    w.groups = {{"v", variables, Element::f4, names, names, true}};
-    return w;
-}
-
-void add_case(const RankGroup& world, const Options& o, Measurement& m, Workload workload,
-              std::optional<IndexMap> map = {}) {
-    m.cases.push_back({std::move(workload), std::move(map)});
+void add_case(const RankGroup& world, const Options& o, Measurement& m, Workload workload) {
+    m.cases.push_back({std::move(workload)});
     Case& c = m.cases.back();
     const int rank = std::min(world.rank(), m.ranks - 1);
-    const Problem problem(c.workload, o.grid, rank, m.ranks, Share::own, c.map ? &*c.map : nullptr);
+    const Problem problem(c.workload, o.grid, rank, m.ranks);
     c.step_bytes = problem.step_bytes();
     c.steps = steps_of(o, c);
     if (o.mode != Mode::irregular) return;
@@ -182,11 +165,6 @@ Measurement plan_rows(const RankGroup& world, const Options& o) {
         throw UsageError(
             fmt::format("{} ranks are running, but the model needs {}", world.ranks(), m.ranks));
     if (o.mode == Mode::irregular) {
-        for (const std::string& file : o.map_files)
-            for (IndexMap& map : read_maps(world, file, o.decompositions)) {
-                Workload w = workload_of(map, o);
-                add_case(world, o, m, std::move(w), std::move(map));
-            }
         for (const std::string& kind : o.maps) add_case(world, o, m, map_workload(kind, o));
     } else {
         add_case(world, o, m, find_workload(o));
@@ -198,21 +176,11 @@ Measurement plan_rows(const RankGroup& world, const Options& o) {
             // If no rank holds a full dimension, both shares have the same list.
             std::erase_if(m.rows, [&](const Row& row) {
                 const Case& c = m.cases[row.which];
-                const bool factored = c.map ? c.map->factored.has_value()
-                                            : c.workload.dims.size() > 1 && c.workload.list != "i";
+                const bool factored = c.workload.dims.size() > 1 && c.workload.list != "i";
                 return row.method.share == Share::flattened && !factored;
             });
             break;
-        case Mode::pio: {
-            if (o.io_tasks > m.ranks) throw UsageError("--io-tasks: more than there are ranks");
-            const std::string every =
-                o.io_tasks > 1 ? fmt::format(":0:{}", m.ranks / o.io_tasks) : "";
-            add_methods(o, m, 0, {}, fmt::format("staging=2GiB; writers={}{}", o.io_tasks, every));
-            if (o.iotype.starts_with("netcdf4"))
-                for (Row& row : m.rows)
-                    if (row.method.kind == FileKind::classic) row.method.kind = FileKind::netcdf4;
-            break;
-        }
+        case Mode::pio: add_methods(o, m, 0, {}, "staging=2GiB; writers=1"); break;
         case Mode::read:
             add_methods(o, m, 0, {}, "");
             std::erase_if(m.rows, [&](const Row& row) {  // methods that cannot read the format
