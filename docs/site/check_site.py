@@ -91,7 +91,7 @@ def check_browser(site: Path) -> list[str]:
         return []
     problems = []
     for name in LOOKED_AT:
-        found = check_page(site / name, program, folder=site)
+        found = check_page(site / name, program, site)
         problems += [f"{name}: {problem}" for problem in found]
     return problems or check_search(site, program)
 

@@ -2,31 +2,23 @@
 """Wong et al. 2014: aggregation along process rows and columns in CMAQ."""
 
 from math import prod
-from pathlib import Path
 
-from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, times
 from .presets import Preset, measuring
+from .report import HOLDS, NOT, Figure, graded, judged, times
 from .runs import Results, Run
 
-SEQUENTIAL = "peer-serial-default"
 DIRECT = "direct"
 ROWS = "direct:method=rows"
 COLUMNS = "direct:method=columns"
-POSIX_ROWS = "record:method=rows"
-LABELS = {
-    SEQUENTIAL: "sequential netCDF (rnetCDF)",
-    DIRECT: "direct (pnetCDF)",
-    ROWS: "rows by PnetCDF (pnetCDFcr)",
-    COLUMNS: "columns by PnetCDF (pnetCDFcc)",
-    POSIX_ROWS: "rows by POSIX",
+SEQUENTIAL = "peer-serial-default"
+METHODS = {
+    "sequential netCDF (rnetCDF)": SEQUENTIAL,
+    "direct (pnetCDF)": DIRECT,
+    "rows by PnetCDF (pnetCDFcr)": ROWS,
+    "columns by PnetCDF (pnetCDFcc)": COLUMNS,
+    "rows by POSIX": "record:method=rows",
     "record": "record",
 }
-# Relations between two methods: (name, method 1, method 2) of (T1 - T2) / T1.
-RELATIONS = (
-    ("rows to direct", DIRECT, ROWS),
-    ("columns to direct", DIRECT, COLUMNS),
-    ("direct to sequential", SEQUENTIAL, DIRECT),
-)
 STEPS = 3  # as in the paper
 
 
@@ -45,7 +37,7 @@ def runs(preset: Preset) -> list[Run]:
             arguments = (
                 *(f"cmaq-{domain}", "--scale", f"{preset.cmaq_scale:g}", "--grid", grid),
                 *("--species", str(size.species), "--steps", str(STEPS)),
-                *("--methods", ",".join(["raw", *LABELS])),
+                *("--methods", ",".join(["raw", *METHODS.values()])),
             )
             run = Run(name_of(domain, grid), members(grid), arguments + measuring(preset))
             result.append(run)
@@ -61,10 +53,9 @@ def relation(results: Results, domain: str, grid: str, first: str, second: str) 
     return 100 * (t1 - t2) / t1
 
 
-def faster(results: Results, domain: str, grid: str, first: str, second: str) -> float | None:
-    """Returns T1 / T2."""
-    share = relation(results, domain, grid, first, second)
-    return None if share is None else 100 / (100 - share)
+def faster(share: float) -> str:
+    """Formats T1 / T2 for (T1 - T2) / T1 in per cent."""
+    return times(100 / (100 - share))
 
 
 def scale_text(preset: Preset, domain: str) -> str:
@@ -73,14 +64,14 @@ def scale_text(preset: Preset, domain: str) -> str:
     return f"{grid}, {preset.cmaq[domain].species} species; no striping: one local disk"
 
 
-def judged(*findings: bool) -> str:
-    """Judges several findings of the paper: all, some or none of them hold."""
-    return HOLDS if all(findings) else IN_PART if any(findings) else NOT
-
-
-def missing(results: Results, domain: str, grids: tuple[str, ...]) -> list[tuple[str, str]]:
-    lacking = results.missing([name_of(domain, grid) for grid in grids], LABELS)
-    return [(LABELS[m], why) for m, why in lacking]
+def seconds(figure: Figure, results: Results, domain: str, grids: tuple[str, ...]) -> None:
+    """Adds a table of all methods."""
+    columns = {grid: name_of(domain, grid) for grid in grids}
+    figure.compare(
+        *(results, "seconds", columns, lambda _: METHODS),
+        lambda row: row["median_seconds"],
+        "{:.3f}",
+    )
 
 
 # The figures that the paper's text gives, in per cent, for its smallest and its largest grid of
@@ -88,12 +79,12 @@ def missing(results: Results, domain: str, grids: tuple[str, ...]) -> list[tuple
 PAPER = {
     "ca": (
         "CMAQ, figs. 3 and 4",
-        [("paper 4x4", (20, None, 40)), ("paper 16x16", (80, None, -25))],
+        {"paper 4x4": (20, None, 40), "paper 16x16": (80, None, -25)},
         ["Edison: rows to direct 20 to 80 %, direct to sequential 40 to -25 %"],
     ),
     "eus": (
         "CMAQ, figs. 5 and 6",
-        [("paper 8x8", (10, None, None)), ("paper 16x16", (None, None, 40))],
+        {"paper 8x8": (10, None, None), "paper 16x16": (None, None, 40)},
         [
             "4x4 and 4x8: direct is better than rows; 8x8: rows by some 10 %",
             "direct to sequential: Kraken 90 to 75 %, Edison 50 to 40 %",
@@ -101,13 +92,13 @@ PAPER = {
     ),
     "conus": (
         "CMAQ, figs. 7 and 8",
-        [("paper 4x8", (None, None, 75)), ("paper 16x32", (None, None, 50))],
+        {"paper 4x8": (None, None, 75), "paper 16x32": (None, None, 50)},
         ["direct to sequential: Kraken 80 to 60 %, Edison 75 to 50 %; rows rise dramatically"],
     ),
 }
 
 
-def relative(results: Results, preset: Preset, folder: Path, domain: str) -> Figure:
+def relative(results: Results, preset: Preset, domain: str) -> Figure:
     source, paper, reference = PAPER[domain]
     grids = preset.cmaq[domain].grids
     figure = Figure(
@@ -115,170 +106,114 @@ def relative(results: Results, preset: Preset, folder: Path, domain: str) -> Fig
         source,
         f"Relative performance on the {domain.upper()} domain, (T1 - T2) / T1",
         "Rows beat columns, gain on direct as ranks grow, and overtake it.",
-        reference=reference,
-        scaled=scale_text(preset, domain),
-        missing=missing(results, domain, grids),
+        reference,
+        scale_text(preset, domain),
     )
-    measured = {
-        name: [relation(results, domain, grid, first, second) for grid in grids]
-        for name, first, second in RELATIONS
+    rows, columns, sequential = (
+        [relation(results, domain, grid, *pair) for grid in grids]
+        for pair in ((DIRECT, ROWS), (DIRECT, COLUMNS), (SEQUENTIAL, DIRECT))
+    )
+    gains = {"rows to direct": rows, "columns to direct": columns}
+    gains["direct to sequential"] = sequential
+    values = {
+        name: [*gain, *(text[i] for text in paper.values())]
+        for i, (name, gain) in enumerate(gains.items())
     }
-    values = [
-        (name, [*measured[name], *(group[1][i] for group in paper)])
-        for i, (name, _, _) in enumerate(RELATIONS)
-    ]
-    chart = Chart(folder, figure.name)
-    chart.bars([*grids, *(group[0] for group in paper)], values, "%", paper_groups=len(paper))
-    figure.image = chart.save()
-    rows, columns = measured["rows to direct"], measured["columns to direct"]
-    sequential = measured["direct to sequential"]
+    figure.add_table(["%", *grids, *paper], values)
+    seconds(figure, results, domain, grids)
     if rows[-1] is not None and columns[-1] is not None:
-        beat = rows[-1] > columns[-1]
         grow = len(grids) == 1 or rows[-1] > rows[0]
-        ahead = rows[-1] > 0
-        figure.verdict = judged(beat, grow, ahead)
-        ratio = faster(results, domain, grids[-1], DIRECT, ROWS)
-        columns_ratio = faster(results, domain, grids[-1], DIRECT, COLUMNS)
+        figure.verdict = judged(rows[-1] > columns[-1], grow, rows[-1] > 0)
         figure.finding = (
-            f"At {grids[-1]} rows are {times(ratio)} as fast as direct, columns "
-            f"{times(columns_ratio)}"
-        )
-        if len(grids) > 1:
-            figure.finding += (
-                f"; from {grids[0]} to {grids[-1]} rows to direct goes from {rows[0]:.0f} to "
-                f"{rows[-1]:.0f} %"
-            )
-        figure.finding += "."
-    elif sequential[0] is not None:
-        figure.finding = (
-            f"Rows and columns were not measured; direct to sequential is {sequential[0]:.0f} % at "
-            f"{grids[0]} and {sequential[-1]:.0f} % at {grids[-1]}."
+            f"At {grids[-1]} rows are {faster(rows[-1])} as fast as direct, columns "
+            f"{faster(columns[-1])}; from {grids[0]} to {grids[-1]} rows to direct goes from "
+            f"{rows[0]:.0f} to {rows[-1]:.0f} %."
         )
     return figure
 
 
-def many_ranks(results: Results, preset: Preset, folder: Path) -> Figure:
+def many_ranks(results: Results, preset: Preset) -> Figure:
     grids = preset.cmaq["ca"].grids
     figure = Figure(
         "cmaq-many-ranks",
         "CMAQ, fig. 10",
         "Direct and rows to sequential as ranks grow (CA domain)",
         "With many ranks direct falls behind sequential output, while rows go on gaining.",
-        reference=["direct becomes worse than sequential; rows improve (no figures in the text)"],
-        scaled=f"up to {members(grids[-1])} ranks; {scale_text(preset, 'ca')}",
-        missing=missing(results, "ca", grids),
+        ["direct becomes worse than sequential; rows improve (no figures in the text)"],
+        f"up to {members(grids[-1])} ranks; {scale_text(preset, 'ca')}",
     )
-    wanted = (("direct", DIRECT), ("rows", ROWS), ("record", "record"))
     values = {
         label: [relation(results, "ca", grid, SEQUENTIAL, method) for grid in grids]
-        for label, method in wanted
+        for label, method in (("direct", DIRECT), ("rows", ROWS), ("record", "record"))
     }
-    chart = Chart(folder, figure.name)
-    chart.bars(list(grids), list(values.items()), "% of the sequential time saved")
-    figure.image = chart.save()
+    figure.add_table(["% of the sequential time saved", *grids], values)
     direct, rows = values["direct"], values["rows"]
-    if direct[0] is not None and direct[-1] is not None:
-        falls = direct[-1] < direct[0]
-        text = f"Direct to sequential goes from {direct[0]:.0f} to {direct[-1]:.0f} %"
-        if rows[0] is not None and rows[-1] is not None:
-            ahead = rows[-1] > direct[-1]
-            figure.verdict = judged(falls, ahead)
-            text += f", rows to sequential from {rows[0]:.0f} to {rows[-1]:.0f} %"
-        elif falls:
-            figure.verdict = IN_PART
-        figure.finding = f"{text} between {grids[0]} and {grids[-1]}."
+    if None not in (direct[0], direct[-1], rows[0], rows[-1]):
+        figure.verdict = judged(direct[-1] < direct[0], rows[-1] > direct[-1])
+        figure.finding = (
+            f"Direct to sequential goes from {direct[0]:.0f} to {direct[-1]:.0f} %, rows to "
+            f"sequential from {rows[0]:.0f} to {rows[-1]:.0f} % between {grids[0]} and {grids[-1]}."
+        )
     return figure
 
 
-def writers_of(method: str, grid: str) -> int:
-    """Returns the number of ranks that write. The first factor of a grid is the number of its
-    columns."""
-    columns, rows = map(int, grid.split("x"))
-    return {DIRECT: columns * rows, ROWS: rows, COLUMNS: columns}[method]
-
-
-def rates(results: Results, preset: Preset, folder: Path) -> Figure:
+def rates(results: Results, preset: Preset) -> Figure:
     figure = Figure(
         "cmaq-rates",
         "CMAQ, fig. 11",
         "Rate against the bytes that a writer holds",
         "The more bytes a writing rank holds, the higher is the rate.",
-        reference=["aggregation raises both on all three domains (no figures in the text)"],
-        scaled="all domains and process grids of this report",
+        ["aggregation raises both on all three domains (no figures in the text)"],
+        "all domains and process grids of this report",
     )
-    points: dict[str, list[tuple[float, float]]] = {}
+    points = []
     for domain, size in preset.cmaq.items():
         for grid in size.grids:
             rows = results.rows(name_of(domain, grid))
-            for method in (DIRECT, ROWS, COLUMNS):
-                if method in rows:
-                    row = rows[method]
-                    held = row["bytes"] / row["steps"] / writers_of(method, grid) / 1e6
-                    points.setdefault(method, []).append((held, row["mb_per_s"]))
-        for method, why in missing(results, domain, size.grids):
-            if (method, why) not in figure.missing:
-                figure.missing.append((method, why))
-    chart = Chart(folder, figure.name)
-    lines = []
-    for method, found in points.items():
-        found.sort()
-        lines.append(Line(LABELS[method], [x for x, _ in found], [y for _, y in found]))
-    chart.lines(lines, "MB a writer holds of a step", "MB/s", log="y")
-    for drawn in chart.axes[0].get_lines():
-        drawn.set_linestyle("none")
-    chart.axes[0].set_xscale("log")
-    figure.image = chart.save()
-    everything = sorted(p for found in points.values() for p in found)
-    if len(everything) > 3:
-        half = len(everything) // 2
-        small = sum(y for _, y in everything[:half]) / half
-        large = sum(y for _, y in everything[-half:]) / half
+            columns, lines = map(int, grid.split("x"))
+            writers = {DIRECT: columns * lines, ROWS: lines, COLUMNS: columns}
+            for method in writers.keys() & rows.keys():
+                row = rows[method]
+                held = row["bytes"] / row["steps"] / writers[method] / 1e6
+                points.append((held, row["mb_per_s"], f"{domain}, {grid}, {method}"))
+    points.sort()
+    values = {text: [held, rate] for held, rate, text in points}
+    figure.add_table(["", "MB a writer holds of a step", "MB/s"], values, "{:,.1f}")
+    if len(points) > 3:
+        half = len(points) // 2
+        small, large = (sum(p[1] for p in part) for part in (points[:half], points[-half:]))
         figure.verdict = HOLDS if large > 1.1 * small else NOT
         figure.finding = (
-            f"The half of the runs with fewer bytes a writer (up to {everything[half - 1][0]:.1f} "
-            f"MB) writes {small:,.0f} MB/s on average, the other half {large:,.0f} MB/s."
+            f"The half of the runs with fewer bytes a writer (up to {points[half - 1][0]:.1f} MB) "
+            f"writes {small / half:,.0f} MB/s on average, the other half {large / half:,.0f} MB/s."
         )
     return figure
 
 
-def whole_day(results: Results, preset: Preset, folder: Path) -> Figure:
+def whole_day(results: Results, preset: Preset) -> Figure:
     grids = preset.cmaq["4km"].grids
     figure = Figure(
         "cmaq-4km",
         "CMAQ, fig. 12",
         "Writing time on the 4 km domain of the real model",
         "Rows are twice as fast as direct, and much faster than sequential output.",
-        reference=["rows shorten the writing time significantly (about half of direct's)"],
-        scaled=f"{STEPS} steps of a day's 24; {scale_text(preset, '4km')}",
-        missing=missing(results, "4km", grids),
+        ["rows shorten the writing time significantly (about half of direct's)"],
+        f"{STEPS} steps of a day's 24; {scale_text(preset, '4km')}",
     )
-    values = {
-        label: [
-            results.rows(name_of("4km", grid)).get(method, {}).get("median_seconds")
-            for grid in grids
-        ]
-        for method, label in LABELS.items()
-    }
-    chart = Chart(folder, figure.name)
-    chart.bars(list(grids), list(values.items()), "seconds")
-    figure.image = chart.save()
-    ratio = faster(results, "4km", grids[-1], DIRECT, ROWS)
-    record = faster(results, "4km", grids[-1], DIRECT, "record")
-    if ratio:
-        figure.verdict = HOLDS if ratio >= 1.8 else IN_PART if ratio > 1.1 else NOT
-        figure.finding = f"At {grids[-1]} rows are {times(ratio)} as fast as direct"
-        figure.finding += f", record {times(record)}." if record else "."
-    elif record:
+    seconds(figure, results, "4km", grids)
+    rows, record = (
+        relation(results, "4km", grids[-1], DIRECT, method) for method in (ROWS, "record")
+    )
+    if rows is not None and record is not None:
+        figure.verdict = graded(100 / (100 - rows), 1.8)
         figure.finding = (
-            f"Rows were not measured; at {grids[-1]} record is {times(record)} as fast as direct."
+            f"At {grids[-1]} rows are {faster(rows)} as fast as direct, record {faster(record)}."
         )
     return figure
 
 
-def figures(results: Results, preset: Preset, folder: Path) -> list[Figure]:
+def figures(results: Results, preset: Preset) -> list[Figure]:
     return [
-        *(relative(results, preset, folder, domain) for domain in ("ca", "eus", "conus")),
-        many_ranks(results, preset, folder),
-        rates(results, preset, folder),
-        whole_day(results, preset, folder),
+        *(relative(results, preset, domain) for domain in PAPER),
+        *(figure(results, preset) for figure in (many_ranks, rates, whole_day)),
     ]

@@ -1,35 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Yang, Ward and Evans 2020: parallel output of MOM5, by FMS's I/O layouts."""
 
-from pathlib import Path
-
-from .figures import HOLDS, IN_PART, NOT, Chart, Figure, Line, Table, times
 from .presets import Preset, measuring
+from .report import HOLDS, NOT, Figure, graded, judged, known, times
 from .runs import Results, Run
 
 NETCDF4 = "storage=netcdf4:format=netcdf4"
 # netCDF-C on parallel HDF5 on every rank: the paper's library without a layout. By default it syncs
 # the file when it closes, which no other method does.
-HDF5 = "netcdf4-nosync"
-HDF5_SYNCED = "netcdf4"
-PLAIN = {HDF5: "parallel HDF5", HDF5_SYNCED: "parallel HDF5 with its fsync"}
-FORMATS = ("PnetCDF", "netCDF-4")
-SEQUENTIAL = "peer-serial-default"
+HDF5, HDF5_SYNCED = "parallel HDF5", "parallel HDF5 with its fsync"
+SEQUENTIAL = "sequential netCDF-3"
 SHARES = "mom5-shares"
 SHARE_METHODS = {
-    SEQUENTIAL: "sequential netCDF-3",
-    "direct": "direct, PnetCDF",
-    HDF5: "parallel HDF5, netCDF-4",
-    "record": "record, netCDF-3",
-    f"record:{NETCDF4}": "record, netCDF-4",
+    SEQUENTIAL: "peer-serial-default",
+    "direct, PnetCDF": "direct",
+    "parallel HDF5, netCDF-4": "netcdf4-nosync",
+    "record, netCDF-3": "record",
+    "record, netCDF-4": f"record:{NETCDF4}",
 }
-
-
-def tiles(layout: str, kind: str) -> str:
-    """Returns the method of an I/O layout."""
-    if kind == "PnetCDF":
-        return f"direct:method=tiles:tiles={layout}"
-    return f"record:method=tiles:tiles={layout}:{NETCDF4}"
 
 
 def name_of(ranks: int) -> str:
@@ -40,11 +28,17 @@ def read_name(ranks: int) -> str:
     return f"mom5-read-p{ranks}"
 
 
+def methods_of(layouts: tuple[str, ...]) -> dict[str, str]:
+    """Returns the methods of the figures by their labels."""
+    found = {f"PnetCDF, {k}": f"direct:method=tiles:tiles={k}" for k in layouts}
+    found |= {f"netCDF-4, {k}": f"record:method=tiles:tiles={k}:{NETCDF4}" for k in layouts}
+    return found | {"PnetCDF": "direct", HDF5: "netcdf4-nosync", HDF5_SYNCED: "netcdf4"}
+
+
 def runs(preset: Preset) -> list[Run]:
     result = []
     for ranks, layouts in preset.layouts.items():
-        methods = [tiles(layout, kind) for kind in FORMATS for layout in layouts]
-        methods = ["raw", *methods, "direct", "record", SEQUENTIAL, *PLAIN]
+        methods = ["raw", *methods_of(layouts).values(), "record", "peer-serial-default"]
         arguments = (
             *("mom5-025", "--scale", f"{preset.mom5_scale:g}", "--steps", "2"),
             *("--methods", ",".join(methods)),
@@ -53,7 +47,7 @@ def runs(preset: Preset) -> list[Run]:
         reading = ("read", "mom5-025", "--scale", f"{preset.mom5_scale:g}")
         result.append(Run(read_name(ranks), ranks, reading + measuring(preset)))
     scale, ranks, days = preset.shares
-    methods = ",".join(["raw", *SHARE_METHODS])
+    methods = ",".join(["raw", *SHARE_METHODS.values()])
     arguments = ("mom5-01", "--scale", f"{scale:g}", "--steps", str(days), "--methods", methods)
     return [*result, Run(SHARES, ranks, arguments + measuring(preset))]
 
@@ -78,128 +72,87 @@ PHASES = (
 )
 
 
-def seconds_of(results: Results, ranks: int, method: str, name: str) -> float | None:
-    row = results.rows(name_of(ranks)).get(method)
-    return phase(row, name) if row else None
-
-
-def against_layout(
-    results: Results, preset: Preset, folder: Path, name: str, number: int, claim: str
-) -> Figure:
+def against_layout(results: Results, preset: Preset, name: str, number: int, claim: str) -> Figure:
     figure = Figure(
         f"mom5-{name}",
         f"MOM5, fig. {number}",
         f"{name.capitalize()} time against I/O layout",
         claim,
-        reference=["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
-        scaled=f"{preset.mom5_scale:g} of the grid each way, 2 outputs, "
+        ["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
+        f"{preset.mom5_scale:g} of the grid each way, 2 outputs, "
         f"{', '.join(map(str, preset.layouts))} ranks",
     )
-    groups, columns = [], {kind: [] for kind in (*FORMATS, *PLAIN.values())}
+    pnetcdf, hdf5 = [], []
     for ranks, layouts in preset.layouts.items():
-        for layout in layouts:
-            groups.append(f"{layout} of {ranks}")
-            for kind in FORMATS:
-                value = seconds_of(results, ranks, tiles(layout, kind), name)
-                columns[kind].append(value)
-                why = results.reason(name_of(ranks), tiles(layout, kind))
-                if value is None and (f"tiles, {kind}", why) not in figure.missing:
-                    figure.missing.append((f"tiles, {kind}", why))
-            for label in PLAIN.values():
-                columns[label].append(None)
-        groups.append(f"no layout, {ranks}")
-        columns["PnetCDF"].append(seconds_of(results, ranks, "direct", name))
-        columns["netCDF-4"].append(None)
-        for method, label in PLAIN.items():
-            columns[label].append(seconds_of(results, ranks, method, name))
-    chart = Chart(folder, figure.name)
-    chart.bars(groups, list(columns.items()), "seconds")
-    figure.image = chart.save()
-    judge(figure, results, preset, name)
+        values = figure.compare(
+            *(results, "seconds, ranks", {str(ranks): name_of(ranks)}),
+            lambda _, layouts=layouts: methods_of(layouts),
+            lambda row: phase(row, name),
+            "{:.4f}",
+        )
+        tiled = known([values[f"PnetCDF, {k}"][0] for k in layouts])
+        pnetcdf.append(min(tiled) if tiled else values["PnetCDF"][0])
+        hdf5.append(values[HDF5][0])
+    if None not in pnetcdf and None not in hdf5:
+        judge(figure, list(preset.layouts), name, pnetcdf, hdf5)
     return figure
 
 
+def judge(
+    figure: Figure, counts: list[int], name: str, pnetcdf: list[float], hdf5: list[float]
+) -> None:
+    """Compares PnetCDF, with its best layout, and HDF5, from the fewest to the most ranks."""
+    growth = hdf5[-1] / max(hdf5[0], 1e-6)
+    own = pnetcdf[-1] / max(pnetcdf[0], 1e-6)
+    slower = hdf5[-1] / max(pnetcdf[-1], 1e-6) > 1.1
+    if name in ("open", "close"):
+        figure.verdict = judged(slower, growth > 1.1)
+    elif name == "write":
+        figure.verdict = judged(slower, own < 1)
+    else:
+        figure.verdict = HOLDS if slower else NOT
+    figure.finding = (
+        f"At {counts[-1]} ranks parallel HDF5 takes {1000 * hdf5[-1]:.1f} ms, PnetCDF "
+        f"{1000 * pnetcdf[-1]:.1f} ms; from {counts[0]} to {counts[-1]} ranks HDF5's time changes "
+        f"by a factor of {growth:.1f}, PnetCDF's by {own:.1f}."
+    )
+
+
 READERS = {
-    "pnetcdf": "PnetCDF, collective",
-    "thalweg": "Thalweg, all variables at once",
-    "thalweg-get": "Thalweg, one variable after the other",
-    "raw": "plain reads of the same bytes",
+    "PnetCDF, collective": "pnetcdf",
+    "Thalweg, all variables at once": "thalweg",
+    "Thalweg, one variable after the other": "thalweg-get",
+    "plain reads of the same bytes": "raw",
 }
 
 
-def reading(results: Results, preset: Preset, folder: Path) -> Figure:
+def reading(results: Results, preset: Preset) -> Figure:
     counts = list(preset.layouts)
     figure = Figure(
         "mom5-read",
         "MOM5, fig. 4",
         "Time of reading a restart file against ranks",
         "Reads use neither layout nor parallel I/O and grow with the ranks.",
-        reference=["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
-        scaled=f"{preset.mom5_scale:g} of the grid each way, one record, "
+        ["240 and 960 ranks of the 0.25 degree model (no figures in the text at hand)"],
+        f"{preset.mom5_scale:g} of the grid each way, one record, "
         f"{', '.join(map(str, counts))} ranks",
     )
-    lines = {}
-    for method, label in READERS.items():
-        rows = {p: results.rows(read_name(p)).get(method) for p in counts}
-        found = [(p, row["seconds"]) for p, row in rows.items() if row]
-        if found:
-            lines[method] = Line(label, [p for p, _ in found], [t for _, t in found])
-        else:
-            figure.missing.append((label, results.reason(read_name(counts[0]), method)))
-    chart = Chart(folder, figure.name)
-    chart.lines(list(lines.values()), "ranks", "seconds", log="xy")
-    figure.image = chart.save()
-    if "pnetcdf" in lines and "thalweg" in lines:
-        theirs, ours = lines["pnetcdf"].y, lines["thalweg"].y
+    columns = {str(p): read_name(p) for p in counts}
+    values = figure.compare(
+        *(results, "seconds, ranks", columns, lambda _: READERS),
+        lambda row: row["seconds"],
+        "{:.4f}",
+    )
+    theirs, ours = (values[label] for label in list(READERS)[:2])
+    if None not in theirs and None not in ours:
         growth, own = theirs[-1] / theirs[0], ours[-1] / ours[0]
+        figure.verdict = judged(growth > 1.1, min(growth, own) > 1.1)
         figure.finding = (
             f"At {counts[-1]} ranks PnetCDF reads in {1000 * theirs[-1]:.1f} ms, Thalweg in "
-            f"{1000 * ours[-1]:.1f} ms"
+            f"{1000 * ours[-1]:.1f} ms; from {counts[0]} to {counts[-1]} ranks PnetCDF's time "
+            f"changes by a factor of {growth:.1f}, Thalweg's by {own:.1f}."
         )
-        if len(counts) > 1:
-            figure.verdict = HOLDS if min(growth, own) > 1.1 else IN_PART if growth > 1.1 else NOT
-            figure.finding += (
-                f"; from {counts[0]} to {counts[-1]} ranks PnetCDF's time changes by a factor of "
-                f"{growth:.1f}, Thalweg's by {own:.1f}"
-            )
-        figure.finding += "."
     return figure
-
-
-def judge(figure: Figure, results: Results, preset: Preset, name: str) -> None:
-    """Compares PnetCDF with HDF5, from the fewest to the most ranks; without layouts, so that every
-    rank writes, unless tiles were measured."""
-    counts = list(preset.layouts)
-
-    def least(ranks: int, kind: str, plain: str) -> float | None:
-        found = [seconds_of(results, ranks, tiles(k, kind), name) for k in preset.layouts[ranks]]
-        found = [v for v in found if v is not None]
-        return min(found) if found else seconds_of(results, ranks, plain, name)
-
-    pnetcdf = [least(ranks, "PnetCDF", "direct") for ranks in counts]
-    hdf5 = [seconds_of(results, ranks, HDF5, name) for ranks in counts]
-    if None in pnetcdf or None in hdf5:
-        return
-    ratio = hdf5[-1] / max(pnetcdf[-1], 1e-6)
-    growth = hdf5[-1] / max(hdf5[0], 1e-6)
-    slower, grows = ratio > 1.1, len(counts) == 1 or growth > 1.1
-    if name in ("open", "close"):
-        figure.verdict = HOLDS if slower and grows else IN_PART if slower or grows else NOT
-    elif name == "write":
-        falls = len(counts) == 1 or pnetcdf[-1] < pnetcdf[0]
-        figure.verdict = HOLDS if slower and falls else IN_PART if slower or falls else NOT
-    else:
-        figure.verdict = HOLDS if slower else NOT
-    figure.finding = (
-        f"At {counts[-1]} ranks parallel HDF5 takes {1000 * hdf5[-1]:.1f} ms, PnetCDF "
-        f"{1000 * pnetcdf[-1]:.1f} ms"
-    )
-    if len(counts) > 1:
-        figure.finding += (
-            f"; from {counts[0]} to {counts[-1]} ranks HDF5's time changes by a factor of "
-            f"{growth:.1f}, PnetCDF's by {pnetcdf[-1] / max(pnetcdf[0], 1e-6):.1f}"
-        )
-    figure.finding += "."
 
 
 # Table 6: I/O share in per cent on 720 and 1440 ranks, with output once a day and once every four
@@ -220,49 +173,41 @@ def share(row: dict, outputs: int, computing: float) -> float:
     return 100 * output / (output + computing)
 
 
-def shares(results: Results, preset: Preset, folder: Path) -> Figure:
+def shares(results: Results, preset: Preset) -> Figure:
     scale, ranks, days = preset.shares
     figure = Figure(
         "mom5-shares",
         "MOM5, table 6",
         "Share of output in the run, with output every day and every four days",
         "Parallel output cuts the I/O share from 6 to 11 % of the run to 1 or 2 %.",
-        reference=[
+        [
             f"{name}: 720 ranks {a[0]} and {a[1]} %, 1440 ranks {b[0]} and {b[1]} %"
             for name, (a, b) in TABLE_6.items()
         ],
-        scaled=f"0.1 degrees at {scale:g} of the grid each way, {ranks} ranks, {days} days; "
+        f"0.1 degrees at {scale:g} of the grid each way, {ranks} ranks, {days} days; "
         "computed from the measured times of output, beside as much computing as makes the "
         "sequential path's share the paper's at 720 ranks with daily output",
     )
     rows = results.rows(SHARES)
-    lacking = results.missing([SHARES], SHARE_METHODS)
-    figure.missing = [(SHARE_METHODS[m], why) for m, why in lacking]
-    values: dict[str, list[float | None]] = {}
-    if SEQUENTIAL in rows:
-        row = rows[SEQUENTIAL]
-        computing = (row["median_seconds"] + row["phases"]["open"]) * (8114 - 494) / 494
-        for method, label in SHARE_METHODS.items():
-            if method in rows:
-                values[label] = [share(rows[method], days // n, computing) for n in (1, 4)]
-    paper = [("paper, 720 ranks: daily", 0, 0), ("4 days", 0, 1)]
-    table = [[label, *(f"{v:.2f} %" for v in found)] for label, found in values.items()]
-    table += [[f"paper, {k}", *(f"{v:.2f} %" for v in a)] for k, (a, _) in TABLE_6.items()]
-    figure.tables = [Table(["I/O share (the paper's: 720 ranks)", "daily", "every 4 days"], table)]
-    drawn = [(label, [*found, None, None]) for label, found in values.items()]
-    for label, reference in TABLE_6.items():
-        drawn.append((f"paper: {label}", [None, None, *(reference[r][c] for _, r, c in paper)]))
-    chart = Chart(folder, figure.name)
-    groups = ["daily", "every 4 days", *(k for k, _, _ in paper)]
-    chart.bars(groups, drawn, "% of the run", paper_groups=len(paper))
-    figure.image = chart.save()
-    parallel = [SHARE_METHODS[m] for m in SHARE_METHODS if m != SEQUENTIAL]
-    parallel = [label for label in parallel if label in values]
-    if parallel:
-        label = min(parallel, key=lambda k: values[k][0])
-        serial, best = values[SHARE_METHODS[SEQUENTIAL]], values[label]
-        ratio = serial[0] / best[0]
-        figure.verdict = HOLDS if ratio > 3 else IN_PART if ratio > 1.1 else NOT
+    missing = {k: m for k, m in SHARE_METHODS.items() if m not in rows}
+    figure.missing = {label: results.reason(SHARES, m) for label, m in missing.items()}
+    if SEQUENTIAL in missing:
+        return figure
+    row = rows[SHARE_METHODS[SEQUENTIAL]]
+    computing = (row["median_seconds"] + row["phases"]["open"]) * (8114 - 494) / 494
+    values = {
+        label: [share(rows[method], days // n, computing) for n in (1, 4)]
+        for label, method in SHARE_METHODS.items()
+        if label not in missing
+    }
+    paper = {f"paper, {label}": list(found[0]) for label, found in TABLE_6.items()}
+    heads = ["I/O share, % (the paper's: 720 ranks)", "daily", "every 4 days"]
+    figure.add_table(heads, values | paper, "{:.2f}")
+    serial = values.pop(SEQUENTIAL)
+    if values:
+        label = min(values, key=lambda k: values[k][0])
+        best, ratio = values[label], serial[0] / values[label][0]
+        figure.verdict = graded(ratio, 3)
         figure.finding = (
             f"Where sequential output takes {serial[0]:.1f} % of the run, {label} takes "
             f"{best[0]:.1f} % ({times(ratio)} less; the paper: up to 8.2 times); every 4 days "
@@ -271,11 +216,6 @@ def shares(results: Results, preset: Preset, folder: Path) -> Figure:
     return figure
 
 
-def figures(results: Results, preset: Preset, folder: Path) -> list[Figure]:
-    opening, *others = (against_layout(results, preset, folder, *which) for which in PHASES)
-    return [
-        opening,
-        reading(results, preset, folder),
-        *others,
-        shares(results, preset, folder),
-    ]
+def figures(results: Results, preset: Preset) -> list[Figure]:
+    opening, *others = (against_layout(results, preset, *which) for which in PHASES)
+    return [opening, reading(results, preset), *others, shares(results, preset)]

@@ -44,18 +44,14 @@ class Preset:
     shares: tuple[float, int, int]
 
 
+CAM = ("t85", "fv-b", "fv-c", "fv-d")
 PRESETS = {
     # Only shows that everything works.
     "smoke": Preset(
         repetitions=1,
         warmup=0,
         prewarm_gb=0,
-        cam={
-            "t85": (0.1, (2,)),
-            "fv-b": (0.1, (2,)),
-            "fv-c": (0.1, (2,)),
-            "fv-d": (0.1, (1, 2)),
-        },
+        cam=dict.fromkeys(CAM, (0.1, (1, 2))),
         hybrid=((2, 1), (1, 2)),
         cmaq_scale=0.1,
         cmaq={
@@ -76,46 +72,11 @@ PRESETS = {
         layouts={2: ("2x1",), 4: ("1x1", "2x2")},
         shares=(0.02, 2, 4),
     ),
-    "quick": Preset(
-        repetitions=2,
-        warmup=1,
-        prewarm_gb=0.5,
-        cam={
-            "t85": (0.5, (2, 4)),
-            "fv-b": (1, (2, 4, 8)),
-            "fv-c": (0.5, (2, 4)),
-            "fv-d": (0.5, (2, 4, 8)),
-        },
-        hybrid=((2, 1), (1, 2)),
-        cmaq_scale=0.5,
-        cmaq={
-            "ca": Domain(73, ("2x2", "2x4", "4x4")),
-            "eus": Domain(12, ("2x2", "4x4")),
-            "conus": Domain(8, ("2x2", "4x4")),
-            "4km": Domain(10, ("2x2",)),
-        },
-        throughput=(0.25, 8, (2, 4), (1, 2)),
-        overlap=(0.5, 8, 4, (1, 2)),
-        models={
-            "pop": Model(0.04, 6, 500_000_000),
-            "cice": Model(0.08, 6, 500_000_000),
-            "licom": Model(0.02, 6, 1_000_000_000),
-        },
-        model_ranks=4,
-        mom5_scale=0.125,
-        layouts={4: ("1x1", "2x1", "2x2"), 8: ("1x1", "2x2", "4x2")},
-        shares=(0.04, 4, 8),
-    ),
     "standard": Preset(
         repetitions=3,
         warmup=1,
         prewarm_gb=1,
-        cam={
-            "t85": (1, (1, 2, 4, 8, 16)),
-            "fv-b": (1, (1, 2, 4, 8, 16)),
-            "fv-c": (1, (1, 2, 4, 8, 16)),
-            "fv-d": (1, (1, 2, 4, 8, 16)),
-        },
+        cam=dict.fromkeys(CAM, (1, (1, 2, 4, 8, 16))),
         hybrid=((4, 1), (2, 2), (1, 4)),
         cmaq_scale=1,
         cmaq={
@@ -141,12 +102,7 @@ PRESETS = {
         repetitions=5,
         warmup=1,
         prewarm_gb=2,
-        cam={
-            "t85": (1, (1, 2, 4, 8, 16, 32, 64)),
-            "fv-b": (1, (1, 2, 4, 8, 16, 32, 64)),
-            "fv-c": (1, (1, 2, 4, 8, 16, 32, 64)),
-            "fv-d": (1, (1, 2, 4, 8, 16, 32, 64)),
-        },
+        cam=dict.fromkeys(CAM, (1, (1, 2, 4, 8, 16, 32, 64))),
         hybrid=((16, 1), (8, 2), (4, 4), (2, 8), (1, 16)),
         cmaq_scale=1,
         cmaq={
