@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import compare
 import growth
 import simulation
 
@@ -59,18 +58,11 @@ def parse(arguments):
     add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
         help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies, puts, read, "
         "restart")  # fmt: skip
-    add(
-        "--compare",
-        action="store_true",
-        help="what ./run plan advises and predicts, beside a sweep of settings",
-    )
     add("--growth", action="store_true", help="what grows with the ranks, for each service")
-    add("--planner", default="build/release/bin/thalweg-plan", help=argparse.SUPPRESS)
     add("--seconds", type=float, help="of real time, at most, for each run")
     add("--json", metavar="FILE", help="all reports, as a list")
     options = parser.parse_args(arguments)
     options.methods = options.methods.split(",")
-    options.services = ["inline"]
     for method in options.methods:
         if method not in simulation.METHODS:
             parser.error(f"no method '{method}': there are {', '.join(simulation.METHODS)}")
@@ -102,12 +94,8 @@ def single_runs(options):
 def main(arguments):
     options = parse(arguments)
     try:
-        if options.compare:
-            reports, failed = compare.compare(options)
-        elif options.growth:
-            reports, failed = growth.growth(options)
-        else:
-            reports, failed = single_runs(options)
+        make = growth.growth if options.growth else single_runs
+        reports, failed = make(options)
     except simulation.RunError as e:
         print(f"scale: {e}", file=sys.stderr)
         return 1

@@ -13,10 +13,10 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-import compare
 import scale
 import simulation
 
+PLAN = Path(__file__).resolve().parent.parent / "plan"
 HEADS = ("ranks", "nodes", "method", "writers", "GB a step", "measured s", "predicted s", "ratio")
 
 
@@ -38,6 +38,35 @@ def parse(arguments):
     add("--limit", type=float, default=600, metavar="S", help="for each program, at most")
     add("--output", default="site", metavar="FOLDER", help="for calibration.toml and site.md")
     return parser.parse_args(arguments)
+
+
+def description(report, file_system, folder):
+    """Returns the description of a run that was made, for ./run plan."""
+    plan = report["plan"]
+    settings = {s["name"]: s["value"] for s in report["summary"]["settings"]}
+    lines = [
+        f"ranks = {report['ranks'] - report['servers']}",
+        f"nodes = {report['nodes']}",
+        f"cores = {report['cores']}",
+        f"file_system = {json.dumps(file_system)}",
+        f"folder = {json.dumps(folder)}",
+        f"step_seconds = {report['compute']}",
+        "output_interval = 1",
+        # A long run, in which files are hardly ever created.
+        "outputs = 1000",
+        f'decomposition = "{plan["decomposition"]}"',
+        *([f"list_run = {plan['list_run']}"] if "list_run" in plan else []),
+        # Methods with a fixed number of writers do not have the setting.
+        *([f'writers = "{settings["writers"]}"'] if settings.get("writers") else []),
+        "[dimensions]",
+        *(f"{name} = {length}" for name, length in plan["dimensions"].items()),
+    ]
+    for v in plan["variables"]:
+        lines += [
+            "[[variables]]",
+            *(f"{k} = {json.dumps(v[k])}" for k in ("count", "type", "dims")),
+        ]
+    return "\n".join(lines) + "\n"
 
 
 class Site:
@@ -72,17 +101,17 @@ class Site:
         return json.loads(text.strip().splitlines()[-1])
 
     def calibrate(self, ranks):
-        """Returns the machine's figures, measured with as many ranks as the run has: a file's
-        text."""
+        """Measures the machine with as many ranks as the run has. Returns the file of the
+        figures."""
         path = self.output / f"calibration-{ranks}.toml"
         self.start(
             *(ranks, self.bin / "thalweg-plan", "calibrate", "--folder", self.folder),
             *("--seconds", self.options.seconds, "-o", path),
         )
-        return path.read_text()
+        return path
 
     def run(self, ranks, method):
-        """Makes the run of a case."""
+        """Makes a run. Returns its report."""
         options = self.options
         settings = f"service=inline;method={method}"
         if options.settings:
@@ -96,25 +125,36 @@ class Site:
             )
             found = json.loads(report.read_text())
         found["nodes"] = -(-ranks // options.per_node)
-        found["numbers"] = {"cores": min(ranks, options.per_node)}
-        run = simulation.Run(ranks=ranks, per_node=options.per_node, settings=settings)
-        writers = compare.writers_of(found["summary"])
-        return compare.Case(run, method, method, "inline", writers, report=found)
+        found["cores"] = min(ranks, options.per_node)
+        return found
 
-    def row(self, case, calibration):
+    def predict(self, report, calibration):
+        """Returns the planner's seconds in the calls of a step; 0 if it does not know the way."""
+        system = tomllib.loads(calibration.read_text())["folder"][0]["file_system"]
+        with tempfile.TemporaryDirectory(prefix="thalweg-site.") as made:
+            run = Path(made) / "run.toml"
+            run.write_text(description(report, system, str(self.folder)))
+            command = [sys.executable, PLAN, "--program", self.bin / "thalweg-plan", run]
+            command += ["--json", "--calibration", calibration]
+            done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise simulation.RunError(done.stderr)
+        for o in json.loads(done.stdout)["options"]:
+            way = (o["service"], o["method"], o["own_files"])
+            if way == (report["summary"]["service"], report["summary"]["method"], False):
+                return o["seconds_in_calls"]
+        return 0
+
+    def row(self, method, report, calibration):
         """Returns measured and predicted seconds of a step."""
-        figures = tomllib.loads(calibration)["folder"][0]
-        text = compare.description(case, figures["file_system"], str(self.folder))
-        case.planned = compare.plan_row(self.bin / "thalweg-plan", case, text, calibration)
-        report = case.report
         # The first step is slow, as memory and file are used for the first time.
         steps = sorted(report["seconds"]["steps"][1:] or report["seconds"]["steps"])
         measured = steps[len(steps) // 2]
-        predicted = compare.predicted(case)["calls"]
+        predicted = self.predict(report, calibration)
         return [
             report["ranks"],
             report["nodes"],
-            case.method,
+            method,
             report["summary"]["writers"],
             f"{report['step_bytes'] / 1e9:.3g}",
             f"{measured:.3g}",
@@ -150,7 +190,7 @@ def main(arguments):
         for ranks in options.ranks:
             calibration = site.calibrate(ranks)
             for method in options.methods.split(","):
-                row = site.row(site.run(ranks, method), calibration)
+                row = site.row(method, site.run(ranks, method), calibration)
                 lines.append("| " + " | ".join(str(cell) for cell in row) + " |")
                 print(lines[-1], flush=True)
     except (simulation.RunError, OSError) as e:
