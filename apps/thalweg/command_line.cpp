@@ -148,10 +148,8 @@ CLI::App* add_show(CLI::App& app, ShowOptions& options) {
     command->add_flag("--stats", options.statistics,
                       "Read all values: minimum, maximum and mean of each variable; in parallel "
                       "under mpirun");
-    CLI::Option* const plotted =
-        command->add_option("--plot", options.plotted, "Variable of which to draw a map")
-            ->excludes(json);
-    command->add_option("-o,--output", options.picture, "PNG file for the map")->needs(plotted);
+    command->add_option("--plot", options.plotted, "Variable of which to draw a map")
+        ->excludes(json);
     return command;
 }
 

@@ -13,7 +13,9 @@ namespace thalweg::app {
 namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
-constexpr double huge = 1e30;  ///< larger values count as netCDF's fill values
+constexpr std::int64_t least_rows = 8, most_rows = 36;
+constexpr std::int64_t aspect = 2;  ///< height of a character divided by its width
+constexpr double huge = 1e30;       ///< larger values count as netCDF's fill values
 
 std::vector<double> fill_values(const Reader& file, const std::string& name) {
     std::vector<double> values;
@@ -97,7 +99,7 @@ int Map::level_of(double value, int levels) const {
     return std::min(static_cast<int>(part * levels), levels - 1);
 }
 
-Map read_map(Reader& file, const std::string& name, const MapSize& size, const Ranks& ranks) {
+Map read_map(Reader& file, const std::string& name, std::int64_t columns, const Ranks& ranks) {
     const Variable v = file.var(name);
     if (v.type == Type::text || v.type == Type::none)
         throw Error(TW_ETYPE, fmt::format("variable '{}' has no numbers", name));
@@ -112,10 +114,9 @@ Map read_map(Reader& file, const std::string& name, const MapSize& size, const R
     // Put north at the top. Without coordinates, the first row is at the bottom.
     const bool upward = ys.empty() || ys[0] < ys[1];
     Map map;
-    map.columns = std::min(size.columns, v.shape[x]);
-    map.rows =
-        std::clamp(v.shape[y] * map.columns / v.shape[x] / size.aspect,
-                   std::min(size.least_rows, v.shape[y]), std::min(size.most_rows, v.shape[y]));
+    map.columns = std::min(columns, v.shape[x]);
+    map.rows = std::clamp(v.shape[y] * map.columns / v.shape[x] / aspect,
+                          std::min(least_rows, v.shape[y]), std::min(most_rows, v.shape[y]));
     map.title = name;
     for (std::size_t d = 0; d < y; ++d) {
         const bool record = d == 0 && has(unlimited_of(file, {}), v.dims[0]);

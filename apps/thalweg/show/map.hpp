@@ -12,12 +12,6 @@
 
 namespace thalweg::app {
 
-/// Limits of a map's size.
-struct MapSize {
-    std::int64_t columns = 0, least_rows = 0, most_rows = 0;
-    std::int64_t aspect = 1;  ///< height of a cell of the map divided by its width
-};
-
 struct Map {
     std::int64_t rows = 0, columns = 0;
     std::vector<double> values;  ///< values, top row first; NaN: no value
@@ -38,10 +32,11 @@ struct Map {
 /**
  * Reads a map of the last two dimensions of a variable, in the last record and at the first index
  * of the other dimensions. Reads one row of the file for each row of the map.
+ * @param columns  largest number of columns
  * @return the map, the same on every rank. Throws Error (TW_ENOTFOUND, TW_ESHAPE, TW_ETYPE) on
  *         every rank
  * @note Collective
  */
-Map read_map(Reader& file, const std::string& name, const MapSize& size, const Ranks& ranks);
+Map read_map(Reader& file, const std::string& name, std::int64_t columns, const Ranks& ranks);
 
 }  // namespace thalweg::app

@@ -35,18 +35,10 @@ int columns(bool terminal) {
 
 /// Draws a map of a variable. @return text to print on rank 0 @note Collective
 std::string plot(detail::Comm& comm, Reader& file, const ShowOptions& options, const Ranks& ranks) {
-    std::string text;
-    if (options.picture.empty()) {
-        const bool terminal = on_terminal(STDOUT_FILENO);
-        int width = columns(terminal);
-        comm.broadcast(&width, sizeof width, 0);  // all ranks must read the same rows
-        return text_of(read_map(file, options.plotted, character_map(width), ranks), terminal);
-    }
-    const Map map = read_map(file, options.plotted, pixel_map(), ranks);
-    detail::Status status;
-    if (ranks.rank == 0) status = write_png(map, options.picture, text);
-    throw_failure(agree(comm, status));
-    return text;
+    const bool terminal = on_terminal(STDOUT_FILENO);
+    int width = columns(terminal);
+    comm.broadcast(&width, sizeof width, 0);  // all ranks must read the same rows
+    return text_of(read_map(file, options.plotted, width, ranks), terminal);
 }
 
 /// Finds the facts on rank 0, and broadcasts the path of the file to open.

@@ -11,7 +11,6 @@ struct ShowOptions {
     bool json = false;
     bool statistics = false;
     std::string plotted;  ///< name of the variable to plot; empty: none
-    std::string picture;  ///< path of a PNG file for the map; empty: draw it with characters
 
     bool reads_values() const { return statistics || !plotted.empty(); }
 };
