@@ -159,10 +159,9 @@ std::string parse_options(int argc, char** argv, Options& o) {
              ->check(CLI::Range(0.0, 1e6)));
     only({Mode::irregular}, app.add_option("--maps", o.maps,
                                            "irregular: maps to generate: f (atmosphere), g "
-                                           "(ocean), c (unstructured columns), i "
-                                           "(land) (default: f, g and i)")
+                                           "(ocean), i (land) (default: all)")
                                 ->delimiter(',')
-                                ->check(CLI::IsMember({"f", "g", "c", "i"})));
+                                ->check(CLI::IsMember({"f", "g", "i"})));
     only({Mode::irregular, Mode::pio},
          app.add_option("--elements", o.elements, "irregular, pio: elements per variable of lists")
              ->check(size));

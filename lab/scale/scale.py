@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import growth
 import simulation
 
 
@@ -48,7 +47,7 @@ def parse(arguments):
     add(
         "--workload",
         default="fv-b",
-        help="of thalweg-bench --list, in its own size, or e3sm-f, e3sm-g, atmosphere-3km-lists",
+        help="of thalweg-bench --list, in its own size, or e3sm-f, e3sm-g",
     )
     add("--steps", type=int, default=2)
     add("--compute", type=float, default=0, metavar="S", help="seconds of computing a step")
@@ -58,7 +57,6 @@ def parse(arguments):
     add("--argument", type=pair, action="append", default=[], metavar="NAME=VALUE",
         help="of thalweg-scale: grid, scale, nx, ny, nz, variables, copies, puts, read, "
         "restart")  # fmt: skip
-    add("--growth", action="store_true", help="what grows with the ranks, for each service")
     add("--seconds", type=float, help="of real time, at most, for each run")
     add("--json", metavar="FILE", help="all reports, as a list")
     options = parser.parse_args(arguments)
@@ -94,8 +92,7 @@ def single_runs(options):
 def main(arguments):
     options = parse(arguments)
     try:
-        make = growth.growth if options.growth else single_runs
-        reports, failed = make(options)
+        reports, failed = single_runs(options)
     except simulation.RunError as e:
         print(f"scale: {e}", file=sys.stderr)
         return 1

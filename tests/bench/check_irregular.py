@@ -43,11 +43,9 @@ def check(report: dict, factored: set[str]) -> dict:
     return maps
 
 
-maps = check(run(3, "--maps", "f,g,c,i", "--elements", "20000"), {"f", "g"})
+maps = check(run(3, "--maps", "f,g,i", "--elements", "20000"), {"f", "g"})
 assert maps["f"]["held"] == maps["f"]["elements"] == 277 * 72
 assert maps["g"]["held"] == maps["g"]["elements"] == 20000
-assert maps["c"]["held"] == maps["c"]["elements"] == 20000
-assert maps["c"]["held"] / maps["c"]["pieces"] >= 16, maps["c"]
 assert maps["f"]["held"] / maps["f"]["pieces"] < 5, maps["f"]
 assert 0.1 < maps["i"]["held"] / maps["i"]["elements"] < 0.6, maps["i"]
 print("irregular: ok")

@@ -14,7 +14,7 @@ program, *launch = (word for word in sys.argv[1:] if word != "--")
 NAMES = {
     *("demo", "t85", "fv-b", "fv-c", "fv-d", "cmaq-ca", "cmaq-eus", "cmaq-conus", "cmaq-4km"),
     *("cfio-1", "cfio-2", "pop", "pop-restart", "cice", "licom", "mom5-025", "mom5-01"),
-    *("atmosphere-3km", "atmosphere-3km-lists", "e3sm-f", "e3sm-g"),
+    *("atmosphere-3km", "e3sm-f", "e3sm-g"),
 }
 # MB of a whole step at the paper's size: grid points times bytes.
 PAPER_MB = {"cmaq-ca": 243.767, "cmaq-4km": 1998.035, "cfio-2": 3221.225, "cice": 2004.480}

@@ -135,21 +135,6 @@ Indices divide_cells(std::int64_t cells, Part part) {
     return found;
 }
 
-/// Deals groups of 16 neighbouring columns from all over the grid. A group is consecutive in the
-/// file, as are the parts of a larger triangle or hexagon.
-Indices deal_groups(std::int64_t columns, Part part) {
-    constexpr std::int64_t together = 16;
-    const std::int64_t groups = (columns + together - 1) / together;
-    const Permutation dealt(groups);
-    Indices found;
-    for (std::int64_t g = part.begin(groups); g < part.end(groups); ++g) {
-        const std::int64_t first = dealt(g) * together;
-        for (std::int64_t i = first; i < std::min(first + together, columns); ++i)
-            found.push_back(i);
-    }
-    return found;
-}
-
 /// Deals groups of 16 neighbouring points of a grid; points in the ocean are holes.
 Indices deal_land(std::int64_t nlat, std::int64_t nlon, Part part) {
     constexpr double turn = 2 * std::numbers::pi;
@@ -185,21 +170,19 @@ IndexMap generate_map(const std::string& kind, const std::vector<std::int64_t>& 
         all = deal_land(shape[0], shape[1], part);
         return map;
     }
-    const bool levels_last = kind == "g", plane = shape.size() == 1;
-    List points{shape, levels_last || plane ? 0u : 1u, 1, {}};
-    const std::int64_t levels = plane ? 1 : shape[levels_last ? 1 : 0], n = shape[points.first];
-    if (kind == "f")
+    const bool levels_last = kind == "g";
+    List points{shape, levels_last ? 0u : 1u, 1, {}};
+    const std::int64_t levels = shape[levels_last ? 1 : 0], n = shape[points.first];
+    if (levels_last) {
+        points.indices = divide_cells(n, part);
+        if (flattened)
+            for (const std::int64_t cell : points.indices)
+                for (std::int64_t level = 0; level < levels; ++level)
+                    all.push_back(cell * levels + level);
+    } else {
         deal_chunks(flattened ? levels : 0, n, part, points.indices, all);
-    else
-        points.indices = levels_last ? divide_cells(n, part) : deal_groups(n, part);
-    if (kind == "g" && flattened)
-        for (const std::int64_t cell : points.indices)
-            for (std::int64_t level = 0; level < levels; ++level)
-                all.push_back(cell * levels + level);
-    if (kind == "c" && (flattened || plane))
-        for (std::int64_t level = 0; level < levels; ++level)
-            for (const std::int64_t column : points.indices) all.push_back(level * n + column);
-    if (!plane) map.factored = std::move(points);
+    }
+    map.factored = std::move(points);
     return map;
 }
 

@@ -49,10 +49,10 @@ struct IndexMap {
 };
 
 /// Generates a rank's lists like those of E3SM, from the indices alone.
-/// @param kind   f: columns, in chunks from all over the grid; g: cells, along a curve; c: columns,
-///               16 neighbours at a time; i: land points, in the shape given
-/// @param shape  lengths in file order: f (levels, columns); g (cells, levels); c (columns) or
-///               (levels, columns); i (latitudes, longitudes)
+/// @param kind   f: columns, in chunks from all over the grid; g: cells, along a curve; i: land
+///               points
+/// @param shape  lengths in file order: f (levels, columns); g (cells, levels); i (latitudes,
+///               longitudes)
 /// @param flattened  also make the list over all dimensions of a map that has a shorter one
 IndexMap generate_map(const std::string& kind, const std::vector<std::int64_t>& shape, int rank,
                       int ranks, bool flattened);

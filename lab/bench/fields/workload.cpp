@@ -230,9 +230,6 @@ const std::vector<Workload>& workloads() {
                 "a global atmosphere of 3 km, 41,943,042 columns x 80, 57 GB; a thousandth of it",
                 {{"level", 80, 'z'}, {"column", 41943042, 'x'}}, "column", 4, 20),
             0.001),
-        in_part(unstructured("atmosphere-3km-lists", "the same, held as lists of columns",
-                             {{"level", 80, 'z'}, {"column", 41943042, 'x'}}, "column", 4, 20, "c"),
-                0.001),
         // The grids of E3SM's high-resolution runs: ne120, and 18 to 6 km; the fields are invented.
         in_part(unstructured(
                     "e3sm-f",
@@ -269,9 +266,6 @@ Workload map_workload(const std::string& kind, const Options& options) {
                          {{"nCells", std::max<std::int64_t>(1, elements / 400) * 4, 'x'},
                           {"nVertLevels", 100, '-'}},
                          "nCells", variables, 0, kind);
-    else if (kind == "c")
-        w = unstructured(kind, "columns of an unstructured grid, 16 neighbours at a time",
-                         {{"column", elements, 'x'}}, "column", variables, 0, kind);
     else {
         const std::int64_t nlat = std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements) / 2)));
