@@ -34,13 +34,13 @@ README_ROWS = {
 }
 ROWS = {
     "record": "`record` (the default)",
-    COPYING: "`record` with `tw_put`, which copies",
+    COPYING: "`record` with `tw_put` (`--put copy`)",
     "slabs": "`slabs`",
     "serial": "`serial`",
     "direct": "`direct`",
     "netcdf4": "`netcdf4`: parallel netCDF-C, which syncs at its close",
     "peer-serial": "`peer-serial`: gather, netCDF-C, 4 MiB buffer",
-    "peer-serial-default": "`peer-serial-default`: the same, default buffer",
+    "peer-serial-default": "`peer-serial-default`: with its default buffer",
     "peer-pnetcdf": "`peer-pnetcdf`",
     "peer-pnetcdf-nonblocking": "`peer-pnetcdf-nonblocking`",
 }
@@ -96,15 +96,6 @@ def measure(options: argparse.Namespace) -> None:
 # ---- tables ----------------------------------------------------------------------------------
 
 
-def of_all(figures: dict, method: str, key: str) -> list[float]:
-    return [column["methods"][method][key] for column in figures["columns"]]
-
-
-def span(values: list[float], digits: int) -> str:
-    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
-
-
 def lines(text: str) -> str:
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
 
@@ -137,7 +128,7 @@ def ratio(row: dict) -> str:
 
 
 def costs(row: dict) -> str:
-    return f"{row['cpu_seconds']:.2f} s, {row['peak_bytes'] / 1e6:.1f} MB"
+    return f"{row['cpu_seconds']:.2f}, {row['peak_bytes'] / 1e6:.1f}"
 
 
 def readme(figures: dict) -> str:
@@ -145,18 +136,12 @@ def readme(figures: dict) -> str:
 
 
 def performance(figures: dict) -> str:
-    memory = [value / 1e6 for value in of_all(figures, "record", "peak_bytes")]
-    copying = of_all(figures, COPYING, "ratio_to_raw")
+    cost_rows = {"raw": "`raw`"} | {m: text for m, text in ROWS.items() if m in README_ROWS}
     return (
         f"{when(figures)}\n"
         + table(figures, "method", ROWS, ratio)
-        + "\nSeconds of all processors, and the memory by which the largest rank grows:\n\n"
-        + table(figures, "method", {"raw": "`raw`"} | ROWS, costs)
-        + "\n"
-        + lines(
-            f"`record` takes {span(memory, 1)} MB of memory on a rank. `tw_put`, which copies, "
-            f"takes {span(copying, 2)} times `raw` (`--put copy`)."
-        )
+        + "\nSeconds of all processors, and MB by which the largest rank grows:\n\n"
+        + table(figures, "method", cost_rows, costs)
     )
 
 
