@@ -11,97 +11,11 @@
 using namespace thalweg::detail;
 namespace history = thalweg::history;
 
-namespace thalweg::detail {
-
-/// Reads a file on rank 0 for all. @note Collective
-static Status read_text(tw_session session, const std::string& path, std::string& text) {
-    std::vector<char> content;
-    Status status = read_on_root(session->team->world(), path, content);
-    text.assign(content.begin(), content.end());
-    return status;
-}
-
-/// Combines words by the maximum, and others by the sum; if there are both, in rows of both kinds.
-static void combine_words(Team& team, std::span<std::int64_t> most, std::span<std::int64_t> sums) {
-    if (most.empty() || sums.empty()) {
-        if (!most.empty()) team.all_reduce(most, Reduce::max);
-        if (!sums.empty()) team.all_reduce(sums, Reduce::sum);
-        return;
-    }
-    constexpr std::size_t n_most = std::tuple_size_v<decltype(RowOfWords::most)>;
-    constexpr std::size_t n_sums = std::tuple_size_v<decltype(RowOfWords::sums)>;
-    const std::size_t rows =
-        std::max((most.size() + n_most - 1) / n_most, (sums.size() + n_sums - 1) / n_sums);
-    std::vector<RowOfWords> all(rows);
-    for (std::size_t i = 0; i < most.size(); ++i) all[i / n_most].most[i % n_most] = most[i];
-    for (std::size_t i = 0; i < sums.size(); ++i) all[i / n_sums].sums[i % n_sums] = sums[i];
-    team.all_reduce({all.front().any.data(), rows * RowOfWords::size}, Reduce::row);
-    for (std::size_t i = 0; i < most.size(); ++i) most[i] = all[i / n_most].most[i % n_most];
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = all[i / n_sums].sums[i % n_sums];
-}
-
-/// Lets the ranks of a history agree by the session's call agreement.
-class Agreements final : public history::Ranks {
-public:
-    Agreements(tw_session session, int number) : session_(session), number_(number) {}
-    tw_session session() const override { return session_; }
-    int rank() const override { return session_->rank; }
-    int size() const override { return session_->team->size(); }
-    int number() const override { return number_; }
-    Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
-                 std::int64_t* most) override {
-        std::int64_t largest = detail;
-        Status agreed = measured([&] {
-            return enter(session_, call_, "", mine, detail, {any, {&largest, 1}, {}});
-        });
-        tell(most, largest);
-        return agreed;
-    }
-    Status least(std::span<std::int64_t> words) override {
-        return measured([&] { session_->team->all_reduce(words, Reduce::min); });
-    }
-    Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) override {
-        return measured([&] { combine_words(*session_->team, most, sums); });
-    }
-    Status exchange(std::vector<Packet>& packets) override {
-        return measured([&] {
-            bool have = true;
-            packets = session_->team->world().exchange(packets, have);
-            return have ? Status{} : out_of_memory();
-        });
-    }
-    Status read(const std::string& path, std::string& text) override {
-        return measured([&] { return read_text(session_, path, text); });
-    }
-    std::string setting(const std::string& settings, const char* name) const override {
-        Settings all;
-        // If the settings are invalid, tw_create reports why.
-        const bool valid = session_->settings.for_file(settings, all).ok();
-        return (valid ? all : session_->settings).text(name);
-    }
-    void begin(Call call) { call_ = call; }
-
-private:
-    /// Runs a collective part of the present call, and measures its time.
-    template <class Act>
-    Status measured(Act&& act) const {
-        const Stopwatch watch(session_->telemetry.history_calls);
-        return status(guarded(
-            session_, [&] { return status_of(act); }, name_of(call_)));
-    }
-
-    tw_session session_;
-    int number_;
-    Call call_ = Call::history_open;
-};
-
-}  // namespace thalweg::detail
-
 struct tw_history_impl {
     tw_history_impl(tw_session of, int number) : session(of), ranks(of, number) {}
 
     tw_session session;
-    Agreements ranks;
+    history::Ranks ranks;
     std::unique_ptr<history::History> history;  ///< null: the history is closed
     std::deque<history::Field> closed_fields;
     std::int64_t most_memory = 0;
@@ -109,8 +23,7 @@ struct tw_history_impl {
 
 namespace {
 
-/// Runs the body of a function that itself calls functions of the session. Converts exceptions to a
-/// status. Measures the history's own time.
+/// Runs the body of a function that calls functions of the session, and measures its own time.
 template <class F>
 tw_status outside(tw_session session, F&& body) {
     const OwnArithmetic arithmetic;
@@ -130,7 +43,6 @@ tw_status with_history(tw_history handle, F&& body, const char* call = __builtin
     });
 }
 
-/// Runs the body of a collective function.
 template <class F>
 tw_status with_ranks(tw_history handle, Call call, F&& body) {
     if (handle == nullptr) return no_handle(name_of(call));
@@ -156,7 +68,6 @@ Status named(const char* call, const char* name, Status status) {
     return status;
 }
 
-/// Checks this rank's array, and finds its boxes.
 Status find_boxes(const Decomposition& d, const tw_array& array,
                   std::vector<history::SentBox>& boxes) {
     if (!valid_type(array.type)) return failure(TW_ETYPE, "{}", no_type(array.type));
@@ -182,8 +93,7 @@ Status find_boxes(const Decomposition& d, const tw_array& array,
     return {};
 }
 
-/// Finds the memory of one block. The caller passes the block alone, in the same form as in a whole
-/// array.
+/// Finds the memory of one block, which is passed alone, in the same form as in a whole array.
 Status find_block(const Decomposition& d, int block, tw_type type, const void* data, std::int64_t n,
                   history::SentBox& box) {
     if (d.listed || d.replicated || block < 0 || block >= std::ssize(d.blocks))
@@ -202,7 +112,6 @@ Status find_block(const Decomposition& d, int block, tw_type type, const void* d
     return {};
 }
 
-/// Finds the part of a declared variable that this rank holds, and the form of its arrays.
 Status find_part(history::History& of, history::Declaration& declaration, std::int64_t n,
                  tw_session session, history::Part& part,
                  std::shared_ptr<const Decomposition>& form) {
@@ -256,7 +165,6 @@ Status take_step_length(std::string& settings, history::Time& step) {
     return status;
 }
 
-/// Arguments of tw_history_open.
 struct OpenArguments {
     const char* config;
     const char* calendar;
@@ -312,7 +220,7 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
         Status status = enter(session, Call::history_open, "", mine, hash);
         text = text_or_empty(config);
         const bool file = text.find('\n') == std::string::npos;
-        return status.ok() && file ? read_text(session, config, text) : status;
+        return status.ok() && file ? history::read_text(session, config, text) : status;
     });
     if (agreed != TW_OK) return agreed;
     return outside(session, [&]() -> Status {

@@ -9,12 +9,10 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "history/selection/computed.hpp"
+#include "history/selection/step_values.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
-
-using detail::failure;
 
 History::History(Ranks& ranks, Table table, const RunTimes& run, std::string settings)
     : ranks_(ranks), table_(std::move(table)) {
@@ -28,7 +26,7 @@ History::~History() = default;
 
 std::int64_t History::memory() const {
     std::int64_t bytes = 0;
-    for (const Variable* variable : variables_of(streams_)) bytes += variable->samples().bytes();
+    for (const Variable* variable : variables_of(streams_)) bytes += variable->samples.bytes();
     for (const Field& field : declared_.fields())
         bytes +=
             (field.step ? field.step->bytes() : 0) + (field.computed ? field.computed->bytes() : 0);
@@ -41,7 +39,6 @@ Status History::set_time(double seconds) {
     return status;
 }
 
-/// Determines how a step's samples will be used, without changing anything.
 static Status plan_step(const Streams& streams, std::optional<Time> previous, Time now) {
     for (const auto& stream : streams)
         if (Status status = stream->plan_step(previous, now); !status.ok()) return status;
@@ -54,14 +51,13 @@ Status History::begin_step(double seconds) {
     Time since = 0;
     if (Status status = parse_seconds(seconds, since); !status.ok()) return status;
     const Time now = context_.run.start + since;
-    const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
     if (step_.open && now == step_.now) return {};
     if (step_.open)
         return failure(TW_ESTATE, "history: the step of {} has not ended: call tw_history_end_step",
-                       text(step_.now));
+                       context_.text(step_.now));
     if (since < 0 || (step_.previous && now <= *step_.previous))
-        return failure(TW_EARG, "history: the time {} is not after {}", text(now),
-                       text(step_.previous.value_or(context_.run.start)));
+        return failure(TW_EARG, "history: the time {} is not after {}", context_.text(now),
+                       context_.text(step_.previous.value_or(context_.run.start)));
     Status status = plan_step(streams_, step_.previous, now);
     for (const Time assumed : {std::exchange(step_.refused, now), step_.assumed}) {
         if (status.ok() || assumed <= step_.previous.value_or(context_.run.start) ||
@@ -77,18 +73,13 @@ Status History::begin_step(double seconds) {
         if ((stream->step().used() || stream->step().is_due()) && waits(*stream))
             waiting_.push_back(stream.get());
     }
-    const auto wants = [](const Variable* variable) { return variable->samples().wants(); };
-    for (StepReduction& one : reductions_)
-        one.field().wanted = std::ranges::any_of(one.field().users, wants);
-    const auto reduces = [](StepReduction* one) { return one->field().wanted != 0; };
+    const auto wants = [](const SampleTaker* taker) { return taker->wants(); };
     for (Field& field : declared_.fields())
-        field.wanted = std::ranges::any_of(field.users, wants) ||
-                       std::ranges::any_of(field.weighed, wants) ||
-                       std::ranges::any_of(field.reductions, reduces) ||
-                       std::ranges::any_of(field.weighed_reductions, reduces);
+        field.wanted =
+            std::ranges::any_of(field.users, wants) || std::ranges::any_of(field.weighed, wants);
     for (const PickGroup& group : waiting_groups({}))
         for (Field* field : group.shows) {
-            field->examined.emplace(Field::Examined{choose(field->part, {}), {}});
+            field->examined = std::make_shared<StepValues>(field->part);
             field->wanted = 1;
         }
     // A computed field follows those from which it is computed.
@@ -117,38 +108,19 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     if (whole ? field.boxes_sent > 0
               : field.boxes_sent >= all || field.sent_boxes[boxes.front().box])
         return failure(TW_ESTATE, "field '{}' was sent twice in the step of {}", OfVariable{name},
-                       date_text(context_.run.calendar, step_.now));
+                       context_.text(step_.now));
     const bool first = field.boxes_sent == 0;
     const bool last = whole || field.boxes_sent + 1 == all;
-    for (Variable* variable : field.users)
-        if (variable->samples().wants())
-            if (Status status = variable->samples().weights().check(name); !status.ok())
-                return status;
-    for (StepReduction* one : field.reductions)
-        if (one->field().wanted != 0)
-            if (Status status = one->weights().check(name); !status.ok()) return status;
+    for (SampleTaker* user : field.users)
+        if (user->wants())
+            if (Status status = user->weights().check(name); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
-    if (field.examined) {
-        auto& [elements, values] = *field.examined;
-        values.resize(elements.elements * detail::size_of(type));
-        for (const SentBox& box : boxes)
-            copy_elements(elements, box, detail::size_of(type), values.data());
-    }
-    for (Variable* variable : field.weighed)
-        if (variable->samples().wants()) variable->samples().weights().take(boxes, last);
-    for (StepReduction* one : field.weighed_reductions)
-        if (one->field().wanted != 0) one->weights().take(boxes, last);
-    for (Variable* variable : field.users)
-        if (variable->samples().wants())
-            variable->samples().take(boxes, weight, step_.now, first, last);
-    for (StepReduction* one : field.reductions) {
-        if (one->field().wanted == 0) continue;
-        Status status = one->take(boxes, weight, last);
-        if (!status.ok()) fail_samples(one->field(), status);
-        if (last && !one->joins_ranks())
-            if (status = send_reduced(*one); !status.ok()) return status;
-    }
+    if (field.examined) field.examined->take(boxes, detail::size_of(type), false);
+    for (SampleTaker* taker : field.weighed)
+        if (taker->wants()) taker->weights().take(boxes, last);
+    for (SampleTaker* user : field.users)
+        if (user->wants()) user->take(boxes, weight, step_.now, first, last);
     return field.feeds.empty() ? Status{} : feed(field, boxes, whole, last, weight);
 }
 
@@ -183,15 +155,12 @@ Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, b
 
 /// Notes that what was sent of a field in this step cannot be used.
 void History::fail_samples(Field& field, const Status& why) {
-    for (Variable* variable : field.users)
-        if (variable->samples().wants()) variable->samples().fail(why);
-    for (StepReduction* one : field.reductions)
-        if (one->field().wanted != 0) fail_samples(one->field(), why);
+    for (SampleTaker* user : field.users)
+        if (user->wants()) user->fail(why);
     for (Field* result : field.feeds)
         if (result->wanted != 0) fail_samples(*result, why);
 }
 
-/// Ends the steps until a time without their samples.
 void History::skip_to(Time time) {
     for (const auto& stream : streams_)
         if (!stream->plan_step(step_.previous, time).ok() || stream->step().is_due())
@@ -221,7 +190,6 @@ Status History::end_lost_step() {
     return status;
 }
 
-/// Returns the records that are due at the end of the step.
 static std::vector<Due> find_due(const Streams& streams) {
     std::vector<Due> due;
     for (const auto& stream : streams) {
@@ -247,7 +215,7 @@ Status History::end_step() {
     const std::vector<Due> due = find_due(streams_);
     for (Field& field : declared_.fields()) {
         if (field.boxes_sent > 0 && field.boxes_sent < field.part.boxes) {
-            if (field.examined) field.examined->values.clear();
+            if (field.examined) field.examined->clear();
             fail_samples(field,
                          failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
                                  OfVariable{field.declared.name}, OfRank{ranks_.rank()},
@@ -258,7 +226,7 @@ Status History::end_step() {
         field.wanted = 0;
     }
     Status reduced = reduce_samples();
-    for (Variable* variable : variables_of(streams_)) variable->samples().end_step();
+    for (Variable* variable : variables_of(streams_)) variable->samples.end_step();
     step_.open = false;
     // A rank whose time was refused cannot know if this step has records.
     Status status =
@@ -283,16 +251,15 @@ std::vector<Due> History::find_open() {
         if (!window) continue;
         if (stream->table().every == Every::run || stream->table().write_open) {
             for (const auto& variable : stream->variables()) {
-                (void)open_window(variable->rules(), *step_.previous, inner);
-                if (inner) variable->samples().end_inner(window->begin, inner->end);
+                (void)open_window(variable->rules, *step_.previous, inner);
+                if (inner) variable->samples.end_inner(window->begin, inner->end);
             }
             due.push_back({stream.get(), *window});
         } else if (!saved_ && ranks_.rank() == 0) {
-            const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
             detail::log::warn(
                 "history: stream '{}': the window that begins at {} is not complete, and is not "
                 "written (the last time was {}){}",
-                stream->table().name, text(window->begin), text(*step_.previous),
+                stream->table().name, context_.text(window->begin), context_.text(*step_.previous),
                 window->begin == stream->rules().begin() ? ". Are times in seconds since the start?"
                                                          : "");
         }

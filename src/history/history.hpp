@@ -9,16 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "history/files/groupings.hpp"
 #include "history/files/saved_state.hpp"
+#include "history/joins.hpp"
 #include "history/reductions/step_reduction.hpp"
 #include "history/selection/region_picks.hpp"
-#include "history/stream_maps.hpp"
 
 namespace thalweg::history {
 
-/// A history: the fields that a model declares, and the streams that take them. All methods that
-/// are marked collective agree by Ranks::agree; all others are local.
+/// A history. Methods that are marked collective agree by Ranks::agree; all others are local.
 class History {
 public:
     History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);
@@ -50,7 +48,6 @@ public:
 
 private:
     static constexpr Time never = std::numeric_limits<Time>::min();
-    /// The present step, or the time between two steps.
     struct StepTimes {
         bool open = false;             ///< the step has begun and not ended
         std::optional<Time> previous;  ///< time of the last step that has ended
@@ -68,7 +65,6 @@ private:
         bool is_due = false;     ///< a record needs the stations now
     };
 
-    /// The samples of a variable, before and after a reduction was made.
     struct Reducing {
         Field* field;
         const Taken* taken;
@@ -87,7 +83,6 @@ private:
                             const Chosen& chosen, Weights& weights) const;
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
     Status make_reduction(OutputStream& stream, const StreamField& about, Reducing& reducing);
-    Status send_reduced(StepReduction& reduction);
     Status reduce_samples();
     bool waits(OutputStream& stream) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;

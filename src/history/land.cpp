@@ -7,30 +7,30 @@
 #include <utility>
 
 #include "history/history.hpp"
+#include "history/selection/step_values.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
 
 bool History::waits(OutputStream& stream) const {
     return std::ranges::any_of(stream.variables(), [&](const auto& variable) {
-        return picks_.waits(stream.table(), variable->field());
+        return picks_.waits(stream.table(), variable->field);
     });
 }
 
 /// Finds the elements that are missing in what was sent of a field, at all levels.
 /// @param steps  distances by which the dimensions of the field number the elements
 static std::set<std::int64_t> find_missing(const Integers& steps, const Field& field) {
-    if (!field.examined) return {};
-    const auto& [all, values] = *field.examined;
+    const char* const values = field.examined ? field.examined->data() : nullptr;
+    if (values == nullptr) return {};
     const tw_type type = field.declared.type;
     const double mark = number_of(type, field.declared.missing_value);
     std::unordered_map<std::int64_t, bool> valid;
-    if (!values.empty())
-        for_elements(all.part, [&](std::int64_t i, const Integers& at) {
-            const double x = number_of(type, values.data() + i * detail::size_of(type));
-            const bool is_missing = x == mark || (std::isnan(x) && std::isnan(mark));
-            valid[dot(at, steps)] |= !is_missing;
-        });
+    for_elements(field.examined->part(), [&](std::int64_t i, const Integers& at) {
+        const double x = number_of(type, values + i * detail::size_of(type));
+        const bool is_missing = x == mark || (std::isnan(x) && std::isnan(mark));
+        valid[dot(at, steps)] |= !is_missing;
+    });
     std::set<std::int64_t> missing;
     for (const auto& [place, is] : valid)
         if (!is) missing.insert(place);
@@ -44,16 +44,16 @@ std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& 
     for (OutputStream* stream : waiting_) {
         std::map<std::vector<std::string>, PickGroup> own;  // by dimensions
         for (const auto& variable : stream->variables()) {
-            if (!picks_.waits(stream->table(), variable->field())) continue;
-            const RegionPick* const pick = picks_.of(stream->table(), variable->field());
+            if (!picks_.waits(stream->table(), variable->field)) continue;
+            const RegionPick* const pick = picks_.of(stream->table(), variable->field);
             PickGroup& group = own[pick->pick.dims];
             group.picks.insert(pick);
-            const bool shows = variable->field().declared.missing == Missing::fixed;
-            if (shows) group.shows.insert(&variable->field());
+            const bool shows = variable->field.declared.missing == Missing::fixed;
+            if (shows) group.shows.insert(&variable->field);
             // The record of a field that was wanted, but not sent, is not written.
             for (const Due& one : due)
                 if (one.stream == stream && shows)
-                    group.is_due |= !variable->samples().record(one.number()).wanted;
+                    group.is_due |= !variable->samples.record(one.number()).wanted;
         }
         for (auto& [dims, group] : own) {
             if (group.shows.empty())
@@ -71,29 +71,29 @@ Status History::make_again(const std::set<const RegionPick*>& found) {
         OutputStream& stream = *streams_[s];
         auto& variables = stream.variables();
         if (std::ranges::none_of(variables, [&](const auto& variable) {
-                return found.contains(picks_.of(stream.table(), variable->field()));
+                return found.contains(picks_.of(stream.table(), variable->field));
             }))
             continue;
         const auto old = std::exchange(variables, {});
         for (Field& field : declared_.fields())
             for (auto* list : {&field.users, &field.weighed})
-                std::erase_if(*list, [&](const Variable* variable) {
-                    return std::ranges::find(old, variable, &std::unique_ptr<Variable>::get) !=
-                           old.end();
+                std::erase_if(*list, [&](const SampleTaker* taker) {
+                    return std::ranges::any_of(
+                        old, [&](const auto& each) { return &each->samples == taker; });
                 });
         stream.outputs().clear();
         if (Status status = make_variables(stream, resolved_[s]); !status.ok()) return status;
         for (std::size_t v = 0; v < old.size(); ++v) {
             Variable& variable = *variables[v];
             if (const std::optional<Time> from = stream.rules().from) variable.begin_at(*from);
-            if (const auto& change = stream.rules().change) variable.change_windows(*change);
-            Integers& at = places[{&old[v]->chosen(), &variable.chosen()}];
-            const Pick pick = old[v]->pick().dims.empty() ? variable.pick() : Pick{};
-            if (at.empty() && !find_places(variable.chosen().part, old[v]->chosen().part, at, pick))
-                return detail::failure(TW_EBOUNDS,
-                                       "stream '{}': stations are not among the samples",
-                                       stream.table().name);
-            variable.samples().take_over(old[v]->samples(), at);
+            if (const auto& change = stream.rules().change) variable.rules.change = *change;
+            Integers& at = places[{&old[v]->taken.chosen, &variable.taken.chosen}];
+            const Pick pick = old[v]->pick.dims.empty() ? variable.pick : Pick{};
+            if (at.empty() &&
+                !find_places(variable.taken.chosen.part, old[v]->taken.chosen.part, at, pick))
+                return failure(TW_EBOUNDS, "stream '{}': stations are not among the samples",
+                               stream.table().name);
+            variable.samples.take_over(old[v]->samples, at);
         }
     }
     return {};
@@ -108,10 +108,10 @@ Status History::settle_land(const std::vector<Due>& due) {
     std::vector<std::int64_t> sent;
     for (const PickGroup& group : groups) {
         const auto sends = [](const Field* field) {
-            return field->examined && !field->examined->values.empty();
+            return field->examined && field->examined->data() != nullptr;
         };
         const auto holds = [](const Field* field) {
-            return field->examined && field->examined->all.elements > 0;
+            return field->examined && field->examined->elements() > 0;
         };
         sent.push_back(std::ranges::any_of(group.shows, sends)   ? has_sent
                        : std::ranges::any_of(group.shows, holds) ? has_not_sent

@@ -12,15 +12,11 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "history/history.hpp"
-#include "history/selection/centres.hpp"
-#include "history/selection/computed.hpp"
+#include "history/selection/step_values.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
 
-using detail::failure;
-
-/// Finds the fields of each stream.
 static Status resolve_all(Declarations& declared, const Table& table, const Groupings& groupings,
                           bool warns, std::vector<ResolvedStream>& resolved) {
     std::vector<DeclaredField> fields;
@@ -57,8 +53,6 @@ Status History::make_streams() {
     for (Field& field : declared_.fields()) {
         field.users.clear();
         field.weighed.clear();
-        field.reductions.clear();
-        field.weighed_reductions.clear();
         if (!field.computed) continue;
         Status status = field.computed->match();
         if (status.ok()) continue;
@@ -73,7 +67,6 @@ Status History::make_streams() {
     return {};
 }
 
-/// Makes the variables and files of a stream.
 Status History::make_variables(OutputStream& stream, const ResolvedStream& resolved) {
     const StreamTable& table = stream.table();
     const RegionPick* first = nullptr;
@@ -93,10 +86,10 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
         std::vector<const Coordinate*> others;
         for (const Coordinate* c : {picks_.station_names(table.region), groupings_.numbers(table)})
             if (c != nullptr) others.push_back(c);
-        const auto mapped = std::ranges::find_if(variables, &Variable::mapping);
+        const auto mapped = std::ranges::find_if(
+            variables, [](const Variable* variable) { return variable->mapping != nullptr; });
         if (mapped != variables.end())
-            for (const Coordinate& c : (*mapped)->mapping()->map().coordinates)
-                others.push_back(&c);
+            for (const Coordinate& c : (*mapped)->mapping->map().coordinates) others.push_back(&c);
         return choices_.coordinates_of(table, variables, others);
     });
     for (const auto& output : stream.outputs())
@@ -104,8 +97,7 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
     return {};
 }
 
-/// Tests if no grid mapping says that the cells of a field are in another order of HEALPix than the
-/// nested one.
+/// Tests if no grid mapping says that cells are in another order of HEALPix than the nested one.
 static bool is_nested(const Field& field, const std::map<std::string, Coordinate>& coordinates) {
     const auto grid = coordinates.find(text_of(field.attributes, "grid_mapping"));
     if (grid == coordinates.end()) return true;
@@ -172,8 +164,8 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
     Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
-    kept->field().users.push_back(kept);
-    if (Field* const weight = reducing.weights.field) weight->weighed.push_back(kept);
+    kept->field.users.push_back(&kept->samples);
+    if (Field* const weight = reducing.weights.field) weight->weighed.push_back(&kept->samples);
     return {};
 }
 
@@ -199,8 +191,7 @@ Status History::find_local_times(const StreamTable& stream, const Field& field, 
 }
 
 /// Checks that all ranks made the same declarations, and agrees on the stamp (time and random
-/// numbers) for the files.
-/// @note Collective
+/// numbers) for the files. @note Collective
 static Status agree_on_declarations(Ranks& ranks, const Status& mine, std::int64_t hash,
                                     std::array<std::int64_t, 3>& stamp) {
     std::array<std::int64_t, 5> words{hash, ~hash, 0, 0, 0};
@@ -218,8 +209,7 @@ static Status agree_on_declarations(Ranks& ranks, const Status& mine, std::int64
 }
 
 /// Limits the number of open files, so that those of a process suffice on every rank. A file takes
-/// up to four: its data, lock, checksums, and the places of its chunks.
-/// @note Collective
+/// up to four: its data, lock, checksums, and the places of its chunks. @note Collective
 static Status agree_on_open_files(Ranks& ranks, std::int64_t asked, std::int64_t& most) {
     std::array<std::int64_t, 1> files{asked};
     rlimit limit{};
@@ -246,6 +236,66 @@ Status History::ready() {
     Status status = choices_.declare(ranks_);
     if (status.ok()) status = maps_.connect();
     if (status.ok()) declared_.end();
+    return status;
+}
+
+Status History::make_reduction(OutputStream& stream, const StreamField& about, Reducing& reducing) {
+    const StreamTable& table = stream.table();
+    Field& field = *reducing.field;
+    std::shared_ptr<const Grouping> grouping;
+    if (Status s = groupings_.make(table, about, field, *reducing.taken, grouping); !s.ok())
+        return s;
+    const Field* const weight = reducing.weights.field;
+    if (!table.reduce.area.empty())
+        reducing.units.push_back(
+            text_of(declared_.coordinates().at(table.reduce.area).attributes, "units"));
+    if (weight != nullptr) reducing.units.push_back(text_of(weight->attributes, "units"));
+    const bool weighted = weight != nullptr || about.statistic.weight_field ||
+                          !table.reduce.area.empty() ||
+                          (!about.reduces_samples && about.statistic.missing == Missing::varying);
+    auto reduction = std::make_shared<const Reduction>(*table.reduce.op, grouping, weighted);
+    if (!about.reduces_samples) {
+        reducing.reduction = std::move(reduction);
+        return {};
+    }
+    StepReduction& made = reductions_.emplace_back(
+        field, *reducing.taken, reduction, std::exchange(reducing.weights, Weights{}),
+        reduced_dims(field.declared.dims, about.reduced, table.reduce.by));
+    field.users.push_back(&made);
+    if (weight != nullptr) declared_.fields()[about.weight].weighed.push_back(&made);
+    if (made.joins_ranks()) stream.set_reduces_samples();
+    reducing.field = &made.field();
+    reducing.taken = grouping->results;
+    return {};
+}
+
+/// Reduces the samples of the step whose groups have elements on several ranks.
+/// @note Collective if there are any
+Status History::reduce_samples() {
+    std::vector<StepReduction*> used;
+    std::vector<Reduced*> reduced;
+    std::vector<std::int64_t> words;
+    for (StepReduction& one : reductions_) {
+        if (!one.joins_ranks() || !one.wants()) continue;
+        one.prepare();
+        one.give_words(words);
+        used.push_back(&one);
+        reduced.push_back(&one.reduced());
+    }
+    // A rank whose time was refused knows only which streams take the step.
+    const bool meets =
+        std::ranges::any_of(streams_, [](const auto& stream) { return stream->meets(); });
+    Status status;
+    if (meets) status = ranks_.agree({}, step_.now, words);
+    if (status.ok()) {
+        std::span<const std::int64_t> all(words);
+        for (StepReduction* one : used)
+            if (Status s = one->take_words(all); !s.ok()) one->fail(s);
+        status = combine(ranks_, reduced);
+    }
+    for (StepReduction* one : used)
+        if (status.ok()) one->send(step_.now);
+    for (StepReduction& one : reductions_) one.end_step();
     return status;
 }
 

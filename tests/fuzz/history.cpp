@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz/inputs.hpp"
-#include "history/configuration/path.hpp"
+#include "history/configuration/table.hpp"
 #include "history/configuration/resolve.hpp"
 
 namespace {

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "history/configuration/path.hpp"
 #include "history/configuration/resolve.hpp"
 #include "session/settings.hpp"
 
@@ -114,8 +113,8 @@ Table table_of(const char* text, const RunTimes& run = run_of()) {
 TEST(Table, Examples) {
     const Table air = table_of(atmosphere);
     ASSERT_EQ(air.streams.size(), 3u);
-    EXPECT_EQ(air.streams[0].field.at(0).of, "tas");
-    EXPECT_EQ(air.streams[0].field.at(0).inner->op, Op::max);
+    EXPECT_EQ(air.streams[0].field.at("tasmax").of, "tas");
+    EXPECT_EQ(air.streams[0].field.at("tasmax").inner->op, Op::max);
     EXPECT_EQ(air.streams[1].settings, "format=netcdf4; quantize=bitround:12; zstd=3");
     EXPECT_EQ(air.streams[1].levels->nearest.at(1), 50000);
     EXPECT_EQ(air.streams[1].path, "{stream}_{start}.nc");

@@ -22,7 +22,7 @@ Boundaries boundaries(Calendar calendar, const char* every, const char* anchor, 
         EXPECT_TRUE(parse_date(calendar, anchor, from.date).ok());
     }
     Boundaries made;
-    const Status status = Boundaries::make(calendar, duration, from, start, step, made);
+    const Status status = Boundaries::make({calendar, start, step}, duration, from, made);
     EXPECT_TRUE(status.ok()) << status.text;
     return made;
 }
@@ -41,6 +41,11 @@ struct Stream {
         : calendar(of) {
         rules.start = at(calendar, start);
         rules.boundaries = boundaries(calendar, every, anchor, rules.start);
+    }
+    /// Replaces the windows by a single one.
+    void whole() {
+        rules.boundaries =
+            Boundaries::at_times(calendar, {rules.begin(), rules.to.value_or(forever - 1)});
     }
     void step(Time now) {
         Step taken;
@@ -150,16 +155,17 @@ TEST(Window, FirstStepOverAWindow) {
 // The last sample of a stream represents a step after the stream's end.
 TEST(Window, LabelledByTheBeginUntil) {
     for (const Time known : {Time{0}, 6 * one_hour})
-        for (const Every every : {Every::run, Every::step}) {
+        for (const Every every : {Every::window, Every::step}) {
             Stream stream(Calendar::noleap, "2000-01-01", "1 day");
             stream.rules.edge = Edge::begin;
             stream.rules.step = known;
             stream.rules.every = every;
             stream.rules.to = stream.rules.start + one_day;
+            stream.whole();
             stream.step(stream.rules.start);
             stream.run(6 * one_hour, stream.rules.start + 2 * one_day);
             EXPECT_EQ(stream.used.size(), 4u);
-            ASSERT_EQ(stream.records.size(), every == Every::run ? 1u : 4u);
+            ASSERT_EQ(stream.records.size(), every == Every::window ? 1u : 4u);
             EXPECT_EQ(stream.records[0].begin, stream.rules.start);
             EXPECT_EQ(stream.records.back().end, *stream.rules.to);
             EXPECT_FALSE(stream.open());
@@ -167,7 +173,7 @@ TEST(Window, LabelledByTheBeginUntil) {
     Stream open(Calendar::noleap, "2000-01-01", "1 day");
     open.rules.edge = Edge::begin;
     open.rules.step = 6 * one_hour;
-    open.rules.every = Every::run;
+    open.whole();
     open.step(open.rules.start);
     EXPECT_EQ(open.open()->end, open.rules.start + 6 * one_hour);
 }
@@ -197,13 +203,14 @@ TEST(Window, EveryStepOnceAndRun) {
     once.run(one_hour, once.rules.start + 3 * one_hour);
     EXPECT_EQ(once.records.size(), 1u);
     Stream whole(Calendar::noleap, "2000-01-01", "1 day");
-    whole.rules.every = Every::run;
     whole.rules.inner = whole.rules.boundaries;
+    whole.whole();
     whole.run(one_hour, whole.rules.start + 49 * one_hour);
     EXPECT_TRUE(whole.records.empty());
     EXPECT_EQ(whole.inner_records, 2);
     EXPECT_EQ(*whole.open(), (Window{1, whole.rules.start, whole.rules.start + 49 * one_hour}));
     whole.rules.to = whole.rules.start + 50 * one_hour;
+    whole.whole();
     whole.run(50 * one_hour, whole.rules.start + 50 * one_hour);
     EXPECT_EQ(whole.records.size(), 1u);
     EXPECT_FALSE(whole.open());
@@ -259,12 +266,13 @@ TEST(Window, BoundariesThatDoNotFit) {
         Duration duration;
         ASSERT_TRUE(parse_duration(every, duration).ok());
         Boundaries made;
-        EXPECT_EQ(Boundaries::make(calendar, duration, {}, start, 0, made).code, TW_ESETTING);
+        EXPECT_EQ(Boundaries::make({calendar, start}, duration, {}, made).code, TW_ESETTING);
         if (duration.unit != Unit::step) boundaries(calendar, every, "start", start);
     }
     Boundaries made;
-    EXPECT_EQ(Boundaries::make(calendar, {200'000'000, Unit::step}, {}, start, one_day, made).code,
-              TW_ESETTING);
+    EXPECT_EQ(
+        Boundaries::make({calendar, start, one_day}, {200'000'000, Unit::step}, {}, made).code,
+        TW_ESETTING);
     EXPECT_EQ(boundaries(calendar, "3 days", "calendar", start).at(0), at(calendar, "2000-03-05"));
     EXPECT_EQ(boundaries(calendar, "10 years", "calendar", start).at(0),
               at(calendar, "2000-01-01"));

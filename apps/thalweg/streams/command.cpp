@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "history/configuration/key_table.hpp"
+#include "history/configuration/table.hpp"
 #include "session/settings.hpp"
 #include "size_text.hpp"
 #include "streams/convert.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "history/statistics/operation.hpp"
+#include "history/statistics/statistic.hpp"
 #include "streams/convert.hpp"
 
 namespace thalweg::app {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "history/configuration/path.hpp"
+#include "history/configuration/table.hpp"
 #include "history/statistics/accumulator.hpp"
 
 namespace thalweg::app {

@@ -3,9 +3,9 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
-#include <optional>
+#include <cstdlib>
+#include <regex>
 #include <utility>
 
 namespace thalweg::history {
@@ -14,12 +14,10 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// First day of the Gregorian calendar, and last day of the Julian one.
 constexpr std::int64_t reform_year = 1582;
 constexpr int reform_month = 10, reform_day = 15, last_julian_day = 4;
 
-/// Returns the number of days from the beginning of year 1 to that of another year, without
-/// subtracting the days that the Gregorian reform left out.
+/// Returns the days from year 1 to the beginning of a year, as if the reform left out no days.
 constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
     const std::int64_t years = year - 1;
     switch (calendar) {
@@ -32,8 +30,7 @@ constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
     return 365 * years + floor_div(years, 4) - floor_div(years, 100) + floor_div(years, 400);
 }
 
-/// Returns the calendar whose rules the standard calendar follows at a date: the Julian or the
-/// proleptic Gregorian one.
+/// Returns the calendar, Julian or proleptic Gregorian, that the standard one follows at a date.
 constexpr Calendar rules_of(Calendar calendar, std::int64_t year, int month, int of_month) {
     if (calendar != Calendar::standard) return calendar;
     const bool reformed =
@@ -67,13 +64,11 @@ constexpr std::int64_t day_number(Calendar rules, std::int64_t year, int month, 
 
 constexpr std::int64_t reform_number =
     day_number(Calendar::julian, reform_year, reform_month, last_julian_day) + 1;
-/// Number of days by which the standard calendar's day numbers exceed the proleptic Gregorian ones
-/// after the reform.
+/// Days by which the standard calendar's numbers exceed proleptic Gregorian ones after the reform.
 constexpr std::int64_t reform_shift =
     reform_number -
     day_number(Calendar::proleptic_gregorian, reform_year, reform_month, reform_day);
 
-/// Returns the year, month and day of a day's number.
 Date date_of_number(Calendar rules, std::int64_t number) {
     Date date;
     date.year = floor_div(number, 366) + 1;
@@ -95,61 +90,20 @@ Date date_of_number(Calendar rules, std::int64_t number) {
     return date;
 }
 
-/// Reads parts of a text, from its beginning.
-class Reader {
-public:
-    explicit Reader(std::string_view text) : text_(text) {}
-
-    bool done() const { return text_.empty(); }
-    bool take(char c) {
-        if (text_.empty() || text_.front() != c) return false;
-        text_.remove_prefix(1);
-        return true;
-    }
-    /// Takes an integer without sign that has a permitted number of digits.
-    bool digits(std::size_t least, std::size_t most, std::int64_t& value) {
-        std::size_t n = 0;
-        value = 0;
-        while (n < text_.size() && n < most && text_[n] >= '0' && text_[n] <= '9')
-            value = 10 * value + (text_[n++] - '0');
-        if (n < least) return false;
-        text_.remove_prefix(n);
-        return true;
-    }
-
-private:
-    std::string_view text_;
-};
-
-bool read_clock(Reader& reader, Time& time) {
-    std::int64_t hours = 0, minutes = 0, seconds = 0, fraction = 0;
-    if (!reader.digits(1, 2, hours) || !reader.take(':') || !reader.digits(1, 2, minutes))
+bool read_date(std::string_view text, Date& date) {
+    static const std::regex form(
+        "(-?)([0-9]{1,6})-([0-9]{1,2})-([0-9]{1,2})"
+        "([ T]([0-9]{1,2}):([0-9]{1,2})(:([0-9]{1,2})([.]([0-9]*))?)?)?");
+    constexpr std::size_t longest = 80;  // the matcher's memory grows with the text
+    std::match_results<std::string_view::const_iterator> found;
+    if (text.size() > longest || !std::regex_match(text.begin(), text.end(), found, form))
         return false;
-    if (reader.take(':')) {
-        if (!reader.digits(1, 2, seconds)) return false;
-        if (reader.take('.')) {
-            std::int64_t digit = 0;
-            Time unit = one_second / 10;
-            for (; reader.digits(1, 1, digit); unit /= 10) fraction += digit * unit;
-        }
-    }
-    if (hours > 23 || minutes > 59 || seconds > 59) return false;
-    time = (hours * 3600 + minutes * 60 + seconds) * one_second + fraction;
-    return true;
-}
-
-bool read_date(Reader reader, Date& date) {
-    const bool negative = reader.take('-');
-    std::int64_t month = 0, of_month = 0;
-    date = {};
-    if (!reader.digits(1, 6, date.year) || !reader.take('-') || !reader.digits(1, 2, month) ||
-        !reader.take('-') || !reader.digits(1, 2, of_month))
-        return false;
-    if (negative) date.year = -date.year;
-    date.month = static_cast<int>(month);
-    date.day = static_cast<int>(of_month);
-    if (reader.done()) return true;
-    return (reader.take(' ') || reader.take('T')) && read_clock(reader, date.time) && reader.done();
+    const auto number = [&](int i) { return std::atoi(found[i].str().c_str()); };
+    const Time hours = number(6), minutes = number(7), seconds = number(9);
+    const std::string fraction = (found[11].str() + "000000").substr(0, 6);
+    date = {found[1].length() > 0 ? -number(2) : number(2), number(3), number(4),
+            (hours * 3600 + minutes * 60 + seconds) * one_second + std::atoi(fraction.c_str())};
+    return hours < 24 && minutes < 60 && seconds < 60;
 }
 
 /// Returns the double nearest to a quotient; ties to even.
@@ -178,28 +132,9 @@ double nearest_quotient(std::int64_t numerator, std::int64_t denominator) {
 
 constexpr Time most_time = most_years * 366 * one_day;
 
-/// Multiplies exactly and rounds to the nearest integer; ties away from 0.
-std::optional<Time> rounded_product(double value, Time unit) {
-    if (!(std::abs(value) * static_cast<double>(unit) < static_cast<double>(most_time)))
-        return std::nullopt;
-    int exponent = 0;
-    constexpr int bits = 53;
-    const double mantissa = std::frexp(std::abs(value), &exponent);
-    const auto whole = static_cast<std::uint64_t>(std::ldexp(mantissa, bits));
-    const Wide product = static_cast<Wide>(whole) * static_cast<Wide>(unit);
-    const int shift = bits - exponent;
-    Wide rounded = 0;
-    if (shift <= 0)
-        rounded = product << -shift;
-    else if (shift < 127)
-        rounded = (product + (Wide{1} << (shift - 1))) >> shift;
-    const auto time = static_cast<Time>(rounded);
-    return value < 0 ? -time : time;
-}
-
 }  // namespace
 
-/// Names of the calendars; the first name of a calendar is the one that is written.
+/// The first name of a calendar is the one that is written.
 static constexpr std::array<std::pair<std::string_view, Calendar>, 9> calendar_names{
     {{"standard", Calendar::standard},
      {"gregorian", Calendar::standard},
@@ -217,10 +152,10 @@ Status parse_calendar(std::string_view name, Calendar& calendar) {
             calendar = value;
             return {};
         }
-    return detail::failure(TW_EARG,
-                           "unknown calendar '{}'; the calendars are standard, "
-                           "proleptic_gregorian, julian, noleap, all_leap and 360_day",
-                           name);
+    return failure(TW_EARG,
+                   "unknown calendar '{}'; the calendars are standard, "
+                   "proleptic_gregorian, julian, noleap, all_leap and 360_day",
+                   name);
 }
 
 std::string_view calendar_name(Calendar calendar) {
@@ -281,12 +216,11 @@ Date add_months(Calendar calendar, const Date& date, std::int64_t months) {
 }
 
 Status parse_date(Calendar calendar, std::string_view text, Date& date) {
-    if (!read_date(Reader(text), date))
-        return detail::failure(
+    if (!read_date(text, date))
+        return failure(
             TW_EARG, "'{}' is not a date such as \"2000-01-31\" or \"2000-01-31 12:00:00\"", text);
     if (!valid(calendar, date))
-        return detail::failure(TW_EARG, "the calendar {} has no date '{}'", calendar_name(calendar),
-                               text);
+        return failure(TW_EARG, "the calendar {} has no date '{}'", calendar_name(calendar), text);
     return {};
 }
 
@@ -302,20 +236,14 @@ std::string date_text(const Date& date) {
 std::string date_text(Calendar calendar, Time time) { return date_text(date_of(calendar, time)); }
 
 Status parse_seconds(double seconds, Time& time) {
-    const auto found = rounded_product(seconds, one_second);
-    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in seconds", seconds);
-    time = *found;
+    if (!(std::abs(seconds) < static_cast<double>(most_time / one_second)))
+        return failure(TW_EARG, "{} is not a valid time in seconds", seconds);
+    const double whole = std::trunc(seconds);
+    time = static_cast<Time>(whole) * one_second + std::llround((seconds - whole) * one_second);
     return {};
 }
 
 double TimeUnits::value(Time time) const { return nearest_quotient(time - reference, unit); }
-
-Status TimeUnits::time(double value, Time& time) const {
-    const auto found = rounded_product(value, unit);
-    if (!found) return detail::failure(TW_EARG, "{} is not a valid time in '{}'", value, text);
-    time = reference + *found;
-    return {};
-}
 
 Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units) {
     static constexpr std::array<std::pair<std::string_view, Time>, 4> names{
@@ -330,10 +258,10 @@ Status parse_time_units(Calendar calendar, std::string_view text, Time start, Ti
     for (const auto& [known, length] : names)
         if (known == name) units.unit = length;
     if (found == std::string_view::npos || units.unit == 0)
-        return detail::failure(TW_EARG,
-                               "'{}' is not a unit of time such as \"days since 1850-01-01\"; the "
-                               "units are seconds, minutes, hours and days",
-                               text);
+        return failure(TW_EARG,
+                       "'{}' is not a unit of time such as \"days since 1850-01-01\"; the "
+                       "units are seconds, minutes, hours and days",
+                       text);
     const std::string_view reference = text.substr(found + since.size());
     Date date;
     if (reference == "START") {

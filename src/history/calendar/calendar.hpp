@@ -10,6 +10,7 @@
 
 namespace thalweg::history {
 
+using detail::failure;
 using detail::Status;
 
 enum class Calendar : std::uint8_t {
@@ -33,8 +34,7 @@ constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
     return a / b - (a % b < 0 ? 1 : 0);
 }
 
-/// Largest distance of a year from 0 in a date. With it, times and their differences fit into 64
-/// bits.
+/// Largest distance of a year from 0. With it, differences of times fit into 64 bits.
 inline constexpr std::int64_t most_years = 100'000;
 
 struct Date {
@@ -50,17 +50,14 @@ struct Date {
 /// @return TW_OK, TW_EARG
 Status parse_calendar(std::string_view name, Calendar& calendar);
 
-/// Returns the name that is written: standard, noleap, 360_day and so on.
 std::string_view calendar_name(Calendar calendar);
 
-/// Returns the number of the month's last day: 31 for October 1582, which has 21 days in the
-/// standard calendar.
+/// Returns the number of the month's last day, also for October 1582: 31.
 int last_day(Calendar calendar, std::int64_t year, int month);
 
 /// Tests if the calendar has this date. The standard and the Julian calendar have no year below 1.
 bool valid(Calendar calendar, const Date& date);
 
-/// time_of() converts a valid date to a time, date_of() a time to a date.
 Time time_of(Calendar calendar, const Date& date);
 Date date_of(Calendar calendar, Time time);
 
@@ -75,8 +72,7 @@ Status parse_date(Calendar calendar, std::string_view text, Date& date);
 std::string date_text(const Date& date);
 std::string date_text(Calendar calendar, Time time);
 
-/// Rounds seconds to whole microseconds.
-/// @return TW_OK, TW_EARG: not finite, or beyond `most_years`
+/// Rounds seconds to whole microseconds. @return TW_OK, TW_EARG: not finite, or beyond `most_years`
 Status parse_seconds(double seconds, Time& time);
 
 /// Units of a time coordinate, such as "days since 1850-01-01".
@@ -87,13 +83,9 @@ struct TimeUnits {
 
     /// Returns the double nearest to the exact value of a time.
     double value(Time time) const;
-    /// Returns the time of a value, rounded to microseconds.
-    /// @return TW_OK, TW_EARG: not finite, or beyond `most_years`
-    Status time(double value, Time& time) const;
 };
 
-/// Reads "UNIT since DATE": seconds, minutes, hours or days. DATE may be START, for the start of
-/// the run.
+/// Reads "UNIT since DATE": seconds, minutes, hours or days; DATE may be START.
 /// @return TW_OK, TW_EARG
 Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units);
 

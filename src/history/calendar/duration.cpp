@@ -25,7 +25,6 @@ Time unit_length(Unit unit) {
     }
 }
 
-/// Returns the length of a unit in months; 0: it is not given in months.
 std::int64_t months_in(Unit unit) {
     return unit == Unit::month ? 1 : unit == Unit::season ? 3 : unit == Unit::year ? 12 : 0;
 }
@@ -59,7 +58,6 @@ bool parse_iso(std::string_view text, Duration& duration) {
     return parse_count(text.substr(begin, text.size() - begin - 1), duration.count);
 }
 
-/// Limit of durations.
 constexpr Time longest_duration = most_years * 365 * one_day;
 
 bool is_short(const Duration& duration) {
@@ -79,7 +77,7 @@ Status parse_duration(std::string_view text, Duration& duration) {
                                          : parse_count(text.substr(0, space), duration.count) &&
                                                parse_unit(text.substr(space + 1), duration.unit));
     if (!good || !is_short(duration))
-        return detail::failure(
+        return failure(
             TW_EARG,
             "'{}' is not a duration such as \"1 month\", \"6 hours\" or \"P1M\"; the units are "
             "seconds, minutes, hours, days, weeks, months, seasons, years and steps",
@@ -110,8 +108,7 @@ std::string interval_text(const Interval& interval) {
 
 namespace {
 
-/// Finds the date from which windows are counted so that they fit the calendar, such as midnight or
-/// January 1.
+/// Finds a date from which windows are counted, such as January 1, so that they fit the calendar.
 /// @return false if there is none
 bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time start,
                      Date& origin) {
@@ -135,15 +132,15 @@ bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time
 
 }  // namespace
 
-Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
-                        Time step, Boundaries& made) {
+Status Boundaries::make(const RunTimes& run, const Duration& every, const Anchor& anchor,
+                        Boundaries& made) {
+    const auto [calendar, start, step] = run;
     if (every.unit == Unit::step && step <= 0)
-        return detail::failure(TW_ESETTING,
-                               "'{}' needs the length of the model's step, which is not given",
-                               duration_text(every));
+        return failure(TW_ESETTING, "'{}' needs the length of the model's step, which is not given",
+                       duration_text(every));
     if (every.unit == Unit::step && every.count > longest_duration / step)
-        return detail::failure(TW_ESETTING, "'{}' is longer than {} years", duration_text(every),
-                               most_years);
+        return failure(TW_ESETTING, "'{}' is longer than {} years", duration_text(every),
+                       most_years);
     made = {};
     made.calendar_ = calendar;
     if (const std::int64_t months = months_in(every.unit); months > 0) {
@@ -163,35 +160,32 @@ Status Boundaries::make(Calendar calendar, const Duration& every, const Anchor& 
     else if (anchor.kind == Anchor::Kind::start)
         made.date_ = date_of(calendar, start);
     else if (!calendar_origin(calendar, every, made.length_, start, made.date_))
-        return detail::failure(TW_ESETTING,
-                               "'{}' does not divide the {} evenly: give an anchor, \"start\" or a "
-                               "date, from which it is counted",
-                               duration_text(every), made.months_ > 0 ? "year" : "day");
+        return failure(TW_ESETTING,
+                       "'{}' does not divide the {} evenly: give an anchor, \"start\" or a "
+                       "date, from which it is counted",
+                       duration_text(every), made.months_ > 0 ? "year" : "day");
     made.origin_ = time_of(calendar, made.date_);
     return {};
 }
 
-Status Boundaries::make(Calendar calendar, std::span<const Interval> intervals,
-                        const Anchor& anchor, Time start, Time step, Boundaries& made) {
-    if (intervals.size() == 1)
-        return make(calendar, intervals.front().every, anchor, start, step, made);
+Status Boundaries::make(const RunTimes& run, std::span<const Interval> intervals,
+                        const Anchor& anchor, Boundaries& made) {
+    if (intervals.size() == 1) return make(run, intervals.front().every, anchor, made);
     const auto date = [](const Date& day) { return Anchor{Anchor::Kind::date, day}; };
-    const Date origin = anchor.kind == Anchor::Kind::date ? anchor.date : date_of(calendar, start);
-    Time begin = time_of(calendar, origin);
+    const Date origin =
+        anchor.kind == Anchor::Kind::date ? anchor.date : date_of(run.calendar, run.start);
+    Time begin = time_of(run.calendar, origin);
     std::vector<Boundaries> chain(intervals.size());
     for (std::size_t i = 0; i < intervals.size(); ++i) {
         const auto& [every, until] = intervals[i];
-        const Anchor from = date(date_of(calendar, begin));
-        if (Status status = make(calendar, every, from, start, step, chain[i]); !status.ok())
-            return status;
+        const Anchor from = date(date_of(run.calendar, begin));
+        if (Status status = make(run, every, from, chain[i]); !status.ok()) return status;
         if (!until) break;
         Boundaries ends;
-        if (Status status = make(calendar, *until, date(origin), start, step, ends); !status.ok())
-            return status;
+        if (Status status = make(run, *until, date(origin), ends); !status.ok()) return status;
         if (ends.at(1) <= begin || !chain[i].has(ends.at(1)))
-            return detail::failure(TW_ESETTING,
-                                   "'{}' does not end after a whole number of intervals",
-                                   interval_text(intervals[i]));
+            return failure(TW_ESETTING, "'{}' does not end after a whole number of intervals",
+                           interval_text(intervals[i]));
         begin = ends.at(1);
         chain[i].last_ = chain[i].last(begin);
     }

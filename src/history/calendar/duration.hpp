@@ -40,7 +40,6 @@ struct Interval {
 Status parse_interval(std::string_view text, Interval& interval);
 std::string interval_text(const Interval& interval);
 
-/// The point from which boundaries are counted.
 struct Anchor {
     enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;
     Date date;  ///< date of Kind::date
@@ -52,23 +51,27 @@ enum class Edge : std::uint8_t {
     begin  ///< [b(k-1), b(k)): a sample belongs to the beginning of its step
 };
 
-/// A time after all times of models; its negative is before all of them.
+/// A time after all times of models.
 inline constexpr Time forever = INT64_MAX / 4;
+
+/// The run of a model.
+struct RunTimes {
+    Calendar calendar = Calendar::standard;
+    Time start = 0;
+    Time step = 0;  ///< length of the model's step; 0: unknown
+};
 
 /// Increasing times b(k), for every integer k.
 class Boundaries {
 public:
-    /// @param start  the history's start
-    /// @param step   length of the model's step, needed for durations in steps; 0: unknown
     /// @return TW_OK, TW_ESETTING: the duration does not fit the calendar without an anchor
-    static Status make(Calendar calendar, const Duration& every, const Anchor& anchor, Time start,
-                       Time step, Boundaries& made);
+    static Status make(const RunTimes& run, const Duration& every, const Anchor& anchor,
+                       Boundaries& made);
     /// Makes the boundaries of intervals that follow each other from the anchor's date, or else
     /// from the start; all but the last one have an end. A single one is like a duration.
-    static Status make(Calendar calendar, std::span<const Interval> intervals, const Anchor& anchor,
-                       Time start, Time step, Boundaries& made);
-    /// Makes boundaries at increasing times. Before and after them are no others: b(k) is `forever`
-    /// or its negative.
+    static Status make(const RunTimes& run, std::span<const Interval> intervals,
+                       const Anchor& anchor, Boundaries& made);
+    /// Makes boundaries at increasing times; others are `forever` or its negative.
     static Boundaries at_times(Calendar calendar, std::vector<Time> times);
 
     Calendar calendar() const { return calendar_; }
@@ -82,7 +85,6 @@ public:
     /// Returns the distance of the times of the day at which boundaries lie, counted from that of
     /// at(0): a day if all lie at the same time of the day.
     Time daily() const;
-    /// Tests if each of these boundaries is also one of `finer`.
     bool refined_by(const Boundaries& finer) const;
 
 private:

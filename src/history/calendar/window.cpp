@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace thalweg::history {
@@ -15,11 +16,9 @@ Window window_at(const WindowRules& rules, const Boundaries& boundaries, std::in
     return {k, begin, boundaries.at(k)};
 }
 
-/// Tests if window k, of the stream or of its inner operation, lies in the time that the stream
-/// covers.
+/// Tests if window k, perhaps an inner one, lies in the time that the stream covers.
 bool active(const WindowRules& rules, const Boundaries& boundaries, std::int64_t k) {
     const Time end = boundaries.at(k);
-    if (rules.every == Every::run) return end > rules.begin() && (!rules.to || end <= *rules.to);
     const std::int64_t outer = rules.boundaries.window(end, Edge::end);
     const Time outer_end = rules.boundaries.at(outer);
     if (end <= rules.begin() || outer_end > rules.to.value_or(forever - 1)) return false;
@@ -43,7 +42,6 @@ bool passes(Time of_day, std::optional<Time> previous, Time now) {
     return previous ? days(now) > days(*previous) : (now - of_day) % one_day == 0;
 }
 
-/// Tests if the stream's filters take a step.
 bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) {
     if (!previous && now > rules.start) previous = rules.start;
     if (rules.sample && !passes(*rules.sample, previous, now)) return false;
@@ -52,7 +50,6 @@ bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) 
                        [&](Time of_day) { return passes(of_day, previous, now); });
 }
 
-/// The windows that a step leaves, passes and enters.
 struct Passage {
     std::vector<Window> before;
     Window window;
@@ -62,8 +59,7 @@ struct Passage {
 /// Number of windows that a step can pass. Otherwise a wrong time could fill the disk.
 constexpr std::int64_t most_passed = 1000;
 
-/// Tests if the length of a step is known. That of the first one is not, as the run may have begun
-/// later than the history.
+/// Tests if a step's length is known. The run may have begun later than the history.
 bool knows_length(const WindowRules& rules, std::optional<Time> previous, Time now) {
     return previous || (rules.step > 0 && now - rules.start <= rules.step);
 }
@@ -72,10 +68,10 @@ bool knows_length(const WindowRules& rules, std::optional<Time> previous, Time n
 Status covers(const WindowRules& rules, std::optional<Time> previous, Time now,
               const Window& window, bool counts) {
     const auto text = [&](Time time) { return date_text(rules.boundaries.calendar(), time); };
-    return detail::failure(
-        TW_EARG, "the {}step from {} to {} covers the whole window from {} to {}{}",
-        counts ? "first " : "", text(previous.value_or(rules.start)), text(now), text(window.begin),
-        text(window.end), counts ? ", and its length is known only with the setting \"step\"" : "");
+    return failure(TW_EARG, "the {}step from {} to {} covers the whole window from {} to {}{}",
+                   counts ? "first " : "", text(previous.value_or(rules.start)), text(now),
+                   text(window.begin), text(window.end),
+                   counts ? ", and its length is known only with the setting \"step\"" : "");
 }
 
 /// Tests if the step at a time completes the window to which the time belongs.
@@ -102,11 +98,11 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
         if (!begun && !(counts && knows_length(rules, previous, now)))
             return covers(rules, previous, now, window, counts);
         if (std::ssize(passage.before) == most_passed)
-            return detail::failure(TW_EARG,
-                                   "the step from {} to {} passes more than {} windows: are times "
-                                   "in seconds since the start?",
-                                   date_text(boundaries.calendar(), from),
-                                   date_text(boundaries.calendar(), now), most_passed);
+            return failure(TW_EARG,
+                           "the step from {} to {} passes more than {} windows: are times "
+                           "in seconds since the start?",
+                           date_text(boundaries.calendar(), from),
+                           date_text(boundaries.calendar(), now), most_passed);
         passage.before.push_back(window);
     }
     passage.active = active(rules, boundaries, entered);
@@ -119,22 +115,10 @@ Status pass(const WindowRules& rules, const Boundaries& boundaries, std::optiona
     return {};
 }
 
-/// Returns the end of the step that a sample represents; its beginning if the length of steps is
-/// not known.
-Time step_end(const WindowRules& rules, Time time) {
-    return rules.edge == Edge::end ? time : time + rules.step;
-}
-
 /// Tests if the step that a sample represents lies before the stream's end.
 bool until_end(const WindowRules& rules, Time time) {
-    if (!rules.to) return true;
-    const bool begins_there = rules.edge == Edge::begin && time == *rules.to;
-    return step_end(rules, time) <= *rules.to && !begins_there;
-}
-
-/// Tests if the step that a sample represents ends with the stream.
-bool ends_at(const WindowRules& rules, Time time) {
-    return until_end(rules, time) && step_end(rules, time) == rules.to;
+    if (!rules.to || rules.edge == Edge::end) return time <= rules.to.value_or(time);
+    return time < *rules.to && time + rules.step <= *rules.to;
 }
 
 void take_instant(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
@@ -174,33 +158,15 @@ void take_each(const WindowRules& rules, std::optional<Time> previous, Time now,
         step.window = {0, now, now + rules.step};
 }
 
-/// Takes a step of a stream with one window.
-Status take_run(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
-    step.takes = after_begin(rules, now) && until_end(rules, now) && filtered(rules, previous, now);
-    step.window = {1, rules.begin(), step_end(rules, now)};
-    step.ends = after_begin(rules, now) && ends_at(rules, now);
-    const Time from = previous.value_or(rules.start);
-    if (until_end(rules, now) || !until_end(rules, from) || ends_at(rules, from)) return {};
-    const Window whole{1, rules.begin(), *rules.to};
-    if (!previous || !after_begin(rules, from)) {
-        if (!rules.splits) return {};
-        if (!knows_length(rules, previous, now)) return covers(rules, previous, now, whole, true);
-    }
-    step.before.push_back(
-        {.window = whole, .inner = {}, .takes = rules.splits && !rules.inner, .ends = true});
-    return {};
-}
-
 /// Divides a step into the parts that lie in inner windows.
 void divide(const WindowRules& rules, const Passage& inner, Step& step) {
     const std::vector<StepPart> outer = std::exchange(step.before, {});
     for (const Window& window : inner.before) {
-        StepPart part{
-            .window = step.window, .inner = window, .takes = rules.splits, .inner_ends = true};
-        if (rules.every == Every::window)
-            part.window =
-                window_at(rules, rules.boundaries, rules.boundaries.window(window.end, Edge::end));
-        step.before.push_back(part);
+        const std::int64_t k = rules.boundaries.window(window.end, Edge::end);
+        step.before.push_back({.window = window_at(rules, rules.boundaries, k),
+                               .inner = window,
+                               .takes = rules.splits,
+                               .inner_ends = true});
     }
     for (const StepPart& part : outer) {
         const auto last = std::ranges::find_if(
@@ -263,11 +229,11 @@ Status take_step(const WindowRules& rules, std::optional<Time> previous, Time no
     // example.
     if (rules.edge == Edge::begin && rules.step > 0 && previous &&
         std::abs(now - *previous - rules.step) > 1)
-        return detail::failure(
-            TW_EARG, "the step from {} to {} is not as long as the model's step, {} seconds",
-            date_text(rules.boundaries.calendar(), *previous),
-            date_text(rules.boundaries.calendar(), now),
-            static_cast<double>(rules.step) / static_cast<double>(one_second));
+        return failure(TW_EARG,
+                       "the step from {} to {} is not as long as the model's step, {} seconds",
+                       date_text(rules.boundaries.calendar(), *previous),
+                       date_text(rules.boundaries.calendar(), now),
+                       static_cast<double>(rules.step) / static_cast<double>(one_second));
     if (rules.every == Every::once) {
         step.takes = step.ends = !previous;
         step.window = {0, now, now};
@@ -289,18 +255,13 @@ Status take_step(const WindowRules& rules, std::optional<Time> previous, Time no
         step.takes = step.takes || begins;
         return {};
     }
-    if (rules.every == Every::run) {
-        if (Status status = take_run(rules, previous, now, step); !status.ok()) return status;
-    } else {
-        for (const Window& window : passage.before)
-            step.before.push_back(
-                {.window = window, .inner = {}, .takes = rules.splits, .ends = true});
-        step.window = passage.window;
-        step.ends = passage.ends;
-        step.crossed = passage.crossed;
-        step.takes = passage.active && after_begin(rules, now) && filtered(rules, previous, now);
-    }
-    step.takes = step.takes || begins;
+    for (const Window& window : passage.before)
+        step.before.push_back({.window = window, .inner = {}, .takes = rules.splits, .ends = true});
+    step.window = passage.window;
+    step.ends = passage.ends;
+    step.crossed = passage.crossed;
+    step.takes =
+        begins || (passage.active && after_begin(rules, now) && filtered(rules, previous, now));
     if (!rules.inner) return {};
     Passage inner;
     if (Status status = pass(rules, *rules.inner, previous, now, inner); !status.ok())
@@ -318,11 +279,6 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
         if (rules.edge == Edge::end || rules.step > 0 || !until_end(rules, last)) return {};
         return Window{0, last, last};
     }
-    if (rules.every == Every::run) {
-        if (!until_end(rules, last) || ends_at(rules, last)) return {};
-        if (rules.inner) inner = open_of(rules, *rules.inner, last);
-        return Window{1, rules.begin(), step_end(rules, last)};
-    }
     if (rules.inner) inner = open_of(rules, *rules.inner, last);
     return open_of(rules, rules.boundaries, last);
 }
@@ -338,6 +294,69 @@ double DurationWeight::next(Time begin, Time now) {
     previous = now;
     if (unit == 0) unit = duration;
     return duration == unit ? 1 : static_cast<double>(duration) / static_cast<double>(unit);
+}
+
+/// Returns the day of the year, from 0, counted in a leap year if the calendar has leap years.
+static int day_of_year(Calendar calendar, const Date& date) {
+    const auto day = [&](int month, int of_month) {
+        return time_of(calendar, {2000, month, of_month, 0}) / one_day;
+    };
+    return static_cast<int>(day(date.month, date.day) - day(1, 1));
+}
+
+int Cycle::bins(Calendar calendar) const {
+    if (kind_ == Kind::none) return 1;
+    if (kind_ == Kind::day) return static_cast<int>(86400 / bin_.count);
+    if (bin_.unit == Unit::day)
+        return day_of_year(calendar, {2000, 12, last_day(calendar, 2000, 12), 0}) + 1;
+    return bin_.unit == Unit::season ? 4 : 12;
+}
+
+Boundaries Cycle::boundaries(Calendar calendar) const {
+    Boundaries made;
+    (void)Boundaries::make({calendar}, bin_, {}, made);  // cannot fail: bins divide the cycle
+    return made;
+}
+
+int Cycle::bin_at(Calendar calendar, Time begin) const {
+    if (kind_ == Kind::day)
+        return static_cast<int>((begin - floor_div(begin, one_day) * one_day) /
+                                (bin_.count * one_second));
+    const Date date = date_of(calendar, begin);
+    if (bin_.unit == Unit::day) return day_of_year(calendar, date);
+    return bin_.unit == Unit::season ? date.month % 12 / 3 : date.month - 1;
+}
+
+Step Cycle::in_bin(const Boundaries& boundaries, int bin, Step step) const {
+    const auto choose = [&](StepPart& part) {
+        part.takes = part.takes &&
+                     bin_at(boundaries.calendar(), boundaries.at(part.inner.number - 1)) == bin;
+    };
+    std::ranges::for_each(step.before, choose);
+    choose(step);
+    return step;
+}
+
+std::vector<WindowPart> Cycle::parts(Calendar calendar, const Window& window,
+                                     const std::function<bool(int)>& wanted) const {
+    if (kind_ == Kind::none) return {{-1, window, window.end, true}};
+    const Boundaries all = boundaries(calendar);
+    std::vector<WindowPart> found;
+    std::map<int, std::size_t> places;
+    const std::int64_t last = all.window(window.end, Edge::end);
+    for (std::int64_t k = all.window(window.begin, Edge::begin); k <= last; ++k) {
+        const int bin = bin_at(calendar, all.at(k - 1));
+        const Time end = std::min(all.at(k), window.end);
+        if (const auto known = places.find(bin); known != places.end()) {
+            found[known->second].end = end;
+        } else if (wanted(bin)) {
+            places.emplace(bin, found.size());
+            const Time begin = std::max(all.at(k - 1), window.begin);
+            found.push_back({bin, {window.number, begin, end}, end, false});
+        }
+    }
+    if (!found.empty()) found.back().last = true;
+    return found;
 }
 
 }  // namespace thalweg::history

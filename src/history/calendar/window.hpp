@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,12 +18,11 @@ enum class Every : std::uint8_t {
     window,  ///< one record per window
     step,    ///< one record per step
     once,    ///< one record of the first step, without time
-    run      ///< one window from the beginning to the end of the run
+    run      ///< one window from the beginning to the end of the run; not in WindowRules
 };
 
 enum class Stamp : std::uint8_t { begin, middle, end };
 
-/// The rules by which the windows of a stream are formed.
 struct WindowRules {
     Every every = Every::window;
     Boundaries boundaries;
@@ -33,13 +33,12 @@ struct WindowRules {
     Time start = 0;  ///< beginning of the history
     Time step = 0;   ///< length of the model's step; 0: unknown
     std::optional<Time> from, to;
-    /// Use only the first sample at or after each of these times.
+    /// Only the first sample at or after each of these times is used.
     std::optional<Boundaries> sample;
     /// Use only the first sample at or after each of these times of the day.
     std::vector<Time> hours;
     std::optional<Boundaries> inner;  ///< windows of the inner operation, or bins of a cycle
-    /// A time at which the windows changed, and the begin of the window that was open then. That
-    /// window ends with the new ones.
+    /// A change of the windows, and the begin of the open window, which ends with the new ones.
     struct Change {
         Time at, open;
     };
@@ -50,15 +49,13 @@ struct WindowRules {
     bool splits = false;
     bool passes = false;  ///< those of all variables do, so a step can pass whole windows
 
-    /// Returns the time at which the first window begins.
     Time begin() const;
     /// Returns the begin of a window, which must end after the beginning of the stream.
     Time begin_of(std::int64_t window) const;
     bool filters() const { return sample || !hours.empty(); }
     /// Returns the last time, no later than another, for which the filters choose a sample.
     Time last_chosen(Time time) const;
-    /// Tests if a time of last_chosen() is the first one at or after a boundary, so that an instant
-    /// stream has a record.
+    /// Tests if an instant stream has a record at a time of last_chosen().
     bool has_instant(Time chosen) const;
 };
 
@@ -82,14 +79,11 @@ struct StepPart {
 /// The use of a step's samples. The step itself is its last part, up to its end.
 struct Step : StepPart {
     Time from = 0;  ///< beginning of the step
-    /// Parts in windows that ended before the step, in the order of time. Samples of variables that
-    /// are not split do not count in them.
+    /// Parts in windows that ended before the step. Samples that are not split do not count there.
     std::vector<StepPart> before;
     bool crossed = false;  ///< a window's boundary lies inside the step
 
-    /// Tests if some window takes the samples.
     bool used() const;
-    /// Tests if a record must be written at the end of the step.
     bool is_due() const;
 };
 
@@ -108,25 +102,54 @@ std::optional<Window> open_window(const WindowRules& rules, Time last,
                                   std::optional<Window>& inner);
 
 /// Returns the number k of a file's period (b(k-1), b(k)] to which a record belongs.
-/// @param begin  beginning of the stream; an instant at this time belongs to the period that begins
-///               there
+/// @param begin  beginning of the stream; an instant there belongs to the period that begins
 /// @param next  an instant at the end of a period belongs to the next one
 std::int64_t file_period(const Boundaries& files, const Window& record, Time begin, bool next);
 
-/// The weights of the samples of one field in one stream. Each sample stands for the time since the
-/// sample before.
+/// The weights of a field's samples in a stream: each stands for the time since the one before.
 struct DurationWeight {
     /// Time of the field's previous sample; at first the beginning of the stream.
     Time previous = 0;
     Time unit = 0;  ///< duration of the window's first sample; 0: there is none yet
 
-    /// Returns the weight of a sample: the time since the sample before, in units of the duration
-    /// of the window's first sample.
-    /// @param begin  beginning of the window
+    /// Returns the time since the sample before, or since the window's begin, in `unit`.
     double next(Time begin, Time now);
-    /// Returns the time since the sample before, or since the beginning of the window.
     Time since(Time begin, Time now) const { return now - std::max(previous, begin); }
     void end_window() { unit = 0; }
+};
+
+/// A record of a window: all of the window, or a bin of it.
+struct WindowPart {
+    int bin = -1;      ///< -1: all of the window
+    Window first;      ///< all of the window, or the first time that the bin occurs in it
+    Time end = 0;      ///< end of the last time that it occurs
+    bool last = true;  ///< no other record of the window follows
+};
+
+class Cycle {
+public:
+    enum class Kind : std::uint8_t { none, day, year };
+
+    Cycle() = default;
+    /// @param bin  length of a bin, which divides the day or the year
+    Cycle(Kind kind, const Duration& bin) : kind_(kind), bin_(bin) {}
+
+    Kind kind() const { return kind_; }
+    explicit operator bool() const { return kind_ != Kind::none; }
+    const Duration& bin() const { return bin_; }
+    /// Returns the number of bins; 1 without a cycle.
+    int bins(Calendar calendar) const;
+    Boundaries boundaries(Calendar calendar) const;
+    int bin_at(Calendar calendar, Time begin) const;
+    /// Returns a step, divided at the boundaries of bins, with its parts in a bin.
+    Step in_bin(const Boundaries& boundaries, int bin, Step step) const;
+    /// Returns the records of a window: all of it, or the wanted bins, as they first occur.
+    std::vector<WindowPart> parts(Calendar calendar, const Window& window,
+                                  const std::function<bool(int)>& wanted) const;
+
+private:
+    Kind kind_ = Kind::none;
+    Duration bin_;
 };
 
 }  // namespace thalweg::history

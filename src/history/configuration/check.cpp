@@ -8,7 +8,7 @@
 
 #include "base/text/nearest.hpp"
 #include "definitions/definitions.hpp"
-#include "history/configuration/parse.hpp"
+#include "history/configuration/keys.hpp"
 #include "session/settings.hpp"
 
 namespace thalweg::history {
@@ -44,14 +44,14 @@ void check_effects(Keys& keys, const StreamTable& stream, Edge edge) {
     refuse(every == Every::step, "every = \"step\"", {"partial"});
     refuse(every == Every::step && edge == Edge::end, "every = \"step\"", {"at_close"});
     refuse(every != Every::window && !stream.new_file && !stream.sample && !stream.inner &&
-               std::ranges::none_of(stream.field,
-                                    [](const FieldKeys& field) { return field.inner.has_value(); }),
+               std::ranges::none_of(
+                   stream.field, [](const auto& field) { return field.second.inner.has_value(); }),
            every == Every::run ? "every = \"run\"" : "every = \"step\"", {"anchor"});
     refuse(stream.inner.has_value(), "'inner'", {"interval"});
     refuse(stream.interval && keys.run().step == 0, "steps of unknown length", {"interval"});
     refuse(stream.counts && stream.weight.empty() && stream.op != Op::std &&
                std::ranges::none_of(stream.field,
-                                    [](const FieldKeys& field) { return field.op == Op::std; }),
+                                    [](const auto& field) { return field.second.op == Op::std; }),
            "an operation other than std", {"ddof"});
 }
 
@@ -135,7 +135,6 @@ void check_hours(Keys& keys, const StreamTable& stream, const WindowRules& rules
     }
 }
 
-/// Tests if a record can lie between the begin and the end of a stream.
 bool has_record(const WindowRules& rules) {
     const Time begin = rules.begin(), end = *rules.to;
     if (end <= begin) return false;
@@ -190,7 +189,6 @@ std::string path_of(const StreamTable& stream, const std::string& path) {
 
 namespace {
 
-/// Adds a problem if a table has no such name.
 template <class Named>
 void check_name(const StreamTable& stream, std::string_view key, const std::string& name,
                 const Named& known, Problems& problems) {
@@ -218,8 +216,7 @@ struct Search {
     std::set<std::string, std::less<>> entered, left;
 };
 
-/// Tests if a group refers, directly or through other groups, to a group that the search has not
-/// left.
+/// Tests if a group refers, perhaps through others, to a group that the search has not left.
 bool is_circular(const Table& table, const std::string& group, Search& search) {
     if (search.left.contains(group)) return false;
     if (!search.entered.insert(group).second) return true;
@@ -267,8 +264,8 @@ void check_references(const Table& table, Problems& problems) {
         check_name(stream, "map", stream.reduce.map, table.maps, problems);
         const auto map = table.maps.find(stream.reduce.map);
         const bool weighted = !stream.weight.empty() || !stream.timing.local_times.empty() ||
-                              std::ranges::any_of(stream.field, [](const FieldKeys& field) {
-                                  return field.weight && !field.weight->empty();
+                              std::ranges::any_of(stream.field, [](const auto& field) {
+                                  return !field.second.weight.value_or("").empty();
                               });
         if (map != table.maps.end() && weighted && !stream.inner &&
             (map->second.min_fraction > 0 || map->second.missing == MapTable::Missing::zero))

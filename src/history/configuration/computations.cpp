@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/configuration/computations.hpp"
+#include "history/configuration/resolve.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,6 @@ int Computations::add(DeclaredField field) {
     return place->second;
 }
 
-/// Returns a field with the elements of another, whose values are computed.
 static DeclaredField computed_like(const DeclaredField& other, std::string name, Missing missing) {
     DeclaredField field = other;
     field.name = std::move(name);
@@ -59,7 +58,7 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
     const DeclaredField& like = fields_[how.inputs[widest]];
     for (std::size_t i = 0; i < how.inputs.size(); ++i)
         for (const std::string& dim : fields_[how.inputs[i]].dims) {
-            if (std::ranges::find(like.dims, dim) != like.dims.end()) continue;
+            if (has(like.dims, dim)) continue;
             const Expression::Name& name = expression.names()[i];
             problems_.push_back({keys.of_line,
                                  fmt::format("{}: '{}' has the dimension '{}', which '{}' lacks",
@@ -79,7 +78,7 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
     return add(std::move(field));
 }
 
-/// Describes an interpolation: interpolations with the same text are the same.
+/// Interpolations with the same text are the same.
 static std::string text_of(const Levels& levels, const std::string& field) {
     std::string text = fmt::format("{} on {} =", field, levels.coordinate);
     for (const double value : levels.values) text += fmt::format(" {}", value);
@@ -93,7 +92,6 @@ static std::string text_of(const Levels& levels, const std::string& field) {
     return text + ")";
 }
 
-/// Finds out how a field is extrapolated below its lowest level.
 /// @return an error; empty if there is none
 static std::string find_below(const std::string& name, const std::string& standard_name,
                               const DeclaredField& coordinate, Levels& levels) {
@@ -123,7 +121,6 @@ static std::string find_below(const std::string& name, const std::string& standa
     return {};
 }
 
-/// Finds the fields from which a field is interpolated.
 /// @return an error; empty if there is none, or if it was reported
 std::string Computations::find_inputs(const DeclaredField& from, Computation& how) {
     const Levels& levels = *how.levels;
@@ -144,12 +141,11 @@ std::string Computations::find_inputs(const DeclaredField& from, Computation& ho
         const bool is_interface = levels.conserves() && name == levels.coordinate;
         int own = 0;  // levels, or interfaces
         for (std::size_t d = 0; d < input.dims.size(); ++d) {
-            if (is_interface ? input.shape[d] == from.shape[place] + 1 &&
-                                   std::ranges::count(from.dims, input.dims[d]) == 0
-                             : input.dims[d] == levels.dim)
+            if (is_interface
+                    ? input.shape[d] == from.shape[place] + 1 && !has(from.dims, input.dims[d])
+                    : input.dims[d] == levels.dim)
                 ++own;
-            else if (std::ranges::count(from.dims, input.dims[d]) == 0 ||
-                     input.dims[d] == levels.dim)
+            else if (!has(from.dims, input.dims[d]) || input.dims[d] == levels.dim)
                 own = 2;
         }
         if (own == (is_surface ? 0 : 1)) continue;
@@ -216,7 +212,7 @@ int Computations::interpolate(const StreamTable& stream, int field, const FieldK
         const bool same = by && by->levels && by->levels->values == levels.values &&
                           by->levels->conserves() == levels.conserves() &&
                           by->levels->coordinate == levels.coordinate;
-        if (!same && (std::ranges::count(other.dims, levels.name) > 0 || other.name == levels.name))
+        if (!same && (has(other.dims, levels.name) || other.name == levels.name))
             return refuse(
                 fmt::format("there is another '{0}': choose another 'name'", levels.name));
     }

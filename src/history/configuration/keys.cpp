@@ -8,7 +8,6 @@
 
 #include "base/text/nearest.hpp"
 #include "base/text/text.hpp"
-#include "history/configuration/key_table.hpp"
 
 namespace thalweg::history {
 
@@ -20,13 +19,18 @@ std::optional<double> node_number(const toml::node& node) {
     return real && std::isfinite(*real) ? real : std::nullopt;
 }
 
-/// Returns a text that is not empty.
+template <class T>
+bool take_number(const std::optional<T>& found, T& value, T least, T most) {
+    const bool good = found && *found >= least && *found <= most;
+    if (good) value = *found;
+    return good;
+}
+
 std::optional<std::string> node_text(const toml::node& node) {
     const auto found = node.value_exact<std::string>();
     return found && !found->empty() ? found : std::nullopt;
 }
 
-/// Returns the words that a key of a table can have, in the order of key_table().
 std::vector<std::string> words_of(std::string_view table, std::string_view key) {
     constexpr std::string_view as_in = "as in ";
     std::vector<std::string> words;
@@ -43,7 +47,6 @@ std::vector<std::string> words_of(std::string_view table, std::string_view key) 
     return words;
 }
 
-/// Reads the value of an attribute: text, a number, or a list of numbers.
 bool read_value(const toml::node& node, Attribute& attribute) {
     if (const auto text = node.value_exact<std::string>()) {
         attribute.value = *text;
@@ -97,7 +100,7 @@ Status read_date(const toml::node& node, Calendar calendar, Date& date) {
     else if (const auto with_time = node.value_exact<toml::date_time>())
         text << *with_time;
     else
-        return detail::failure(TW_EARG, "expected a date such as \"2000-01-31\"");
+        return failure(TW_EARG, "expected a date such as \"2000-01-31\"");
     return parse_date(calendar, text.str(), date);
 }
 
@@ -173,40 +176,26 @@ void Keys::flag(std::string_view key, bool& value) {
 void Keys::integer(std::string_view key, std::int64_t& value, std::int64_t least,
                    std::int64_t most) {
     read(key, fmt::format("an integer from {} to {}", least, most), [&](const toml::node& node) {
-        const auto found = node.value_exact<std::int64_t>();
-        const bool good = found && *found >= least && *found <= most;
-        if (good) value = *found;
-        return good;
+        return take_number(node.value_exact<std::int64_t>(), value, least, most);
     });
 }
 
 void Keys::number(std::string_view key, double& value, double least, double most) {
     read(key, fmt::format("a number from {} to {}", least, most), [&](const toml::node& node) {
-        const auto found = node_number(node);
-        const bool good = found && *found >= least && *found <= most;
-        if (good) value = *found;
-        return good;
+        return take_number(node_number(node), value, least, most);
     });
 }
 
 void Keys::duration(std::string_view key, std::optional<Duration>& value) {
     std::string words;
     Duration found;
-    if (!text(key, words)) return;
-    if (const Status status = parse_duration(words, found); status.ok())
-        value = found;
-    else
-        fail(key, "'{}': {}", key, status.text);
+    if (text(key, words) && check(key, parse_duration(words, found))) value = found;
 }
 
 void Keys::date(std::string_view key, std::optional<Date>& value) {
     const toml::node* const node = find(key);
-    if (node == nullptr) return;
     Date found;
-    if (const Status status = read_date(*node, run_.calendar, found); status.ok())
-        value = found;
-    else
-        fail(key, "'{}': {}", key, status.text);
+    if (node != nullptr && check(key, read_date(*node, run_.calendar, found))) value = found;
 }
 
 void Keys::texts(std::string_view key, std::vector<std::string>& values) {
@@ -273,7 +262,7 @@ void Keys::finish() {
     for (const KeyRow& row : key_table()) {
         if (row.table != name_) continue;
         listed.emplace_back(row.name);
-        if (!has(row.name) && row.standard == std::string_view("required"))
+        if (!has(row.name) && row.standard == "required")
             fail(row.name, "'{}' is missing", row.name);
     }
     if (name_.empty()) listed = read_;

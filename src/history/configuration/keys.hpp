@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,14 +17,22 @@
 
 namespace thalweg::history {
 
-/// Problems of a configuration.
+/// A key of a configuration.
+struct KeyRow {
+    std::string table;     ///< table of the key, as in the configuration: "[[stream]]"
+    std::string name;      ///< NAME: any name
+    std::string values;    ///< allowed values
+    std::string standard;  ///< default, or "required", or empty
+    std::string meaning;
+};
+std::span<const KeyRow> key_table();
+
 using Problems = std::vector<Problem>;
 
 inline std::int64_t line_of(const toml::node& node) {
     return static_cast<std::int64_t>(node.source().begin.line);
 }
 
-/// Parses a text.
 /// @return false if the text is not TOML, which is added as a problem
 bool read_toml(std::string_view text, std::string_view name, Problems& problems, toml::table& root);
 
@@ -70,6 +79,11 @@ public:
               Rest&&... rest) {
         fail(place, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
     }
+    /// Adds a problem with a key's value if a status is a failure.
+    bool check(std::string_view key, const Status& status) {
+        if (!status.ok()) fail(key, "'{}': {}", key, status.text);
+        return status.ok();
+    }
     /// Adds a problem for each of these keys that the table has, if a condition holds.
     void refuse(bool when, std::initializer_list<std::string_view> keys, std::string_view why);
     /// Adds a problem for each key that is not one of this table, or is required and missing.
@@ -94,12 +108,51 @@ private:
     std::vector<std::string> read_;
 };
 
-/// Reads a list of selectors.
 /// @return false if an element is not a text
 bool read_selectors(const toml::array& array, Selectors& selectors);
 
-/// Reads a date: a text, or a date of TOML.
-/// @return TW_OK, TW_EARG
+/// Reads a date: a text, or a date of TOML. @return TW_OK, TW_EARG
 Status read_date(const toml::node& node, Calendar calendar, Date& date);
+
+struct Defaults {
+    Anchor anchor;
+    bool counts = false;
+};
+
+void parse_stream(const toml::table& table, const Defaults& defaults, const RunTimes& run,
+                  const ReadSettings& settings, Problems& problems, Table& parsed);
+
+/// Reads a table [stream.field.NAME] or, with `metadata_only`, [field.NAME].
+/// @param found  values of keys that the table lacks
+FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKeys found,
+                      const std::string& where, bool metadata_only, const RunTimes& run,
+                      Problems& problems);
+
+void parse_region(const toml::table& table, const std::string& name, const RunTimes& run,
+                  Problems& problems, Table& parsed);
+void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
+               Problems& problems, Table& parsed);
+
+/// Reads an anchor: "calendar", "start" or a date.
+void parse_anchor(Keys& keys, Anchor& anchor);
+/// Reads the key `weights`, which is "duration" or "count".
+void parse_weights(Keys& keys, Edge edge, bool& counts);
+
+/// Finds times of a stream that no record or sample can have. Its boundaries must be right.
+void check_records(Keys& keys, const StreamTable& stream, const WindowRules& rules);
+
+/// Finds keys of a stream that have no effect with its other keys.
+void check_effects(Keys& keys, const StreamTable& stream, Edge edge);
+/// Finds settings of files that have no effect, and finds out if the files can be compressed.
+/// @param given  settings of the configuration @param effective  all settings of the files
+void check_file_settings(const toml::table& given, const detail::Settings& effective, Keys& keys,
+                         StreamTable& stream);
+
+void check_references(const Table& table, Problems& problems);
+
+/// Returns one of a stream's paths with everything but dates and variables filled in.
+std::string path_of(const StreamTable& stream, const std::string& path);
+
+bool is_statistic(Op op);
 
 }  // namespace thalweg::history

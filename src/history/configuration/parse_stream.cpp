@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "history/configuration/parse.hpp"
+#include "history/configuration/keys.hpp"
 #include "session/settings.hpp"
 
 namespace thalweg::history {
@@ -25,7 +25,6 @@ void parse_op(Keys& keys, std::optional<Op>& op, Cycle::Kind* cycle = nullptr) {
         *cycle = name == "diurnal" ? Cycle::Kind::day : Cycle::Kind::year;
 }
 
-/// Reads the number of bins of a day, or the length of the bins of a year.
 void parse_bins(Keys& keys, Cycle::Kind kind, Cycle& cycle) {
     if (kind == Cycle::Kind::year) {
         std::string bin = "month";
@@ -65,7 +64,6 @@ bool repeats(std::vector<T> list) {
     return std::ranges::adjacent_find(list) != list.end();
 }
 
-/// Reads the keys of an interpolation to levels.
 void parse_interpolation(Keys& own, Levels& found) {
     if (!own.text("coordinate", found.coordinate) && own.has("values") && !own.has("coordinate"))
         own.fail("values", "'values' needs 'coordinate'");
@@ -158,7 +156,7 @@ void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
         const std::string setting = fmt::format("{}={}", name.str(), value);
         Status status;
         if (value.empty() || setting.find(';') != std::string::npos)
-            status = detail::failure(TW_ESETTING, "expected a text, an integer or a flag");
+            status = failure(TW_ESETTING, "expected a text, an integer or a flag");
         else if (read)
             status = read(setting, effective);
         if (!status.ok()) keys.fail(node, "file: '{}': {}", name.str(), status.text);
@@ -168,7 +166,6 @@ void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
     if (read(stream.settings, effective).ok()) check_file_settings(table, effective, keys, stream);
 }
 
-/// Reads times of the day, "hh:mm".
 void parse_hours(Keys& keys, std::vector<Time>& hours) {
     std::vector<std::string> texts;
     keys.texts("hours", texts);
@@ -181,7 +178,6 @@ void parse_hours(Keys& keys, std::vector<Time>& hours) {
     }
 }
 
-/// Reads local solar times, in hours.
 void parse_local_time(Keys& keys, StreamTable& stream) {
     std::vector<double> hours;
     keys.numbers("local_time", hours);
@@ -206,9 +202,7 @@ void parse_times(Keys& keys, StreamTable& stream) {
         if (read_date(node, run.calendar, date).ok())
             stream.timing.times.push_back(time_of(run.calendar, date));
         else if (parse_duration(text, since).ok() &&
-                 Boundaries::make(run.calendar, since, {Anchor::Kind::start, {}}, run.start,
-                                  run.step, from_start)
-                     .ok())
+                 Boundaries::make(run, since, {Anchor::Kind::start, {}}, from_start).ok())
             stream.timing.times.push_back(from_start.at(1));
         else
             keys.fail(node, "'times': '{}' is not a date, or a duration since the start", text);
@@ -242,10 +236,8 @@ void parse_every(Keys& keys, StreamTable& stream) {
         texts = {one};
     for (std::size_t i = 0; i < texts.size(); ++i) {
         stream.timing.intervals.resize(i + 1);
-        if (const Status status = parse_interval(texts[i], stream.timing.intervals[i]);
-            !status.ok())
-            keys.fail("every", "'every': {}", status.text);
-        else if (stream.timing.intervals[i].until.has_value() != (i + 1 < texts.size()))
+        if (keys.check("every", parse_interval(texts[i], stream.timing.intervals[i])) &&
+            stream.timing.intervals[i].until.has_value() != (i + 1 < texts.size()))
             keys.fail("every",
                       "'every': of several intervals, all but the last have an end, as in "
                       "\"1 hour to 24 hours\"; '{}' has {}",
@@ -253,15 +245,11 @@ void parse_every(Keys& keys, StreamTable& stream) {
     }
 }
 
-/// Makes boundaries. Adds a problem if that fails.
 std::optional<Boundaries> boundaries_of(Keys& keys, std::string_view key, const Duration& every,
                                         const Anchor& anchor) {
-    const RunTimes& run = keys.run();
     Boundaries made;
-    const Status status = Boundaries::make(run.calendar, every, anchor, run.start, run.step, made);
-    if (status.ok()) return made;
-    keys.fail(key, "'{}': {}", key, status.text);
-    return {};
+    const bool good = keys.check(key, Boundaries::make(keys.run(), every, anchor, made));
+    return good ? std::optional(made) : std::nullopt;
 }
 
 void check_inner(Keys& keys, const StreamTable& stream, const std::optional<Inner>& inner, Op op) {
@@ -281,8 +269,7 @@ void check_inner(Keys& keys, const StreamTable& stream, const std::optional<Inne
 
 bool takes_weights(Op op) { return op == Op::mean || op == Op::rms || op == Op::mean_square; }
 
-/// Reports an operation that cannot be used with a cycle, local times, reductions, or samples
-/// labelled by the begin of their step.
+/// Reports an operation that cannot be used with other keys.
 void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::optional<Inner>& inner,
                  const std::optional<std::string>& weight, Edge edge) {
     const bool windows = stream.every == Every::window || stream.every == Every::run;
@@ -329,10 +316,9 @@ void check_op(Keys& keys, const StreamTable& stream) {
 
 void check_times(Keys& keys, const StreamTable& stream) {
     Boundaries own;
-    if (const Status status = stream_boundaries(stream, keys.run(), own); !status.ok())
-        keys.fail("every", "'every': {}", status.text);
-    else if (stream.timing.cycle && stream.every == Every::window &&
-             !own.refined_by(stream.timing.cycle.boundaries(keys.run().calendar)))
+    if (keys.check("every", stream_boundaries(stream, keys.run(), own)) && stream.timing.cycle &&
+        stream.every == Every::window &&
+        !own.refined_by(stream.timing.cycle.boundaries(keys.run().calendar)))
         keys.fail("bins", "'bins': a window of '{}' begins or ends within a bin",
                   every_text(stream));
     if (stream.timing.cycle && stream.every == Every::run && stream.to &&
@@ -360,10 +346,7 @@ void check_path_of(Keys& keys, StreamTable& stream) {
     if (stream.path.empty())
         stream.path = std::string(stream.file_per_variable ? "{variable}_" : "") +
                       (many ? "{stream}_{start}.nc" : "{stream}.nc");
-    if (const Status status = check_path(stream.path); !status.ok()) {
-        keys.fail("path", "'path': {}", status.text);
-        return;
-    }
+    if (!keys.check("path", check_path(stream.path))) return;
     stream.path = std::filesystem::path(stream.path).lexically_normal().string();
     if (stream.file_per_variable && !path_has(stream.path, "variable"))
         keys.fail("path", "'path' needs {variable}, as each variable has a file of its own");
@@ -384,10 +367,7 @@ void check_aggregate(Keys& keys, const std::vector<StreamTable>& others, StreamT
     if (stream.aggregate.empty()) return;
     if (!stream.new_file && stream.records == 0)
         keys.fail("aggregate", "'aggregate' needs 'new_file' or 'records'");
-    if (const Status status = check_path(stream.aggregate); !status.ok()) {
-        keys.fail("aggregate", "'aggregate': {}", status.text);
-        return;
-    }
+    if (!keys.check("aggregate", check_path(stream.aggregate))) return;
     for (const char* date : {"start", "end", "last"})
         if (path_has(stream.aggregate, date))
             keys.fail("aggregate", "'aggregate' describes all files, and cannot have {{{}}}", date);
@@ -438,7 +418,7 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, const Table& parsed) {
             own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
         check_inner(own, stream, found.inner, op);
         check_op_of(own, stream, op, found.inner, found.weight, parsed.edge);
-        stream.field.push_back(std::move(found));
+        stream.field.emplace(field, std::move(found));
     }
 }
 

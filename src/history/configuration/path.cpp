@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/configuration/path.hpp"
+#include "history/configuration/table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,6 @@ bool split(std::string_view path, std::vector<Piece>& pieces) {
     return true;
 }
 
-/// Splits "start:YYYYMM" into its name and its format.
 std::pair<std::string_view, std::string_view> name_and_format(std::string_view text) {
     const auto colon = text.find(':');
     if (colon == std::string_view::npos) return {text, {}};
@@ -91,7 +90,7 @@ std::string standard_format(Unit coarseness) {
 Status check_path(std::string_view path) {
     std::vector<Piece> pieces;
     if (!split(path, pieces))
-        return detail::failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
+        return failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
     std::vector<std::string> known;
     for (const auto& [name, value] : known_values) known.emplace_back(name);
     known.insert(known.end(), dates.begin(), dates.end());
@@ -99,16 +98,16 @@ Status check_path(std::string_view path) {
         if (!piece.placeholder) continue;
         const auto [name, format] = name_and_format(piece.text);
         if (std::ranges::find(known, name) == known.end())
-            return detail::failure(TW_ESETTING, "'{{{}}}' is not a placeholder{}", piece.text,
-                                   detail::did_you_mean(name, known));
+            return failure(TW_ESETTING, "'{{{}}}' is not a placeholder{}", piece.text,
+                           detail::did_you_mean(name, known));
         const bool formats = name.size() < piece.text.size();
         if (formats && (!is_date(name) || formatted(format, {}) == format))
-            return detail::failure(
+            return failure(
                 TW_ESETTING,
                 "'{{{}}}': only start, end and last have a format, of YYYY, MM, DD, hh, mm and ss",
                 piece.text);
     }
-    if (path.ends_with('/')) return detail::failure(TW_ESETTING, "'{}' names a folder", path);
+    if (path.ends_with('/')) return failure(TW_ESETTING, "'{}' names a folder", path);
     return {};
 }
 

@@ -6,11 +6,10 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <type_traits>
 
 #include "base/text/nearest.hpp"
 #include "base/text/text.hpp"
-#include "history/configuration/parse.hpp"
+#include "history/configuration/keys.hpp"
 
 namespace thalweg::history {
 
@@ -34,10 +33,9 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 /// Tests if a type can represent a number: an integer type exactly, a floating-point type rounded.
 bool has_number(tw_type type, double number) {
-    return with_type(type, [&](auto named) {
-        using T = typename decltype(named)::type;
-        using Limits = std::numeric_limits<T>;
-        if (std::is_floating_point_v<T>) return std::abs(number) <= Limits::max();
+    return detail::with_number(type, [&](auto zero) {
+        using Limits = std::numeric_limits<decltype(zero)>;
+        if (!Limits::is_integer) return std::abs(number) <= Limits::max();
         // The largest 64-bit integer is not a double, but the number after it is.
         return number == std::trunc(number) && number >= static_cast<double>(Limits::min()) &&
                number < 2 * static_cast<double>(Limits::max() / 2 + 1);
@@ -80,56 +78,48 @@ public:
     ResolvedStream stream(int position) {
         const StreamTable& stream = table_.streams[position];
         where_ = fmt::format("stream '{}'", stream.name);
-        std::map<std::string, FieldKeys, std::less<>> own;
-        for (const FieldKeys& keys : stream.field) own.emplace(keys.name, keys);
         std::vector<std::string> selected;
-        select(stream.fields, own, selected);
-        for (const FieldKeys& keys : stream.field)
-            if (std::ranges::find(selected, keys.name) == selected.end())
-                selected.push_back(keys.name);
+        select(stream, selected);
+        for (const auto& [name, keys] : stream.field)
+            if (!has(selected, name)) selected.push_back(name);
         std::vector<std::string> terms;
         for (const std::string& name : selected)
-            if (!stream.file_per_variable) add_terms(stream, own, name, terms);
+            if (!stream.file_per_variable) add_terms(stream, name, terms);
         ResolvedStream resolved{position, {}};
         for (const std::string& name : selected) {
-            const bool term = std::ranges::find(terms, name) != terms.end();
-            if (!add(stream, name, own, term, resolved) || !stream.file_per_variable) continue;
+            const bool term = has(terms, name);
+            if (!add(stream, name, term, resolved) || !stream.file_per_variable) continue;
             std::vector<std::string> beside;
-            add_terms(stream, own, name, beside);
-            for (const std::string& each : beside) add(stream, each, own, true, resolved);
+            add_terms(stream, name, beside);
+            for (const std::string& each : beside) add(stream, each, true, resolved);
         }
         for (const std::string& term : terms)
-            if (std::ranges::find(selected, term) == selected.end())
-                add(stream, term, own, true, resolved);
+            if (!has(selected, term)) add(stream, term, true, resolved);
         if (resolved.fields.empty() && problems_.empty()) fail(stream.line, "it has no fields");
         check_levels(stream, resolved);
         return resolved;
     }
 
 private:
-    using Own = std::map<std::string, FieldKeys, std::less<>>;
-
     /// Adds the fields without which the coordinates of a selected one mean nothing.
-    void add_terms(const StreamTable& stream, const Own& own, const std::string& name,
+    void add_terms(const StreamTable& stream, const std::string& name,
                    std::vector<std::string>& terms) const {
-        const auto keys = own.find(name);
-        const bool renamed = keys != own.end() && !keys->second.of.empty();
+        const auto keys = stream.field.find(name);
+        const bool renamed = keys != stream.field.end() && !keys->second.of.empty();
         const int position = computations_.find(renamed ? keys->second.of : name);
         if (position < 0 || interpolates(stream, position)) return;
         for (const std::string& term : declared_[position].terms)
-            if (term != name && declares(term) && std::ranges::find(terms, term) == terms.end())
-                terms.push_back(term);
+            if (term != name && declares(term) && !has(terms, term)) terms.push_back(term);
     }
 
-    /// Adds a problem of the stream.
     template <class... Args>
     void fail(std::int64_t line, fmt::format_string<Args...> format, Args&&... args) {
         problems_.push_back(
             {line, where_ + ": " + fmt::format(format, std::forward<Args>(args)...)});
     }
 
-    /// Applies the selectors to a list, one after another.
-    void select(const Selectors& selectors, const Own& own, std::vector<std::string>& list) {
+    void select(const StreamTable& stream, std::vector<std::string>& list) {
+        const Selectors& selectors = stream.fields;
         for (const Selector& selector : selectors.list) {
             if (selector.remove) {
                 remove(selectors, selector, list);
@@ -138,8 +128,8 @@ private:
             bool found = !selector.glob();
             for (const std::string& name : named(selector)) {
                 found = true;
-                if (std::ranges::find(list, name) != list.end()) continue;
-                if (declares(name) || own.contains(name) || is_defined(name))
+                if (has(list, name)) continue;
+                if (declares(name) || stream.field.contains(name) || is_defined(name))
                     list.push_back(name);
                 else
                     miss(selectors.line, name);
@@ -153,8 +143,7 @@ private:
         const std::vector<std::string> group =
             selector.group ? named(selector) : std::vector<std::string>{};
         const auto removed = std::erase_if(list, [&](const std::string& name) {
-            return selector.group ? std::ranges::find(group, name) != group.end()
-                                  : matches(selector.text, name);
+            return selector.group ? has(group, name) : matches(selector.text, name);
         });
         if (removed == 0)
             fail(selectors.line, "'-{}{}' removes nothing", selector.group ? "@" : "",
@@ -184,21 +173,18 @@ private:
                     continue;
                 }
                 for (const std::string& each : named(selector))
-                    if (std::ranges::find(list, each) == list.end()) list.push_back(each);
+                    if (!has(list, each)) list.push_back(each);
             }
         return groups_[name] = std::move(list);
     }
 
-    /// Tests if a stream interpolates a field to levels.
     bool interpolates(const StreamTable& stream, int field) const {
         const std::vector<std::string>& dims = declared_[field].dims;
-        return stream.levels && stream.levels->interpolates() &&
-               std::ranges::find(dims, stream.levels->dim) != dims.end();
+        return stream.levels && stream.levels->interpolates() && has(dims, stream.levels->dim);
     }
 
     bool declares(const std::string& name) const { return computations_.find(name) >= 0; }
 
-    /// Tests if a table [field.NAME] defines a field by an expression.
     bool is_defined(const std::string& name) const {
         const auto found = table_.fields.find(name);
         return found != table_.fields.end() && found->second.expression;
@@ -226,11 +212,11 @@ private:
     }
 
     /// @return false if the model does not declare the field
-    bool add(const StreamTable& stream, const std::string& name, const Own& owns, bool term,
+    bool add(const StreamTable& stream, const std::string& name, bool term,
              ResolvedStream& resolved) {
         used_.insert(name);
-        const auto found = owns.find(name);
-        const FieldKeys* const own = found != owns.end() ? &found->second : nullptr;
+        const auto found = stream.field.find(name);
+        const FieldKeys* const own = found != stream.field.end() ? &found->second : nullptr;
         StreamField field;
         field.name = name;
         field.term = term;
@@ -272,7 +258,6 @@ private:
         return true;
     }
 
-    /// Reports expressions whose units are not known.
     void check_units(const StreamTable& stream, std::int64_t line, const StreamField& field) {
         const DeclaredField& declared = declared_[field.declared];
         if (!declared.computation || !declared.computation->expression || field.keys.units) return;
@@ -314,7 +299,7 @@ private:
         if (field.statistic.ddof > 0) refuse("'ddof' needs samples that count alike");
         const DeclaredField& weight = declared_[position];
         for (const std::string& dim : weight.dims)
-            if (std::ranges::find(declared.dims, dim) == declared.dims.end())
+            if (!has(declared.dims, dim))
                 fail(line, "the weight '{}' has the dimension '{}', which '{}' lacks", name, dim,
                      field.name);
         field.weight = position;
@@ -344,9 +329,8 @@ private:
     void reduce(const StreamTable& stream, const DeclaredField& declared, StreamField& field) {
         const std::vector<std::string>& over =
             stream.reduce.over.empty() ? declared.horizontal : stream.reduce.over;
-        std::ranges::copy_if(over, std::back_inserter(field.reduced), [&](const auto& dim) {
-            return std::ranges::find(declared.dims, dim) != declared.dims.end();
-        });
+        std::ranges::copy_if(over, std::back_inserter(field.reduced),
+                             [&](const auto& dim) { return has(declared.dims, dim); });
         if (field.reduced.empty() && !field.term) {
             if (over.empty())
                 fail(stream.line_of("reduce"),
@@ -386,7 +370,7 @@ private:
         for (const StreamField& field : resolved.fields)
             for (const std::string& each : declared_[field.declared].dims)
                 known.push_back(each == stream.levels->name ? dim : each);
-        if (std::ranges::find(known, dim) == known.end())
+        if (!has(known, dim))
             fail(stream.line_of("levels"), "levels: none of its fields has the dimension '{}'{}",
                  dim, detail::did_you_mean(dim, known));
         const auto region = table_.regions.find(stream.region);
@@ -458,7 +442,7 @@ void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
                 WindowRules& rules) {
     // A filter selects samples as points in time, and counts know no durations.
     if (stream.counts || stream.sample || !stream.hours.empty() || fields.empty()) return;
-    if (rules.every != Every::window && rules.every != Every::run) return;
+    if (rules.every != Every::window) return;
     rules.splits = std::ranges::any_of(fields, is_average);
     rules.passes = std::ranges::all_of(fields, is_average);
 }

@@ -12,10 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "history/calendar/cycle.hpp"
-#include "history/configuration/path.hpp"
+#include "history/calendar/window.hpp"
 #include "history/expressions/expression.hpp"
-#include "history/statistics/operation.hpp"
+#include "history/statistics/statistic.hpp"
 #include "thalweg/base.h"
 
 namespace thalweg::detail {
@@ -23,6 +22,25 @@ class Settings;
 }
 
 namespace thalweg::history {
+
+struct PathValues {
+    std::string stream = {}, variable = {}, op = {}, every = {}, region = {}, map = {}, zoom = {};
+    Calendar calendar = Calendar::standard;
+    /// Nominal period of the file; if it ends before it begins, placeholders of dates are kept.
+    Time begin = 0, end = -1;
+    /// Unit of new_file, which determines the form of a date without a format.
+    Unit coarseness = Unit::day;
+};
+
+/// Checks a template: placeholders and formats of dates. @return TW_OK, TW_ESETTING
+Status check_path(std::string_view path);
+
+bool path_has(std::string_view path, std::string_view placeholder);
+
+/// Tests if files of different periods of a unit get different paths.
+bool path_separates(std::string_view path, Unit unit);
+
+std::string fill_path(std::string_view path, const PathValues& values);
 
 /// An error in the text. Line 0: the error belongs to no line. Column 0: it is that of the line.
 struct Problem {
@@ -35,11 +53,15 @@ struct Problem {
 /// "history.toml:17: stream 'daily': ...". TW_OK if there are no problems.
 Status problem_status(std::vector<Problem> problems, std::string_view name);
 
-/// An attribute of a file or a variable.
 struct Attribute {
     std::string name;
     std::variant<std::string, std::vector<std::int64_t>, std::vector<double>> value;
 };
+
+/// Tests if a list has a name.
+inline bool has(const std::vector<std::string>& list, std::string_view name) {
+    return std::ranges::find(list, name) != list.end();
+}
 
 /// A selector of fields: a name, a pattern, or all fields of a group.
 struct Selector {
@@ -102,8 +124,7 @@ struct Reduce {
     bool maps() const { return !map.empty() || zoom >= 0; }
 };
 
-/// The keys of a field, in one stream or for all streams. If a key is absent, the stream's value
-/// applies.
+/// The keys of a field, in one stream or all. If a key is absent, the stream's value applies.
 struct FieldKeys {
     std::int64_t line = 0;
     std::string name;
@@ -168,11 +189,10 @@ struct StreamTable {
     bool packs = true;     ///< its files can be compressed, as far as is known
     std::vector<Attribute> attributes;
     std::int64_t sync = 0;  ///< records
-    std::vector<FieldKeys> field;
+    std::map<std::string, FieldKeys, std::less<>> field;
     /// Line number of each key.
     std::map<std::string, std::int64_t, std::less<>> lines;
 
-    /// Returns the line of a key; the line of the stream if the key is absent.
     std::int64_t line_of(std::string_view key) const;
 };
 
@@ -201,20 +221,17 @@ struct RegionTable {
     bool picks() const { return index.empty() && !box; }
 };
 
-/// A map to another grid.
 struct MapTable {
     std::int64_t line = 0;
     std::string name;
     std::string file;
-    /// Treatments of missing elements: the others get their weights, or they count as 0, or there
-    /// is no result.
+    /// Treatments of missing elements: others get their weights, they count as 0, or no result.
     enum class Missing : std::uint8_t { renormalize, zero, propagate };
     Missing missing = Missing::renormalize;
     double min_fraction = 0;  ///< share of the weights that has to belong to valid elements
     std::string latitude = "lat", longitude = "lon";  ///< names of the target's coordinates
 };
 
-/// The whole configuration.
 struct Table {
     std::string name;  ///< name of the configuration file, for messages
     TimeUnits time_units;
@@ -235,13 +252,6 @@ struct Table {
     const StreamTable* stream(std::string_view name) const;
 };
 
-/// The run for which a configuration is read.
-struct RunTimes {
-    Calendar calendar = Calendar::standard;
-    Time start = 0;
-    Time step = 0;  ///< length of the model's step; 0: unknown
-};
-
 /// Reads the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
 using ReadSettings = std::function<Status(const std::string&, detail::Settings&)>;
 
@@ -255,20 +265,21 @@ using ReadSettings = std::function<Status(const std::string&, detail::Settings&)
 std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
                                  const ReadSettings& settings, Table& table);
 
+/// Returns all keys as text: a table of Markdown for each table of the configuration.
+std::string key_text();
+
 /// Returns the rules by which a stream's windows are formed.
 /// @param inner  inner operation of one field; null: the stream's inner operation
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner);
 
-/// Makes the boundaries of a stream with Every::window.
-/// @return TW_OK, TW_ESETTING
+/// Makes the boundaries of a stream with Every::window. @return TW_OK, TW_ESETTING
 Status stream_boundaries(const StreamTable& stream, const RunTimes& run, Boundaries& made);
 /// Returns the lengths of Every::window, or "times", or the word for another value.
 std::string every_text(const StreamTable& stream);
 /// Returns values for the placeholders in the paths of a stream, but for dates and variables.
 PathValues path_values(const StreamTable& stream);
 
-/// Returns the unit in which the dates of a stream's files differ.
 Unit file_unit(const StreamTable& stream);
 
 /// Returns the boundaries between a stream's files; none if the stream has one file.

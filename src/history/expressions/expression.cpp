@@ -81,7 +81,6 @@ bool is_word(char c) {
 
 bool is_name(std::string_view text) { return std::ranges::all_of(text, is_word); }
 
-/// A parser of one text, which descends into its parts.
 class ExpressionParser {
 public:
     ExpressionParser(std::string_view text, Expression& parsed) : text_(text), parsed_(parsed) {}
@@ -104,7 +103,6 @@ private:
     [[noreturn]] void fail(std::string text) const { throw ExpressionError{at_, std::move(text)}; }
     void skip() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
 
-    /// Returns the next word or operator.
     std::string_view next() const {
         std::size_t end = at_;
         while (end < text_.size() && is_word(text_[end])) ++end;

@@ -12,7 +12,6 @@
 
 namespace thalweg::history {
 
-/// An error in the text of an expression.
 struct ExpressionError {
     std::size_t at = 0;  ///< position in the text, from 0
     std::string text;
@@ -25,8 +24,7 @@ struct ElementBlock {
     std::array<unsigned char, size> missing{};
 };
 
-/// An operator or a function. Its result replaces the last value of the stack, or the last two if
-/// it takes two.
+/// An operator or a function. Its result replaces the one or two values of the stack it takes.
 struct Operation {
     std::string_view text;
     int level;      ///< higher levels are applied first; or function_of_one, function_of_several
@@ -40,7 +38,6 @@ struct Operation {
 /// characters of operators stands in apostrophes.
 class Expression {
 public:
-    /// A name, and its first position in the text.
     struct Name {
         std::string text;
         std::size_t at = 0;
@@ -60,10 +57,8 @@ public:
     const std::vector<Name>& names() const { return names_; }
     /// Tests if a result can be missing although all values are present.
     bool can_miss() const;
-    /// Tests if the values are 0 and 1.
     bool is_condition() const;
-    /// Returns the text after "where" if the expression is a name under a condition, such as
-    /// "t where siconc > 0.15"; otherwise "".
+    /// Returns the text after "where" in "t where siconc > 0.15" and the like; otherwise "".
     const std::string& condition() const { return condition_; }
 
     /// Loads the values of a name: (index of the name, first element, count, block).

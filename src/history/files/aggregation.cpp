@@ -11,7 +11,6 @@
 
 namespace thalweg::history {
 
-/// Fill value of the lengths of fragments.
 static constexpr std::int32_t no_length = -2147483647;
 
 /// Returns a file's path as a URI that is relative to the folder of another file.

@@ -7,8 +7,6 @@
 
 namespace thalweg::history {
 
-using detail::failure;
-
 namespace {
 
 /// Returns a longitude shifted by a multiple of 360, so that it lies in [west, west + 360).
@@ -18,45 +16,39 @@ double turned(double longitude, double west) {
            std::round((west + east_of + (east_of < 0 ? 360 : 0) - longitude) / 360) * 360;
 }
 
+Integers within(const std::vector<double>& values, double low, double high) {
+    Integers indices;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] >= low && values[i] <= high) indices.push_back(static_cast<std::int64_t>(i));
+    return indices;
+}
+
 /// Returns the indices of the elements in a box, sorted from west to east. The box may cross the
 /// seam of the grid, where longitudes jump by 360.
-Integers eastward(const std::vector<double>& longitudes, double west, double east) {
-    std::vector<std::pair<double, std::int64_t>> inside;
-    if (east < west) east += 360;
-    for (std::size_t i = 0; i < longitudes.size(); ++i) {
-        const double at = turned(longitudes[i], west);
-        if (at <= east) inside.emplace_back(at, static_cast<std::int64_t>(i));
-    }
-    std::stable_sort(inside.begin(), inside.end());
-    Integers indices;
-    for (const auto& [at, index] : inside) indices.push_back(index);
+Integers eastward(std::vector<double> longitudes, double west, double east) {
+    for (double& longitude : longitudes) longitude = turned(longitude, west);
+    Integers indices = within(longitudes, -1e9, east < west ? east + 360 : east);
+    std::ranges::stable_sort(indices, {}, [&](std::int64_t i) { return longitudes[i]; });
     return indices;
 }
 
 Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
     if (!levels.index.empty()) return levels.index;
-    Integers indices;
     const std::vector<double> values =
         axis == nullptr ? std::vector<double>{} : numbers_of(*axis, axis->data);
-    if (levels.range) {
-        for (std::size_t i = 0; i < values.size(); ++i)
-            if (values[i] >= (*levels.range)[0] && values[i] <= (*levels.range)[1])
-                indices.push_back(static_cast<std::int64_t>(i));
-        return indices;
-    }
+    if (levels.range) return within(values, (*levels.range)[0], (*levels.range)[1]);
+    Integers indices;
     for (const double wanted : levels.nearest) {
         if (std::ssize(values) != length) break;
-        const auto best = std::min_element(values.begin(), values.end(), [&](double a, double b) {
-            return std::abs(a - wanted) < std::abs(b - wanted);
-        });
+        const auto best = std::ranges::min_element(
+            values, {}, [&](double value) { return std::abs(value - wanted); });
         indices.push_back(best - values.begin());
     }
     return indices;
 }
 
 /// Adds multiples of 360 to the chosen longitudes, or to their bounds, so that they increase.
-/// @param longitudes  longitudes of the whole axis
-/// @param chosen  indices of the chosen longitudes
+/// @param longitudes  those of the whole axis @param chosen  indices of the chosen ones
 template <class T>
 void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen, double west,
                     std::vector<char>& data) {
@@ -74,42 +66,32 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
                      const Pick& pick, Choice& choice) const {
     const auto& shape = declared_.lengths();
     choice.pick = restricted(pick, dims);
-    const bool selects = stream.levels && !stream.levels->interpolates();
-    if (selects && std::count(pick.dims.begin(), pick.dims.end(), stream.levels->dim) != 0)
+    const auto both = [&](const char* what, const std::string& dim) {
         return failure(TW_ESETTING,
-                       "stream '{}': the region and the levels both select elements of dimension "
+                       "stream '{}': the {} and the levels both select elements of dimension "
                        "'{}'; use one of them",
-                       stream.name, stream.levels->dim);
-    if (selects && shape.count(stream.levels->dim) != 0 &&
-        std::count(dims.begin(), dims.end(), stream.levels->dim) != 0)
-        choice.along[stream.levels->dim] = levels_of(*stream.levels, shape.at(stream.levels->dim),
-                                                     declared_.axis(stream.levels->dim));
+                       stream.name, what, dim);
+    };
+    if (stream.levels && !stream.levels->interpolates()) {
+        const std::string& dim = stream.levels->dim;
+        if (place_of(dim, pick.dims) >= 0) return both("region", dim);
+        if (shape.contains(dim) && place_of(dim, dims) >= 0)
+            choice.along[dim] = levels_of(*stream.levels, shape.at(dim), declared_.axis(dim));
+    }
     if (!stream.region.empty()) {
         const RegionTable& region = table_.regions.at(stream.region);
-        for (const IndexRange& range : region.index)
-            if (std::count(dims.begin(), dims.end(), range.dim) != 0)
-                for (std::int64_t i = range.first; i <= range.last; ++i)
-                    choice.along[range.dim].push_back(i);
-        if (region.box) {
-            for (const std::string& dim : dims) {
-                const Coordinate* c = declared_.axis(dim);
-                if (c == nullptr) continue;
-                const std::string units = text_of(c->attributes, "units");
-                const std::vector<double> values = numbers_of(*c, c->data);
-                if (choice.along.count(dim) != 0 && (is_east(units) || is_north(units)))
-                    return failure(TW_ESETTING,
-                                   "stream '{}': the region's box and the levels both select "
-                                   "elements of dimension '{}'; use one of them",
-                                   stream.name, dim);
-                if (is_east(units))
-                    choice.along[dim] = eastward(values, (*region.box)[0], (*region.box)[1]);
-                if (!is_north(units)) continue;
-                Integers inside;
-                for (std::size_t i = 0; i < values.size(); ++i)
-                    if (values[i] >= (*region.box)[2] && values[i] <= (*region.box)[3])
-                        inside.push_back(static_cast<std::int64_t>(i));
-                choice.along[dim] = inside;
-            }
+        for (const auto& [dim, first, last] : region.index)
+            for (std::int64_t i = first; i <= last && place_of(dim, dims) >= 0; ++i)
+                choice.along[dim].push_back(i);
+        for (const std::string& dim : dims) {
+            const Coordinate* c = region.box ? declared_.axis(dim) : nullptr;
+            const std::string units = c == nullptr ? "" : text_of(c->attributes, "units");
+            if (!is_east(units) && !is_north(units)) continue;
+            const auto [west, east, south, north] = *region.box;
+            const std::vector<double> values = numbers_of(*c, c->data);
+            if (choice.along.contains(dim)) return both("region's box", dim);
+            choice.along[dim] =
+                is_east(units) ? eastward(values, west, east) : within(values, south, north);
         }
     }
     for (const auto& [dim, indices] : choice.along) {
@@ -131,8 +113,7 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
     return {};
 }
 
-/// Makes the chosen longitudes, or their bounds, increase if the region is a box, which may cross
-/// the seam.
+/// Makes the chosen longitudes, or their bounds, increase in a box, which may cross the seam.
 void Choices::turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,
                             std::vector<char>& data) const {
     if (c.dims.empty()) return;
@@ -156,13 +137,21 @@ Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
     return taken_.emplace_back(Taken{serial, part.dims, part.shape, choice, choose(part, choice)});
 }
 
-Status Choices::declare(Ranks& ranks) {
-    Status status;
-    for (Taken& t : taken_)
-        if (t.target == nullptr)
-            keep_first(status,
-                       ranks.status(history::declare(ranks.session(), t.chosen.part, &t.target)));
-    return status;
+Part restart_part(const Part& part) {
+    Part renamed = part;
+    for (int d = 0; d < part.nd(); ++d)
+        renamed.dims[d] = fmt::format("history_{}_{}", d, part.shape[d]);
+    return renamed;
+}
+
+Status Choices::declare(const Ranks& ranks, bool restart) {
+    Checks check(ranks);
+    for (Taken& t : taken_) {
+        const Part part = restart ? restart_part(t.chosen.part) : t.chosen.part;
+        tw_decomposition& to = restart ? t.restart : t.target;
+        if (to == nullptr) check(history::declare(ranks.session(), part, &to));
+    }
+    return check.status;
 }
 
 std::vector<WrittenCoordinate> Choices::coordinates_of(
@@ -174,7 +163,7 @@ std::vector<WrittenCoordinate> Choices::coordinates_of(
     for (const Coordinate* c : needed_coordinates(declared_.coordinates(), variables, names)) {
         Pick pick;
         for (const Variable* variable : variables)
-            if (pick.dims.empty()) pick = restricted(variable->pick(), c->dims);
+            if (pick.dims.empty()) pick = restricted(variable->pick, c->dims);
         Choice choice;
         // Cannot fail: the fields' choices were found before.
         (void)find(stream, c->part.dims, pick, choice);

@@ -13,6 +13,9 @@
 
 namespace thalweg::history {
 
+/// Renames the dimensions of a part by position and length, so that they differ from the model's.
+Part restart_part(const Part& part);
+
 class Choices {
 public:
     Choices(const Table& table, const Declarations& declared)
@@ -22,19 +25,18 @@ public:
         taken_.clear();
         coordinate_data_.clear();
     }
-    /// Finds the elements that a stream selects along each of these dimensions of a field or
-    /// coordinate.
+    /// Finds the elements that a stream selects along dimensions of a field or coordinate.
     Status find(const StreamTable& stream, const std::vector<std::string>& dims, const Pick& pick,
                 Choice& choice) const;
     Taken& take(int serial, const Part& part, const Choice& choice);
-    /// Returns the coordinates of a file of these variables.
     /// @param others  coordinates that the model has not declared, such as names of stations
     std::vector<WrittenCoordinate> coordinates_of(const StreamTable& stream,
                                                   const std::vector<Variable*>& variables,
                                                   const std::vector<const Coordinate*>& others);
     std::deque<Taken>& all() { return taken_; }
-    /// Declares the decompositions of the elements that are written. @note Collective
-    Status declare(Ranks& ranks);
+    /// Declares the decompositions of the elements as they are written, or as a restart keeps them.
+    /// @note Collective
+    Status declare(const Ranks& ranks, bool restart = false);
 
 private:
     void turn_eastward(const StreamTable& stream, const Coordinate& c, const Choice& choice,

@@ -28,7 +28,7 @@ void add_named(const Declared& declared, const std::vector<std::string>& dims,
                const std::vector<Attribute>& attributes, std::set<std::string>& names) {
     for (const std::string& dim : dims) add_needed(declared, dim, names);
     for (const std::string& attribute : split_dims(naming_attributes))
-        for (const std::string& word : split_dims(text_of(attributes, attribute).c_str()))
+        for (const std::string& word : words_of(attributes, attribute))
             add_needed(declared, word, names);
 }
 
@@ -55,63 +55,57 @@ std::string plural_unit(const Duration& duration) {
     return text.substr(text.find(' ') + 1);
 }
 
-/// Returns the cell method of a variable's reduction; "" if it has none.
 std::string reduce_method(const StreamTable& stream, const Variable& variable) {
-    const std::vector<std::string>& dims = variable.about().reduced;
+    const std::vector<std::string>& dims = variable.about.reduced;
     if (dims.empty()) return {};
     constexpr std::array<std::string_view, 4> methods{"mean", "sum", "minimum", "maximum"};
-    std::string text = stream.reduce.over.empty() ? "area: " : "";
-    for (const std::string& dim : dims)
-        if (!stream.reduce.over.empty()) text += dim + ": ";
-    return text.append(methods[static_cast<std::size_t>(*stream.reduce.op)]);
+    const std::string over = stream.reduce.over.empty() ? "area" : detail::joined(dims, ": ");
+    return (over + ": ").append(methods[static_cast<std::size_t>(*stream.reduce.op)]);
 }
 
-/// Adjusts the units and the name of a sum of values times weights.
 void set_units_of_sum(const std::string& weight_units, std::vector<Attribute>& attributes) {
     const std::string units = text_of(attributes, "units");
-    if (!units.empty() && units != "1" && !weight_units.empty())
-        set_attribute(attributes, {"units", units + " " + weight_units});
-    else if (!weight_units.empty())
-        set_attribute(attributes, {"units", weight_units});
-    std::erase_if(attributes, [](const Attribute& a) { return a.name == "standard_name"; });
+    const std::string before = units.empty() || units == "1" ? "" : units + " ";
+    if (!weight_units.empty()) set_attribute(attributes, {"units", before + weight_units});
+    erase_attributes(attributes, "standard_name");
 }
 
 std::string all_cell_methods(const FileContext& context, const StreamTable& stream,
                              const Variable& variable) {
-    const StreamField& about = variable.about();
+    const StreamField& about = variable.about;
     if (about.keys.cell_methods) return *about.keys.cell_methods;
-    std::string own = text_of(variable.field().attributes, "cell_methods");
+    const std::string own = text_of(variable.field.attributes, "cell_methods");
+    std::vector<std::string> methods{own};
     if (const std::string reduced = reduce_method(stream, variable); reduced != own)
-        own += (own.empty() || reduced.empty() ? "" : " ") + reduced;
-    const Field* const weight = variable.weight_field();
+        methods.push_back(reduced);
+    const Field* const weight = variable.samples.weights().field();
     std::string interval;
     if (stream.interval && context.run.step > 0 && !variable.instant())
         interval = fmt::format("{} s", static_cast<double>(context.run.step) / one_second);
-    std::string comment = weight == nullptr ? "" : "weighted by " + weight->declared.name;
-    if (const std::string& condition = variable.field().declared.condition; !condition.empty())
-        comment += fmt::format("{}where {}", comment.empty() ? "" : ", ", condition);
-    for (const Time& local : stream.timing.local_times) {
-        const bool first = &local == &stream.timing.local_times.front();
-        comment +=
-            fmt::format("{}{}{} h", comment.empty() ? "" : ", ", first ? "local solar time " : "",
-                        static_cast<double>(local) / one_hour);
-    }
+    std::vector<std::string> comments;
+    if (weight != nullptr) comments.push_back("weighted by " + weight->declared.name);
+    if (const std::string& condition = variable.field.declared.condition; !condition.empty())
+        comments.push_back("where " + condition);
+    for (const Time& local : stream.timing.local_times)
+        comments.push_back(fmt::format(
+            "{}{} h", &local == stream.timing.local_times.data() ? "local solar time " : "",
+            static_cast<double>(local) / one_hour));
+    const std::string comment = detail::joined(comments, ", ");
     const Op op = about.statistic.op;
     const bool day = stream.timing.cycle.kind() == Cycle::Kind::day;
-    const std::string method =
+    methods.push_back(
         stream.timing.cycle
             ? cell_methods(context.table->time, op, op, day ? "days" : "years", comment, "")
             : cell_methods(context.table->time, op, about.statistic.inner,
-                           about.inner ? plural_unit(about.inner->every) : "", comment, interval);
-    const Mapping* const mapping = variable.mapping();
-    const bool conserves = mapping != nullptr && mapping->map().conserves &&
-                           own.find("area: mean") == std::string::npos;
-    for (const std::string& each : {method, std::string(conserves ? "area: mean" : "")})
-        own += (own.empty() || each.empty() ? "" : " ") + each;
-    return own;
+                           about.inner ? plural_unit(about.inner->every) : "", comment, interval));
+    if (variable.mapping && variable.mapping->map().conserves &&
+        own.find("area: mean") == std::string::npos)
+        methods.push_back("area: mean");
+    std::erase(methods, "");
+    return detail::joined(methods, " ");
 }
 
-/// Returns a UUID of version 4 of a file.
+/// Returns a UUID of version 4.
 std::string uuid(std::int64_t first, std::int64_t second, const std::string& path) {
     const std::uint64_t a = detail::hash_of(path, static_cast<std::uint64_t>(first));
     const std::uint64_t b = detail::hash_of(path, static_cast<std::uint64_t>(second));
@@ -127,12 +121,12 @@ std::vector<const Coordinate*> needed_coordinates(const Declared& declared,
     std::set<std::string> names = others;
     for (const Variable* variable : variables) {
         std::vector<std::string> dims = variable->dims();
-        if (const Mapping* const mapping = variable->mapping())
+        if (const Mapping* const mapping = variable->mapping.get())
             std::erase_if(dims,
                           [&](const auto& dim) { return place_of(dim, mapping->map().dims) >= 0; });
-        add_named(declared, dims, variable->attributes(), names);
+        add_named(declared, dims, variable->attributes, names);
     }
-    for (const Variable* variable : variables) names.erase(variable->name());
+    for (const Variable* variable : variables) names.erase(variable->about.name);
     for (const std::string& other : others) names.erase(other);
     std::vector<const Coordinate*> needed;
     for (const std::string& name : names) needed.push_back(&declared.at(name));
@@ -146,16 +140,15 @@ std::vector<std::string> formula_terms(const Declared& declared,
     add_named(declared, dims, attributes, names);
     std::vector<std::string> terms;
     for (const std::string& name : names)
-        for (const std::string& word :
-             split_dims(text_of(declared.at(name).attributes, "formula_terms").c_str()))
+        for (const std::string& word : words_of(declared.at(name).attributes, "formula_terms"))
             terms.push_back(word);
     return terms;
 }
 
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable) {
-    const StreamField& about = variable.about();
-    std::vector<Attribute> attributes = variable.attributes();
+    const StreamField& about = variable.about;
+    std::vector<Attribute> attributes = variable.attributes;
     const auto set = [&](const char* name, const std::string& text) {
         if (!text.empty()) set_attribute(attributes, {name, text});
     };
@@ -165,9 +158,7 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
             set("units_metadata", "temperature: difference");
         if (counts_valid(*op)) {
             const std::string standard_name = text_of(attributes, "standard_name");
-            std::erase_if(attributes, [](const Attribute& a) {
-                return a.name == "standard_name" || a.name == "units_metadata";
-            });
+            erase_attributes(attributes, "standard_name units_metadata");
             set("units", "1");
             if (op == Op::count && !standard_name.empty())
                 set("standard_name", standard_name + " number_of_observations");
@@ -177,13 +168,11 @@ std::vector<Attribute> variable_attributes(const FileContext& context, const Str
         set("units", op == Op::mean_square ? squared(units)
                      : units.empty()       ? ""
                                            : (units == "1" ? "" : units + " ") + "s-1");
-        std::erase_if(attributes, [](const Attribute& a) {
-            return a.name == "standard_name" || a.name == "units_metadata";
-        });
+        erase_attributes(attributes, "standard_name units_metadata");
     }
     if (!about.reduced.empty() && stream.reduce.op == ReduceOp::sum &&
         !counts_valid(about.statistic.op))
-        for (const std::string& weight : variable.weight_units())
+        for (const std::string& weight : variable.weight_units)
             set_units_of_sum(weight, attributes);
     set("cell_methods", all_cell_methods(context, stream, variable));
     if (about.keys.units) set("units", *about.keys.units);
@@ -229,11 +218,11 @@ std::vector<Attribute> file_attributes(const FileContext& context, const StreamT
 }
 
 std::string variable_settings(const Variable& variable) {
-    const FieldKeys& keys = variable.about().keys;
+    const FieldKeys& keys = variable.about.keys;
     std::string settings;
     if (keys.chunks) settings += "chunks=" + *keys.chunks + ";";
     // CF does not allow that terms of formulas are quantized.
-    if (variable.about().term)
+    if (variable.about.term)
         settings += "quantize=no;";
     else if (keys.quantize)
         settings += "quantize=" + *keys.quantize + ";";
@@ -246,8 +235,8 @@ Status choose_packing(const FileContext& context, const std::string& files,
     detail::VariableSettings of_files{{"quantize", context.ranks->setting(all, "quantize")}};
     detail::Definitions file;
     detail::Variable v;
-    v.name = variable.name();
-    v.type = variable.about().type;
+    v.name = variable.about.name;
+    v.type = variable.about.type;
     v.record = !variable.once();
     if (v.record) file.dims.push_back({context.table->time, 0});
     v.shape = lengths_of(dims, part.dims, part.shape);
@@ -258,8 +247,50 @@ Status choose_packing(const FileContext& context, const std::string& files,
     const std::string format = context.ranks->setting(all, "format");
     if (format.starts_with("netcdf4") || format == "zarr" ||
         (format == "auto" && context.ranks->setting(all, "storage") == "netcdf4"))
-        variable.set_packing(v.packing);
+        variable.packing = v.packing;
     return status;
+}
+
+void Variable::set_pick(const Pick& of, const std::vector<std::string>& names) {
+    pick = of;
+    std::vector<std::string> listed = words_of(attributes, "coordinates");
+    for (const std::string& name : names)
+        if (place_of(name, listed) < 0) listed.push_back(name);
+    if (!listed.empty()) set_attribute(attributes, {"coordinates", joined_names(listed)});
+    erase_attributes(attributes, "mesh location");
+}
+
+void Variable::set_reduced(const std::map<std::string, Coordinate>& declared,
+                           std::vector<std::string> units) {
+    weight_units = std::move(units);
+    const std::vector<std::string> dims = this->dims();
+    std::vector<std::string> names = words_of(attributes, "coordinates");
+    std::erase_if(names, [&](const std::string& name) {
+        const auto found = declared.find(name);
+        return found != declared.end() &&
+               std::ranges::any_of(found->second.dims, [&](const auto& dim) {
+                   return place_of(dim, dims) < 0 ||
+                          (mapping != nullptr && place_of(dim, mapping->replaced()) >= 0);
+               });
+    });
+    const std::string kept = joined_names(names);
+    erase_attributes(attributes,
+                     "coordinates mesh location cell_measures grid_mapping "
+                     "ancillary_variables");
+    if (!kept.empty()) set_attribute(attributes, {"coordinates", kept});
+    if (mapping == nullptr) return;
+    for (Attribute attribute : mapping->map().attributes) {
+        if (attribute.name == "coordinates" && !kept.empty())
+            attribute.value = kept + " " + std::get<std::string>(attribute.value);
+        set_attribute(attributes, std::move(attribute));
+    }
+}
+
+std::vector<std::string> Variable::dims() const {
+    const std::vector<std::string>& own = field.declared.dims;
+    if (mapping != nullptr) return mapping->dims();
+    return reduction ? reduced_dims(own, about.reduced, reduction->region_dim())
+                     : picked_dims(own, pick);
 }
 
 }  // namespace thalweg::history

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +18,6 @@
 
 namespace thalweg::history {
 
-/// Data that all files of a history share.
 struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
@@ -26,11 +27,12 @@ struct FileContext {
     std::int64_t uses = 0;        ///< number of times that a file was used
     std::int64_t opened = 0;      ///< number of open files
     std::int64_t max_open = 0;    ///< number of files that may be open at once
-    /// Seconds since 1970 and two random numbers, the same on every rank, from which the files'
-    /// UUIDs are made.
+    /// Seconds since 1970 and two random numbers of the files' UUIDs, the same on every rank.
     std::array<std::int64_t, 3> stamp{};
     /// Hashes of coordinates with the numbers of regions, or with areas; the same on every rank.
     std::map<std::string, std::int64_t> hashes;
+
+    std::string text(Time time) const { return date_text(run.calendar, time); }
 };
 
 /// A coordinate, or those of its elements that a stream takes.
@@ -51,27 +53,30 @@ struct OutputState {
     std::vector<CompleteFile> aggregated;
 };
 
-class Output {
-public:
-    /// @param variables  variables of one file; they belong to the stream
-    Output(FileContext& context, const StreamTable& stream, const WindowRules& rules,
-           std::vector<Variable*> variables, std::vector<WrittenCoordinate> coordinates);
+/// The contents of each file of a series.
+struct FileContents {
+    FileContext& context;
+    const StreamTable& stream;
+    const WindowRules& rules;
+    std::vector<Variable*> variables;  ///< they belong to the stream
+    std::vector<WrittenCoordinate> coordinates;
+    bool timeless() const { return rules.every == Every::once; }
+};
 
-    const std::vector<Variable*>& variables() const { return variables_; }
+class Output : public FileContents {
+public:
+    explicit Output(FileContents contents);
     /// Checks that the names in a file are valid, and that each has one meaning. Local.
     Status check_names() const;
-    /// Opens the file to which a record belongs, unless it is open.
-    /// @note Collective
+    /// Opens the file to which a record belongs, unless it is open. @note Collective
     Status prepare(const Window& record);
     /// Puts the values of a variable of the record, which stay until end_record(). Local.
     Status put(const Variable& variable, const void* values);
     /// Completes a record of a window; closes the file if no more records belong to it.
     /// @note Collective
     Status end_record(const Window& window, const WindowPart& record);
-    /// Makes the records safe on the disk.
     /// @note Collective
     Status sync();
-    /// Closes the file.
     /// @param again  more records will be appended later, unless this fails
     /// @note Collective
     Status close(bool again);
@@ -81,8 +86,7 @@ public:
     std::int64_t last_use() const { return used_; }
 
     const OutputState& state() const { return state_; }
-    /// Continues the series of files from a restart.
-    /// @note Collective
+    /// Continues the series of files from a restart. @note Collective
     Status resume(const OutputState& state);
 
 private:
@@ -90,18 +94,13 @@ private:
     std::string path_of(const std::string& pattern, const Window& record) const;
     bool full(const Window& record) const;
     Status create();
+    Status create(const std::string& path, const std::string& settings, Aggregation* aggregation,
+                  tw_file& file) const;
     Status append();
     Status recover();
-    Status put_coordinates(tw_file file, bool small);
     Status aggregate();
-    Status check(tw_status code) const { return context_.ranks->status(code); }
-    bool timeless() const { return rules_.every == Every::once; }
+    Status check(tw_status code) const { return context.ranks->status(code); }
 
-    FileContext& context_;
-    const StreamTable& stream_;
-    const WindowRules& rules_;
-    std::vector<Variable*> variables_;
-    std::vector<WrittenCoordinate> coordinates_;
     std::optional<Boundaries> periods_;
     OutputState state_;
     tw_file file_ = nullptr;
@@ -112,9 +111,7 @@ private:
 
 /// Defines the variables and attributes of a file.
 /// @param aggregation  the files that this file aggregates; null: it has data of its own
-Status define_file(tw_file file, const FileContext& context, const StreamTable& stream,
-                   const WindowRules& rules, const std::vector<Variable*>& variables,
-                   const std::vector<WrittenCoordinate>& coordinates, const std::string& path,
+Status define_file(tw_file file, const FileContents& contents, const std::string& path,
                    Aggregation* aggregation = nullptr);
 
 /// Returns the coordinates that a file of these variables needs.
@@ -128,10 +125,8 @@ std::vector<std::string> formula_terms(const std::map<std::string, Coordinate>& 
                                        const std::vector<std::string>& dims,
                                        const std::vector<Attribute>& attributes);
 
-/// Returns the attributes of a variable of a stream.
 std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
                                            const Variable& variable);
-/// Returns the attributes of the time coordinate.
 /// @param bounds  attribute that names its bounds; empty: there are none
 std::vector<Attribute> time_attributes(const FileContext& context, const std::string& bounds);
 /// Returns the attributes of a file.
@@ -140,7 +135,6 @@ std::vector<Attribute> time_attributes(const FileContext& context, const std::st
 std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
                                        const std::string& path, bool quantized, bool series);
 
-/// Returns the settings of a variable, for tw_set_var.
 std::string variable_settings(const Variable& variable);
 /// Checks the settings of a variable before a file exists, and sets its packing.
 /// @param files       settings of the stream's files
@@ -148,5 +142,51 @@ std::string variable_settings(const Variable& variable);
 /// @return TW_OK, TW_ESETTING
 Status choose_packing(const FileContext& context, const std::string& files,
                       const std::vector<std::string>& dims, const Part& part, Variable& variable);
+
+class OutputStream {
+public:
+    OutputStream(FileContext& context, const StreamTable& table, const ResolvedStream& resolved);
+    OutputStream(const OutputStream&) = delete;
+    OutputStream& operator=(const OutputStream&) = delete;
+
+    const StreamTable& table() const { return table_; }
+    const WindowRules& rules() const { return rules_; }
+    std::vector<std::unique_ptr<Variable>>& variables() { return variables_; }
+    std::vector<std::unique_ptr<Output>>& outputs() { return outputs_; }
+    /// Notes that ranks meet in each step whose samples the stream takes, to reduce these.
+    void set_reduces_samples() { reduces_samples_ = true; }
+    /// Makes the series of files. Call it when all variables have been added.
+    /// @param coordinates  function that returns the coordinates of a file with the given variables
+    void make_outputs(
+        const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
+            coordinates);
+
+    /// Determines how a step's samples will be used, without changing anything.
+    /// @return TW_OK, TW_EARG
+    Status plan_step(std::optional<Time> previous, Time now);
+    /// Begins the stream at a time between two steps, after a restart.
+    void begin_at(Time time);
+    void change_windows(const WindowRules::Change& change);
+    std::optional<Time> late_begin() const { return late_begin_; }
+    void begin_step();
+    const Step& step() const { return steps_.front(); }
+    /// Tests if ranks meet in the step that was planned, to reduce its samples.
+    bool meets() const { return reduces_samples_ && std::ranges::any_of(steps_, &Step::used); }
+
+private:
+    FileContext& context_;
+    const StreamTable& table_;
+    WindowRules rules_;
+    std::vector<std::unique_ptr<Variable>> variables_;
+    std::vector<std::unique_ptr<Output>> outputs_;
+    /// Use of the step by the stream, and by each variable with inner windows.
+    std::vector<Step> steps_;
+    std::optional<Time> late_begin_;
+    bool warned_ = false, reduces_samples_ = false;
+};
+
+using Streams = std::vector<std::unique_ptr<OutputStream>>;
+std::vector<Variable*> variables_of(const Streams& streams);
+std::vector<Output*> outputs_of(const Streams& streams);
 
 }  // namespace thalweg::history

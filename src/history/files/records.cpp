@@ -6,9 +6,6 @@
 
 namespace thalweg::history {
 
-using detail::failure;
-
-/// Lists the variables of the records that are due.
 static std::vector<DueVariable> variables_due(const std::vector<Due>& due) {
     std::vector<DueVariable> variables;
     for (const Due& one : due)
@@ -41,7 +38,7 @@ Status Records::write_records(const std::vector<Due>& due) {
 void drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables())
-            variable->samples().end_record(one.number());
+            variable->samples.end_record(one.number());
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -52,13 +49,13 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     // for each: this rank wanted a sample. A rank whose time was refused wanted none.
     std::vector<std::int64_t> fields;
     for (const auto& [one, variable] : variables) {
-        const RecordSamples samples = variable.samples().record(one.number());
+        const RecordSamples samples = variable.samples.record(one.number());
         fields.push_back(variable.held() ? samples.log : 0);
         fields.push_back(variable.held() ? ~samples.log : 0);
         keep_first(mine, samples.failure);
     }
     for (const auto& [one, variable] : variables)
-        fields.push_back(variable.samples().record(one.number()).wanted);
+        fields.push_back(variable.samples.record(one.number()).wanted);
     const std::vector<Reduced*> reduced = reduced_by_all(variables);
     for (const Reduced* one : reduced) one->give_bins(fields);
     if (Status status = ranks_.agree(mine, now, fields); !status.ok()) return status;
@@ -69,30 +66,28 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     if (Status status = combine(ranks_, reduced); !status.ok()) return status;
     std::vector<Mapped*> mapped;
     for (const auto& [one, variable] : variables)
-        if (variable.mapping() != nullptr && sent_in_record_.contains({&variable, one.number()}))
-            mapped.push_back(static_cast<Mapped*>(variable.samples().joined(one.number())));
+        if (variable.mapping != nullptr && sent_in_record_.contains({&variable, one.number()}))
+            mapped.push_back(static_cast<Mapped*>(variable.samples.joined(one.number())));
     return Mapped::exchange(ranks_, mapped);
 }
 
-/// Lists the reductions whose groups have elements on several ranks.
 std::vector<Reduced*> Records::reduced_by_all(const std::vector<DueVariable>& variables) {
     std::vector<Reduced*> found;
     for (const auto& [one, variable] : variables)
-        if (variable.reduction() != nullptr && variable.reduction()->joins_ranks())
-            found.push_back(static_cast<Reduced*>(variable.samples().joined(one.number())));
+        if (variable.reduction != nullptr && variable.reduction->joins_ranks())
+            found.push_back(static_cast<Reduced*>(variable.samples.joined(one.number())));
     return found;
 }
 
-/// Finds variables whose samples differ between ranks.
-/// @note Collective if there are any
+/// Finds variables whose samples differ between ranks. @note Collective if there are any
 Status Records::find_differences(const std::vector<DueVariable>& variables,
                                  std::span<const std::int64_t> fields) {
     Status unsent, differs;
     for (std::size_t v = 0; v < variables.size(); ++v) {
         if ((fields[2 * v] & fields[2 * v + 1]) == 0) continue;
         const auto& [one, variable] = variables[v];
-        const std::string& name = variable.field().declared.name;
-        if (variable.held() && variable.samples().record(one.number()).log == 0)
+        const std::string& name = variable.field.declared.name;
+        if (variable.held() && variable.samples.record(one.number()).log == 0)
             keep_first(unsent,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
                                OfVariable{name}, OfRank{ranks_.rank()}));
@@ -108,8 +103,7 @@ Status Records::find_differences(const std::vector<DueVariable>& variables,
     return status.ok() ? differs : status;
 }
 
-/// Checks variables without samples, whose records have the fill value; the result is the same on
-/// every rank.
+/// Checks variables without samples. @return the same on every rank
 Status Records::check_unsent(const std::vector<DueVariable>& variables,
                              std::span<const std::int64_t> fields, Time now) {
     std::vector<std::string> unsent;
@@ -119,38 +113,34 @@ Status Records::check_unsent(const std::vector<DueVariable>& variables,
     for (std::size_t v = 0; v < variables.size(); ++v) {
         const auto& [one, variable] = variables[v];
         const bool wanted = fields[2 * variables.size() + v] != 0;
-        if (wanted) wanted_bins_.insert({&one, variable.about().bin});
+        if (wanted) wanted_bins_.insert({&one, variable.about.bin});
         if (fields[2 * v] != 0 || fields[2 * v + 1] == 0) {
-            variable.samples().set_ever();
+            variable.samples.set_ever();
             sent_in_record_.insert({&variable, one.number()});
         } else if (wanted) {
             // If none was wanted, a filter has left no sample.
-            unsent.push_back("'" + variable.field().declared.name + "'");
+            unsent.push_back("'" + variable.field.declared.name + "'");
             // Without its stations, which follow from the field's land, a stream has no file.
             fails = fails || one.stream->outputs().empty();
             if (!fails) warn_unsent(one, variable);
         }
     }
     if (!fails || unsent.empty()) return {};
-    return failure(TW_EMISSING, "history: not sent in the window before {}: {}",
-                   date_text(context_.run.calendar, now),
+    return failure(TW_EMISSING, "history: not sent in the window before {}: {}", context_.text(now),
                    detail::joined(std::span<const std::string>(unsent), ", "));
 }
 
-/// Warns once of a field that was not sent, or not in some window.
 void Records::warn_unsent(const Due& due, const Variable& variable) {
     const std::string name = fmt::format("stream '{}': field '{}'", due.stream->table().name,
-                                         variable.field().declared.name);
+                                         variable.field.declared.name);
     if (!warned_.insert(name).second || ranks_.rank() != 0) return;
-    const auto text = [&](Time time) { return date_text(context_.run.calendar, time); };
-    const std::string when = !variable.samples().ever() ? "before " + text(due.window.end)
-                             : variable.instant()
-                                 ? "at " + text(due.window.end)
-                                 : "from " + text(due.window.begin) + " to " + text(due.window.end);
+    const std::string when = !variable.samples.ever() ? "before " + context_.text(due.window.end)
+                             : variable.instant()     ? "at " + context_.text(due.window.end)
+                                                      : "from " + context_.text(due.window.begin) +
+                                                        " to " + context_.text(due.window.end);
     detail::log::warn("history: {} was not sent {}; its values are the fill value", name, when);
 }
 
-/// Writes the records of a window.
 Status Records::write_window(const Due& due) {
     const Cycle& cycle = due.stream->table().timing.cycle;
     const auto wanted = [&](int bin) { return wanted_bins_.contains({&due, bin}); };
@@ -166,14 +156,14 @@ Status Records::write_record(const Due& due, const WindowPart& part) {
     for (const auto& output : stream.outputs()) {
         if (!output->is_open()) keep_first(status, limit_open());
         keep_first(status, output->prepare(due.window));
-        for (Variable* variable : output->variables()) {
-            if (variable->about().bin != part.bin) continue;
+        for (Variable* variable : output->variables) {
+            if (variable->about.bin != part.bin) continue;
             if (sent_in_record_.count({variable, due.number()}) == 0) continue;
             const void* values = nullptr;
-            Status result = variable->samples().result(due.number(), values);
+            Status result = variable->samples.result(due.number(), values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
-                       OfVariable{variable->name()}, result.text);
+                       OfVariable{variable->about.name}, result.text);
             keep_first(status, result);
             keep_first(status, output->put(*variable, values));
         }

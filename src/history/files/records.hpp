@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "history/files/output_stream.hpp"
+#include "history/files/output.hpp"
 
 namespace thalweg::history {
 

@@ -12,7 +12,6 @@
 
 namespace thalweg::history {
 
-using detail::failure;
 using detail::OfVariable;
 
 static std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
@@ -22,7 +21,7 @@ static std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
 }
 
 Samples::Samples(const SampledField& variable, Weights weights)
-    : variable_(variable), weights_(std::move(weights)) {
+    : SampleTaker(std::move(weights)), variable_(variable) {
     if (!variable.instant())
         sums_.emplace(variable.about.statistic, variable.taken.chosen.elements);
     begin_at(variable.rules.begin());
@@ -46,19 +45,17 @@ void Samples::begin_step(const Step& step, bool waits) {
     for (const StepPart& part : step.before) {
         // An earlier attempt may have lacked memory for other variables.
         if (!part.ends || before(part.window.number) != nullptr) continue;
-        Before ended{
-            .number = part.window.number, .samples = {}, .status = {}, .values = {}, .joined = {}};
+        Before& ended = before_.emplace_back();
+        ended.number = part.window.number;
         if (!variable_.joins() && (divided_ || state_.log != 0))
-            ended.values.resize(variable_.taken.chosen.elements *
-                                detail::size_of(variable_.about.type));
-        before_.push_back(std::move(ended));
+            ended.copy.resize(variable_.taken.chosen.elements *
+                              detail::size_of(variable_.about.type));
     }
     if (divided_) return;
     for (const StepPart& part : step.before) end_part(part);
     if (step.takes) state_.wanted = 1;
 }
 
-/// Ends the windows that end with a part of the step.
 void Samples::end_part(const StepPart& part) {
     if (part.inner_ends) end_inner(part.window.begin, part.inner.end);
     if (!part.ends) return;
@@ -67,18 +64,14 @@ void Samples::end_part(const StepPart& part) {
     ended.samples = record({});
     // Reductions and maps need all ranks, also those that hold no elements.
     if (state_.log != 0 || variable_.joins()) {
-        finish();
-        ended.status = std::move(results_->status);
-        ended.joined = std::move(results_->joined);
-        if (!ended.values.empty())
-            std::memcpy(ended.values.data(), results_->values, ended.values.size());
+        static_cast<Results&>(ended) = results({});
+        if (!ended.copy.empty()) std::memcpy(ended.copy.data(), ended.values, ended.copy.size());
     }
     ended.ended = true;
     reset();
 }
 
-/// Adds the sample to each window with the part of the step that lies there, and ends the windows
-/// before the last.
+/// Adds the sample to each window with the part of the step there; ends all but the last.
 /// @param sent  false: there is no sample
 void Samples::take_parts(bool sent) {
     const auto take = [&](const StepPart& part, Time end) {
@@ -91,7 +84,7 @@ void Samples::take_parts(bool sent) {
             sums_->add({0, variable_.taken.chosen.elements, sample_.data(), 1, weights});
             end_sample();
         }
-        if (!sample_failure_.ok()) keep_failure(failure_, sample_failure_);
+        keep_first(failure_, sample_failure_);
     };
     for (const StepPart& part : step_.before) {
         take(part, part.inner_ends ? part.inner.end : part.window.end);
@@ -129,8 +122,8 @@ void Samples::begin_sample(const StepPart& part, Time end) {
 void Samples::end_sample() {
     Status ended = sums_->end_sample();
     if (!ended.ok())
-        keep_failure(failure_, failure(ended.code, "field '{}': {}",
-                                       OfVariable{variable_.field.declared.name}, ended.text));
+        keep_first(failure_, failure(ended.code, "field '{}': {}",
+                                     OfVariable{variable_.field.declared.name}, ended.text));
 }
 
 void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
@@ -198,7 +191,6 @@ void Samples::end_step() {
     weights_.end_step();
 }
 
-/// Computes the results of the open window.
 void Samples::finish() {
     if (results_) return;
     Results found;
@@ -258,21 +250,20 @@ RecordSamples Samples::record(Number number) const {
     return found != before_.end() ? found->samples : RecordSamples{};
 }
 
-RecordValues* Samples::joined(Number number) {
-    if (!number) finish();
-    return (number ? before(*number)->joined : results_->joined).get();
+Samples::Results& Samples::results(Number number) {
+    if (number) return *before(*number);
+    finish();
+    return *results_;
 }
 
 Status Samples::result(Number number, const void*& values) {
-    if (!number) finish();
-    if (RecordValues* const found = joined(number); found != nullptr) {
-        Status status = number ? before(*number)->status : results_->status;
-        keep_failure(status, found->convert(variable_.about.type, variable_.fill));
-        values = found->converted();
-        return status;
-    }
-    values = number ? before(*number)->values.data() : results_->values;
-    return number ? before(*number)->status : results_->status;
+    const Results& found = results(number);
+    Status status = found.status;
+    values = number ? before(*number)->copy.data() : found.values;
+    if (!found.joined) return status;
+    keep_first(status, found.joined->convert(variable_.about.type, variable_.fill));
+    values = found.joined->converted();
+    return status;
 }
 
 void Samples::end_record(Number number) {
@@ -307,7 +298,7 @@ void Samples::set_state(const VariableState& state) {
     state_ = state;
     if (sums_) sums_->set_numbers(state.numbers);
     if (state.failed != 0)
-        failure_ = detail::failure(
+        failure_ = failure(
             static_cast<tw_status>(-std::countr_zero(static_cast<std::uint64_t>(state.failed))),
             "field '{}': samples before the restart cannot be used",
             OfVariable{variable_.field.declared.name});
@@ -325,9 +316,9 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     before_ = other.before_;
     const std::int64_t size = detail::size_of(variable_.about.type);
     for (std::size_t b = 0; b < before_.size(); ++b) {
-        if (before_[b].values.empty()) continue;
-        before_[b].values.resize(places.size() * size);
-        gather(other.before_[b].values.data(), size, before_[b].values.data());
+        if (before_[b].copy.empty()) continue;
+        before_[b].copy.resize(places.size() * size);
+        gather(other.before_[b].copy.data(), size, before_[b].copy.data());
     }
     sums_.reset();
     if (!other.sums_) return;

@@ -11,7 +11,7 @@
 #include "history/calendar/window.hpp"
 #include "history/maps/mapping.hpp"
 #include "history/reductions/reduction.hpp"
-#include "history/selection/step_weights.hpp"
+#include "history/selection/step_values.hpp"
 #include "history/statistics/accumulator.hpp"
 
 namespace thalweg::history {
@@ -48,48 +48,37 @@ struct SampledField {
     bool instant() const { return about.statistic.op == Op::instant || once(); }
 };
 
-/// The samples of a record that is due.
 struct RecordSamples {
     std::int64_t log = 0;  ///< hash of their times and weights; 0: there are none
     bool wanted = false;   ///< a sample was wanted
     Status failure;        ///< reason why the samples cannot be used
 };
 
-class Samples {
+class Samples final : public SampleTaker {
 public:
     using Number = std::optional<std::int64_t>;
 
     Samples(const SampledField& variable, Weights weights);
 
-    StepWeights& weights() { return weights_; }
-    const StepWeights& weights() const { return weights_; }
-    /// Returns the bytes that are kept from step to step now.
     std::int64_t bytes() const;
-    /// Begins a step. First completes the windows that ended before it, unless the step's sample
-    /// counts in them.
+    /// Begins a step. Completes windows that ended before, unless its sample counts there.
     /// @param waits  not all of the elements will be written
     void begin_step(const Step& step, bool waits);
-    bool wants() const { return splits() ? step_.used() : step_.takes; }
-    /// Adds boxes of a sample.
-    /// @param own_weight  weight sent by the model; null: derived from the step's length
-    /// @param first, last  these are the first, or the last, boxes of the sample
+    bool wants() const override { return splits() ? step_.used() : step_.takes; }
     void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
-              bool last);
-    /// Ends a step, and the inner windows that end with it.
+              bool last) override;
     void end_step();
 
-    /// @param before  number of the record's window, which ended before the step; none: that of the
-    ///                step
+    /// @param before  number of the record's window, if it ended before the step
     RecordSamples record(Number before) const;
-    /// Notes that the step's sample cannot be used.
-    void fail(Status why) { keep_failure(divided_ ? sample_failure_ : failure_, std::move(why)); }
-    /// Ends an inner window that is not complete.
+    void fail(Status why) override {
+        keep_first(divided_ ? sample_failure_ : failure_, std::move(why));
+    }
     void end_inner(Time begin, Time end);
     bool ever() const { return state_.ever != 0; }
     void set_ever() { state_.ever = 1; }
-    /// Returns the reduced or mapped results of a record, which the ranks have to combine or
-    /// exchange; null if there are none.
-    RecordValues* joined(Number before);
+    /// Returns the results that ranks have to combine or exchange; null if there are none.
+    RecordValues* joined(Number before) { return results(before).joined.get(); }
     /// Computes the values of the record, dense in the order of the chosen part; or of all groups
     /// of a reduction, which have been combined.
     /// @param before  as for record()
@@ -114,26 +103,20 @@ public:
     }
 
 private:
-    /// State of a record that is due at the end of the step, although its window ended before the
-    /// step.
-    struct Before {
-        std::int64_t number = 0;  ///< number of the window
-        RecordSamples samples;
-        Status status;
-        std::vector<char> values;
-        std::shared_ptr<RecordValues> joined;
-        bool ended = false;
-    };
-    /// Results of the open window, which has had its last sample.
+    /// Results of a window that has had its last sample.
     struct Results {
         Status status;
         const void* values = nullptr;
         std::shared_ptr<RecordValues> joined;
     };
+    /// State of a record that is due at the end of the step, although its window ended before.
+    struct Before : Results {
+        std::int64_t number = 0;  ///< number of the window
+        RecordSamples samples;
+        std::vector<char> copy;  ///< values
+        bool ended = false;
+    };
 
-    static void keep_failure(Status& kept, Status why) {
-        if (kept.ok()) kept = std::move(why);
-    }
     bool splits() const;
     Time begin_of(const StepPart& part) const;
     double weight_of(const StepPart& part, Time end);
@@ -143,12 +126,12 @@ private:
     void end_part(const StepPart& part);
     void take_parts(bool sent);
     Before* before(std::int64_t number);
+    Results& results(Number number);
     void finish();
     std::shared_ptr<RecordValues> join(Status& status);
     void reset();
 
     const SampledField& variable_;
-    StepWeights weights_;
     /// For an instant, exists only between the sample and the end of the record.
     std::optional<Accumulator> sums_;
     VariableState state_;

@@ -11,8 +11,10 @@
 
 namespace thalweg::history {
 
-using detail::failure;
 using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompleteFile, path, records)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputState, path, period, records, complete, aggregated)
 
 namespace {
 
@@ -21,8 +23,8 @@ std::string state_attribute(int history) { return state_attributes + std::to_str
 /// Returns the name of an array in the restart. It consists of numbers, as names of streams and
 /// variables joined together could collide.
 std::string array_name(int history, std::size_t stream, std::size_t variable,
-                       const StateArray& array) {
-    return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array.name);
+                       const std::string& array) {
+    return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array);
 }
 
 std::string hex(std::span<const std::byte> bytes) {
@@ -42,33 +44,6 @@ std::string choice_text(const Choice& choice) {
     for (const auto& [dim, indices] : choice.along) add(dim, indices);
     if (!choice.pick.dims.empty()) add(choice.pick.dim, choice.pick.at);
     return text;
-}
-
-/// Renames the dimensions of a part by position and length, so that they differ from the model's.
-Part renamed(const Part& part) {
-    Part result = part;
-    for (int d = 0; d < part.nd(); ++d)
-        result.dims[d] = fmt::format("history_{}_{}", d, part.shape[d]);
-    return result;
-}
-
-json json_of(const OutputState& state) {
-    json value = json::array({state.path, state.period, state.records, state.complete});
-    for (const CompleteFile& file : state.aggregated)
-        value.push_back(json::array({file.path, file.records}));
-    return value;
-}
-
-OutputState output_of(const json& value) {
-    OutputState state{value.at(0).get<std::string>(),
-                      value.at(1).get<std::int64_t>(),
-                      value.at(2).get<std::int64_t>(),
-                      value.at(3).get<std::string>(),
-                      {}};
-    for (std::size_t f = 4; f < value.size(); ++f)
-        state.aggregated.push_back(
-            {value.at(f).at(0).get<std::string>(), value.at(f).at(1).get<std::int64_t>()});
-    return state;
 }
 
 std::string date_or_none(const std::optional<Date>& date) { return date ? date_text(*date) : ""; }
@@ -94,7 +69,7 @@ std::string reduce_text(const FileContext& context, const StreamTable& stream) {
 
 std::string map_text(OutputStream& of) {
     for (const auto& variable : of.variables())
-        if (const Mapping* const mapping = variable->mapping()) {
+        if (const Mapping* const mapping = variable->mapping.get()) {
             const Map& map = mapping->map();
             return fmt::format("zoom {} map {:016x} missing {} {} names {} {}",
                                of.table().reduce.zoom, static_cast<std::uint64_t>(map.hash),
@@ -115,14 +90,12 @@ Status for_continued(const Streams& streams, const json& state, Visit&& visit) {
     return {};
 }
 
-/// Describes the windows of a stream.
 std::string describe_every(const StreamTable& stream, Calendar calendar) {
     std::string text = every_text(stream);
     for (const Time time : stream.timing.times) text += " " + date_text(calendar, time);
     return text;
 }
 
-/// Tests if a value of 'every' stands for windows whose ends are known.
 bool has_windows(const std::string& every) {
     return every != "step" && every != "once" && every != "run";
 }
@@ -163,7 +136,7 @@ Status forget_stream(const std::string& stream, std::string& text,
                        detail::joined(std::span<const std::string>(names), ", "));
     }
     for (const json& output : found->at("outputs"))
-        if (OutputState file = output_of(output); !file.path.empty())
+        if (auto file = output.get<OutputState>(); !file.path.empty())
             files.push_back(std::move(file.path));
     state["streams"].erase(stream);
     text = state.dump();
@@ -178,7 +151,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
     for (const Time hour : stream.hours) hours += std::to_string(hour / one_second) + " ";
     for (const Time hour : stream.timing.local_times) local += std::to_string(hour) + " ";
     for (const auto& variable : of.variables())
-        if (variable->is_first()) fields += variable->name() + " ";
+        if (variable->is_first()) fields += variable->about.name + " ";
     const std::string bins = (stream.timing.cycle.kind() == Cycle::Kind::day ? "day " : "year ") +
                              duration_text(stream.timing.cycle.bin());
     const Table& table = *context_.table;
@@ -210,25 +183,27 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"reduce", reduce_text(context_, stream)}};
     for (const auto& variable : of.variables()) {
         if (!variable->is_first()) continue;
-        const StreamField& f = variable->about();
+        const StreamField& f = variable->about;
         const auto size = static_cast<std::size_t>(detail::size_of(f.statistic.type));
         const auto file_size = static_cast<std::size_t>(detail::size_of(f.type));
         std::string shape;
-        for (const std::int64_t n : variable->chosen().part.shape) shape += std::to_string(n) + " ";
+        for (const std::int64_t n : variable->taken.chosen.part.shape)
+            shape += std::to_string(n) + " ";
         keys.emplace_back(
             "field." + f.name,
             fmt::format(
                 "of {} op {} inner {} weight {} missing {} weights {} min_valid {} ddof {} type {} "
                 "missing_value {} fill {} shape {}{}",
-                variable->field().declared.name, op_name(f.statistic.op), inner_text(f.inner),
-                f.keys.weight              ? *f.keys.weight
-                : variable->weight_field() ? variable->weight_field()->declared.name
-                                           : "",
+                variable->field.declared.name, op_name(f.statistic.op), inner_text(f.inner),
+                f.keys.weight ? *f.keys.weight
+                : variable->samples.weights().field()
+                    ? variable->samples.weights().field()->declared.name
+                    : "",
                 static_cast<int>(f.statistic.missing), f.statistic.counts ? "count" : "duration",
                 f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
                 hex(std::span(f.statistic.missing_value).first(size)),
-                hex(std::span(variable->fill()).first(file_size)), shape,
-                choice_text(variable->taken().choice)));
+                hex(std::span(variable->fill).first(file_size)), shape,
+                choice_text(variable->taken.choice)));
     }
     return keys;
 }
@@ -239,7 +214,7 @@ Status SavedState::gather(const Status& mine, std::vector<VariableState>& states
     const std::vector<Variable*> variables = variables_of(streams_);
     std::vector<std::int64_t> words(2 * n * variables.size(), 0);
     for (std::size_t v = 0; v < variables.size(); ++v) {
-        const VariableState::Fields own = variables[v]->samples().state().fields();
+        const VariableState::Fields own = variables[v]->samples.state().fields();
         words[2 * (n * v + failed_word)] = own[failed_word];
         for (std::size_t i = 0; i < failed_word && variables[v]->held(); ++i) {
             words[2 * (n * v + i)] = own[i];
@@ -255,43 +230,28 @@ Status SavedState::gather(const Status& mine, std::vector<VariableState>& states
                 return failure(TW_EMISMATCH,
                                "field '{}': the ranks have sent it at different times or with "
                                "different weights",
-                               variables[v]->field().declared.name);
+                               variables[v]->field.declared.name);
         }
         states.push_back(std::bit_cast<VariableState>(all));
     }
     return {};
 }
 
-/// Declares the decompositions of the state. @note Collective
-Status SavedState::declare() {
-    Status status;
-    for (Taken& t : choices_.all())
-        if (t.restart == nullptr)
-            keep_first(status, ranks_.status(history::declare(ranks_.session(),
-                                                              renamed(t.chosen.part), &t.restart)));
-    return status;
-}
-
 Status SavedState::save_arrays(tw_restart restart, tw_file file) {
-    Status status;
+    Checks check(ranks_);
     for (std::size_t s = 0; s < streams_.size(); ++s)
         for (std::size_t v = 0; v < streams_[s]->variables().size(); ++v) {
             Variable& variable = *streams_[s]->variables()[v];
-            const Taken& t = variable.taken();
-            const Part part = renamed(t.chosen.part);
-            std::vector<std::string> dims = part.dims;
-            if (part.replicated)
-                for (int d = 0; d < part.nd(); ++d) {
-                    const tw_status code = tw_def_dim(file, part.dims[d].c_str(), part.shape[d]);
-                    if (code != TW_EEXISTS) keep_first(status, ranks_.status(code));
-                }
-            for (const StateArray& array : variable.samples().arrays())
-                keep_first(status, ranks_.status(tw_restart_add(
-                                       restart, array_name(ranks_.number(), s, v, array).c_str(),
-                                       array.type, joined_names(dims).c_str(), t.restart,
-                                       array.data, t.chosen.elements, TW_COPIED)));
+            const Taken& t = variable.taken;
+            const Part part = restart_part(t.chosen.part);
+            for (int d = 0; d < part.nd() && part.replicated; ++d)
+                check.unless(TW_EEXISTS, tw_def_dim(file, part.dims[d].c_str(), part.shape[d]));
+            for (const auto& [name, type, data] : variable.samples.arrays())
+                check(tw_restart_add(restart, array_name(ranks_.number(), s, v, name).c_str(), type,
+                                     joined_names(part.dims).c_str(), t.restart, data,
+                                     t.chosen.elements, TW_COPIED));
         }
-    return status;
+    return check.status;
 }
 
 Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Time> previous) {
@@ -299,11 +259,11 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
     if (Status status = gather(mine, states); !status.ok()) return status;
     Status status;
     for (Output* output : outputs_of(streams_)) keep_first(status, output->sync());
-    keep_first(status, declare());
+    keep_first(status, choices_.declare(ranks_, true));
     if (status = ranks_.agree(status, 0, {}); !status.ok()) return status;
     json all;
     all["calendar"] = calendar_name(context_.run.calendar);
-    all["start"] = date_text(context_.run.calendar, context_.run.start);
+    all["start"] = context_.text(context_.run.start);
     if (previous) all["time"] = *previous;
     all["picks"] = picks_.settled();
     auto state = states.begin();
@@ -317,12 +277,11 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
         if (const auto& change = stream.rules().change)
             one["change"] = json::array({change->at, change->open});
         for (const auto& variable : stream.variables()) {
-            variable->samples().weigh(state->numbers.weighs);
+            variable->samples.weigh(state->numbers.weighs);
             one["variables"].push_back((state++)->fields());
         }
         for (const auto& [key, value] : describe(stream)) one["definition"][key] = value;
-        for (const auto& output : stream.outputs())
-            one["outputs"].push_back(json_of(output->state()));
+        for (const auto& output : stream.outputs()) one["outputs"].push_back(output->state());
     }
     tw_file file = nullptr;
     status = ranks_.status(tw_restart_file(restart, &file));
@@ -334,22 +293,20 @@ Status SavedState::save(tw_restart restart, const Status& mine, std::optional<Ti
     return ranks_.agree(status, 0, {});
 }
 
-/// Reads the sums. @note Collective
+/// @note Collective
 Status SavedState::load_arrays(tw_file file, const json& state) {
-    Status status;
+    Checks check(ranks_);
     (void)for_continued(streams_, state, [&](OutputStream& stream, const json& own) -> Status {
         const auto number = own.at("number").get<std::size_t>();
         for (std::size_t v = 0; v < stream.variables().size(); ++v) {
-            Variable& variable = *stream.variables()[v];
-            const Taken& t = variable.taken();
-            for (const StateArray& array : variable.samples().arrays())
-                keep_first(status, ranks_.status(tw_get(
-                                       file, array_name(ranks_.number(), number, v, array).c_str(),
-                                       t.restart, 0, array.type, array.data, t.chosen.elements)));
+            const Taken& t = stream.variables()[v]->taken;
+            for (const auto& [name, type, data] : stream.variables()[v]->samples.arrays())
+                check(tw_get(file, array_name(ranks_.number(), number, v, name).c_str(), t.restart,
+                             0, type, data, t.chosen.elements));
         }
         return {};
     });
-    return status;
+    return check.status;
 }
 
 /// Reads the text of a state, and checks that it belongs to this history. Local.
@@ -368,7 +325,7 @@ Status SavedState::read(tw_file file, json& state) const {
     text.resize(n);
     state = json::parse(text, nullptr, false);
     if (state.is_discarded()) return failure(TW_EFORMAT, "history: the state is damaged");
-    const std::string start = date_text(context_.run.calendar, context_.run.start);
+    const std::string start = context_.text(context_.run.start);
     if (state.at("calendar") != calendar_name(context_.run.calendar) || state.at("start") != start)
         return failure(
             TW_EDIFFERENT, "history: the run began at {} in the calendar {}, not at {} in {}",
@@ -410,23 +367,23 @@ void SavedState::take(const json& state, std::optional<Time>& previous) {
                 detail::log::warn(
                     "history: stream '{}': 'every' was '{}' and is '{}': the window "
                     "that began at {} ends with the new one",
-                    stream.table().name, before, every,
-                    date_text(context_.run.calendar, own.at("open").get<Time>()));
+                    stream.table().name, before, every, context_.text(own.at("open").get<Time>()));
         }
         for (std::size_t v = 0; v < stream.variables().size(); ++v)
-            stream.variables()[v]->samples().set_state(std::bit_cast<VariableState>(
+            stream.variables()[v]->samples.set_state(std::bit_cast<VariableState>(
                 own.at("variables").at(v).get<VariableState::Fields>()));
         return {};
     });
 }
 
-/// Continues the files. @note Collective
+/// @note Collective
 Status SavedState::resume_outputs(const json& state, Records& records) {
     return for_continued(streams_, state, [&](OutputStream& stream, const json& own) {
         Status status;
         for (std::size_t o = 0; o < stream.outputs().size() && status.ok(); ++o) {
             keep_first(status, records.limit_open());
-            keep_first(status, stream.outputs()[o]->resume(output_of(own.at("outputs").at(o))));
+            keep_first(status,
+                       stream.outputs()[o]->resume(own.at("outputs").at(o).get<OutputState>()));
         }
         return status;
     });
@@ -438,7 +395,7 @@ Status SavedState::resume(tw_file file, const json& state, Records& records,
     Status status =
         detail::catch_errors([&] { take(state, previous); });  // the state may be damaged
     keep_first(status, choices_.declare(ranks_));
-    keep_first(status, declare());
+    keep_first(status, choices_.declare(ranks_, true));
     keep_first(status, load_arrays(file, state));
     if (status.ok()) status = resume_outputs(state, records);
     return ranks_.agree(status, 0, {});

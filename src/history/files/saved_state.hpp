@@ -49,7 +49,6 @@ private:
     /// Lists the properties of a stream that must be the same after a restart, as keys and values.
     std::vector<std::pair<std::string, std::string>> describe(OutputStream& stream) const;
     Status gather(const Status& mine, std::vector<VariableState>& states);
-    Status declare();
     Status save_arrays(tw_restart restart, tw_file file);
     Status read(tw_file file, nlohmann::json& state) const;
     Status compare(const nlohmann::json& state) const;

@@ -23,7 +23,6 @@ int direction_of(const Columns& coordinate, std::int64_t i) {
     return missing > 0 ? 0 : (rises == pairs) - (falls == pairs);
 }
 
-/// Tests if a wanted value lies between two levels.
 bool encloses(const MissingMark& missing, double a, double b, double wanted) {
     return ((a <= wanted && wanted <= b) || (a >= wanted && wanted >= b)) && !missing.is(a) &&
            !missing.is(b);
@@ -101,7 +100,6 @@ double value_below(const Levels& levels, std::span<const Columns> inputs, std::i
                        wanted);
 }
 
-/// Computes the means of layers.
 void conserve(const Levels& levels, const Columns& field, const Columns& interfaces, double missing,
               double* results, std::int64_t column_step, std::int64_t level_step) {
     std::vector<double> sums(field.count), widths(field.count);
@@ -145,7 +143,6 @@ std::int64_t find_level(const Columns& coordinate, std::int64_t i, int direction
                          : move([=](double level) { return level >= wanted; });
 }
 
-/// Interpolates between levels.
 void interpolate_between(const Levels& levels, std::span<const Columns> inputs, double missing,
                          double* results, std::int64_t column_step, std::int64_t level_step) {
     const Columns field = inputs[0], coordinate = inputs[1];

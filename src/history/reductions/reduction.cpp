@@ -13,6 +13,54 @@
 
 namespace thalweg::history {
 
+std::vector<std::string> reduced_dims(const std::vector<std::string>& dims,
+                                      const std::vector<std::string>& reduced,
+                                      const std::string& region_dim) {
+    std::vector<std::string> result = picked_dims(dims, {region_dim, reduced, {}});
+    std::erase(result, "");
+    return result;
+}
+
+bool holds_whole(const Part& part, const std::vector<std::string>& dims) {
+    for (int d = 0; d < part.nd() && !part.replicated; ++d) {
+        if (place_of(part.dims[d], dims) < 0) continue;
+        if (part.listed > 0 && part.lists(d)) return false;
+        for (int b = 0; b < part.boxes; ++b)
+            if (part.count[b * part.nd() + d] != part.shape[d]) return false;
+    }
+    return true;
+}
+
+Part without(const Part& part, const std::vector<std::string>& dims) {
+    Part result;
+    result.replicated = part.replicated;
+    result.boxes = part.boxes;
+    result.listed = part.listed;
+    result.indices = part.indices;
+    for (int d = 0; d < part.nd(); ++d) {
+        if (place_of(part.dims[d], dims) >= 0) continue;
+        result.first_listed += part.listed > 0 && d < part.first_listed;
+        result.dims.push_back(part.dims[d]);
+        result.shape.push_back(part.shape[d]);
+    }
+    for (int b = 0; b < part.boxes; ++b)
+        for (int d = 0; d < part.nd(); ++d) {
+            if (place_of(part.dims[d], dims) >= 0) continue;
+            result.start.push_back(part.start[b * part.nd() + d]);
+            result.count.push_back(part.count[b * part.nd() + d]);
+        }
+    return result;
+}
+
+void sort_groups(const Integers& group, std::int64_t groups, Grouping& made) {
+    // Elements without a group come first.
+    const Lists lists(groups + 1, std::ssize(group), [&](auto i) { return group[i] + 1; });
+    for (std::int64_t g = 1; g <= groups + 1; ++g)
+        made.begin.push_back(lists.begin[g] - lists.begin[1]);
+    if (!std::ranges::is_sorted(group) || lists.begin[1] > 0)
+        made.order.assign(lists.items.begin() + lists.begin[1], lists.items.end());
+}
+
 namespace {
 
 constexpr double lowest = -std::numeric_limits<double>::infinity();
@@ -103,8 +151,8 @@ double Reduction::value(std::int64_t count, double sum, double weight, double ex
 
 Status RecordValues::convert(tw_type type, const Value& fill) {
     bool fits = true;
-    const auto convert_to = [&](auto named) {
-        using Out = typename decltype(named)::type;
+    const auto convert_to = [&](auto zero) {
+        using Out = decltype(zero);
         converted_.resize(values_.size() * sizeof(Out));
         auto* const to = reinterpret_cast<Out*>(converted_.data());
         for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -114,8 +162,8 @@ Status RecordValues::convert(tw_type type, const Value& fill) {
             to[i] = held && !kernels::is_missing(values_[i]) ? typed : value_as<Out>(fill);
         }
     };
-    type == TW_FLOAT ? convert_to(Named<float>{}) : convert_to(Named<double>{});
-    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
+    type == TW_FLOAT ? convert_to(0.0F) : convert_to(0.0);
+    if (!fits) return failure(TW_ERANGE, "results are out of range for the file's type");
     return {};
 }
 

@@ -5,16 +5,40 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "history/configuration/table.hpp"
 #include "history/reductions/exact_sum.hpp"
-#include "history/reductions/grouping.hpp"
+#include "history/selection/part.hpp"
 #include "history/selection/ranks.hpp"
 #include "history/statistics/statistic.hpp"
 
 namespace thalweg::history {
+
+/// The elements of a variable in groups. Each group gives one value.
+struct Grouping {
+    const Taken* results = nullptr;  ///< the groups, as elements of the reduced variable
+    /// A group has elements on several ranks: all get all groups. Otherwise each gets its own.
+    bool joins_ranks = false;
+    std::string region_dim;       ///< dimension of regions; empty: there is none
+    Integers begin;               ///< first element of each group in `order`, and their number
+    Integers order;               ///< elements, group after group; empty: they are in this order
+    std::vector<double> weights;  ///< weights of the elements in this order; empty: all are 1
+    std::int64_t groups() const { return std::ssize(begin) - 1; }
+};
+
+/// Returns the dimensions of a reduced variable.
+/// @param region_dim  dimension of regions; may be empty
+std::vector<std::string> reduced_dims(const std::vector<std::string>& dims,
+                                      const std::vector<std::string>& reduced,
+                                      const std::string& region_dim);
+bool holds_whole(const Part& part, const std::vector<std::string>& dims);
+/// Returns a dense part without some dimensions, along which each rank holds all elements.
+Part without(const Part& part, const std::vector<std::string>& dims);
+/// Sorts elements into groups. @param group  number of the group of each element; -1: it has none
+void sort_groups(const Integers& group, std::int64_t groups, Grouping& made);
 
 /// The values of elements before a reduction.
 struct Reducible {
@@ -74,8 +98,7 @@ private:
     std::vector<char> converted_;
 };
 
-/// The values of all groups of a variable. The values of groups with elements on several
-/// ranks are known after combine().
+/// The values of all groups of a variable. If ranks join, they are known after combine().
 class Reduced final : public RecordValues {
 public:
     /// Reduces the elements that this rank holds.
@@ -97,8 +120,7 @@ private:
     std::vector<std::int64_t> bins_;  ///< bins of all ranks, for the sum and weight of each group
 };
 
-/// Combines reductions over all ranks, after their bins.
-/// @note Collective, by one reduction
+/// Combines reductions over all ranks, after their bins. @note Collective
 Status combine(Ranks& ranks, std::span<Reduced* const> all);
 
 }  // namespace thalweg::history

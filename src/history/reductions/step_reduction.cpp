@@ -10,23 +10,20 @@
 
 namespace thalweg::history {
 
-using detail::failure;
-
 static constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
 
 StepReduction::StepReduction(Field& source, const Taken& taken,
                              std::shared_ptr<const Reduction> reduction, Weights weights,
                              std::vector<std::string> dims)
-    : source_(source),
+    : SampleTaker(std::move(weights)),
+      source_(source),
       chosen_(taken.chosen),
-      reduction_(std::move(reduction)),
-      weights_(std::move(weights)) {
+      reduction_(std::move(reduction)) {
     const Part& part = reduction_->results().chosen.part;
     field_.history = source.history;
     field_.attributes = source.attributes;
     field_.part = part;
     field_.serial = reduction_->results().serial;
-    field_.sent_boxes.resize(std::max(part.boxes, 1));
     DeclaredField& declared = field_.declared;
     declared.name = source.declared.name;
     declared.type = TW_DOUBLE;
@@ -37,13 +34,24 @@ StepReduction::StepReduction(Field& source, const Taken& taken,
     declared.shape = lengths_of(declared.dims, part.dims, part.shape);
 }
 
-Status StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, bool last) {
+bool StepReduction::wants() const {
+    return std::ranges::any_of(field_.users, [](const auto* user) { return user->wants(); });
+}
+
+void StepReduction::fail(Status why) {
+    for (SampleTaker* user : field_.users)
+        if (user->wants()) user->fail(why);
+}
+
+void StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, Time now,
+                         bool /*first*/, bool last) {
     read_numbers(chosen_, boxes, source_.declared, kernels::missing_mark, sent_);
-    if (!last) return {};
+    if (!last) return;
     own_weight_.reset();
     if (own_weight != nullptr) own_weight_ = *own_weight;
     is_sent_ = true;
-    return reduce();
+    if (Status status = reduce(); !status.ok()) fail(std::move(status));
+    if (!joins_ranks()) send(now);
 }
 
 Status StepReduction::reduce() {
@@ -96,10 +104,13 @@ Status StepReduction::take_words(std::span<const std::int64_t>& any) {
     return {};
 }
 
-const char* StepReduction::sample() {
-    if (!is_sent_) return nullptr;
+void StepReduction::send(Time now) {
+    if (!is_sent_) return;
     (void)reduced_->convert(TW_DOUBLE, field_.declared.missing_value);
-    return reduced_->converted();
+    const auto boxes = dense_boxes(field_.part, reduced_->converted(), sizeof(double));
+    for (SampleTaker* user : field_.users)
+        if (user->wants())
+            user->take(boxes, own_weight_ ? &*own_weight_ : nullptr, now, true, true);
 }
 
 void StepReduction::prepare() {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "history/reductions/reduction.hpp"
-#include "history/selection/step_weights.hpp"
+#include "history/selection/step_values.hpp"
 
 namespace thalweg::history {
 
-class StepReduction {
+class StepReduction final : public SampleTaker {
 public:
     /// @param source  field that is reduced @param taken  its elements
     /// @param dims    dimensions of the reduced field, in file order
@@ -21,26 +21,24 @@ public:
     StepReduction(const StepReduction&) = delete;
     StepReduction& operator=(const StepReduction&) = delete;
 
-    /// Returns the field of the reduced samples. It is wanted if a variable takes its samples.
+    /// Returns the field of the reduced samples.
     Field& field() { return field_; }
     bool joins_ranks() const { return reduction_->joins_ranks(); }
-    StepWeights& weights() { return weights_; }
-    /// Takes boxes of a sample.
-    /// @param own_weight  weight sent by the model; may be null
-    /// @param last        these are the last boxes of the sample, which is then reduced
-    /// @return TW_OK, TW_EARG: a weight is negative
-    Status take(std::span<const SentBox> boxes, const double* own_weight, bool last);
+    bool wants() const override;
+    /// Takes boxes of a sample. Its last ones are reduced, and sent on unless other ranks hold
+    /// elements of its groups.
+    void take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
+              bool last) override;
+    void fail(Status why) override;
 
-    /// Reduces a sample without elements, unless one was taken.
     void prepare();
     /// Appends words that the ranks combine by bitwise or. Then takes the combined ones.
     void give_words(std::vector<std::int64_t>& any) const;
     /// @return TW_OK, TW_EMISSING, TW_EMISMATCH: the samples of the ranks do not fit together
     Status take_words(std::span<const std::int64_t>& any);
     Reduced& reduced() { return *reduced_; }
-    /// Returns the reduced sample, and its weight; null if there is none.
-    const char* sample();
-    const double* own_weight() const { return own_weight_ ? &*own_weight_ : nullptr; }
+    /// Sends the reduced sample, if there is one, to those that take it.
+    void send(Time now);
     void end_step();
 
 private:
@@ -50,7 +48,6 @@ private:
     Field field_;
     const Chosen& chosen_;
     std::shared_ptr<const Reduction> reduction_;
-    StepWeights weights_;
     std::vector<double> sent_;  ///< elements of the sample
     std::unique_ptr<Reduced> reduced_;
     std::optional<double> own_weight_;

@@ -16,7 +16,7 @@ struct Range {
 };
 using Ranges = std::vector<Range>;
 
-/// Returns the chosen elements of [low, low + count). @param chosen  null: all
+/// @param chosen  null: all
 Ranges chosen_ranges(std::int64_t low, std::int64_t count, const Integers* chosen) {
     if (chosen == nullptr) return {{0, low, count}};
     Ranges found;
@@ -32,7 +32,6 @@ Ranges chosen_ranges(std::int64_t low, std::int64_t count, const Integers* chose
     return found;
 }
 
-/// Calls visit() for all combinations of one range of each dimension.
 template <class Visit>
 void combine_ranges(const std::vector<Ranges>& all, Visit&& visit, Ranges one = {}) {
     const std::size_t d = one.size();
@@ -47,14 +46,13 @@ void combine_ranges(const std::vector<Ranges>& all, Visit&& visit, Ranges one = 
     }
 }
 
-/// Returns the indices that are chosen along a dimension; null: all.
+/// @return null: all
 const Integers* chosen_along(const Choice& choice, const std::string& dim) {
     const auto found = choice.along.find(dim);
     return found == choice.along.end() ? nullptr : &found->second;
 }
 
-/// Returns the dimensions of a part after the pick. In the part of a list, the new dimension is a
-/// listed one.
+/// Returns the dimensions of a part after the pick. In a list, the new dimension is a listed one.
 std::vector<std::string> dims_of_part(const Part& part, const Pick& pick) {
     if (part.listed == 0 || pick.dims.empty()) return picked_dims(part.dims, pick);
     std::vector<std::string> dims;
@@ -68,8 +66,7 @@ std::vector<std::string> dims_of_part(const Part& part, const Pick& pick) {
     return picked_dims(dims, pick);
 }
 
-/// A part of which elements are chosen, and the result. Every rank gets the chosen elements that it
-/// holds: boxes if it holds boxes, a list if it holds a list.
+/// A part of which elements are chosen, and the result: boxes of boxes, or a list of a list.
 class Chooser {
 public:
     Chooser(const Part& part, const Choice& choice)
@@ -131,7 +128,6 @@ private:
         std::int64_t element = 0;
     };
 
-    /// Returns the number of picked elements; 1 if nothing is picked.
     std::int64_t picked_elements() const { return picks_ ? choice_.pick.size() : 1; }
 
     std::int64_t index(std::int64_t element, int d) const {

@@ -6,13 +6,11 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "history/selection/computed.hpp"
 #include "history/selection/ranks.hpp"
+#include "history/selection/step_values.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
-
-using detail::failure;
 
 static bool is_degree(const std::string& units, const char* word, const char* letter) {
     return units.starts_with("degree") &&
@@ -21,15 +19,13 @@ static bool is_degree(const std::string& units, const char* word, const char* le
 bool is_east(const std::string& units) { return is_degree(units, "east", "_E"); }
 bool is_north(const std::string& units) { return is_degree(units, "north", "_N"); }
 
-/// Tests if all of some names are among others.
 static bool is_subset(const std::vector<std::string>& some, const std::vector<std::string>& all) {
     return std::ranges::all_of(some, [&](const auto& name) { return place_of(name, all) >= 0; });
 }
 
 namespace {
 
-/// Finds the index of an attribute's value in a list of allowed words; 0 if there is no such
-/// attribute.
+/// Finds the index of an attribute's value among allowed words; 0 if there is no attribute.
 Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
                  std::span<const std::string_view> words, std::size_t& place) {
     const auto found = std::ranges::find(attributes, name, &Attribute::name);
@@ -43,7 +39,6 @@ Status take_word(const std::vector<Attribute>& attributes, std::string_view name
                    detail::joined(words, ", "));
 }
 
-/// Takes the attributes that are not written out of the list.
 Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
     constexpr std::array<std::string_view, 3> missing{"none", "fixed", "varying"};
     constexpr std::array<std::string_view, 2> kinds{"intensive", "flux"};
@@ -59,9 +54,7 @@ Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
             else
                 keep_first(status, failure(TW_EARG, "missing_value is not a number"));
         }
-    std::erase_if(attributes, [](const Attribute& a) {
-        return a.name == "missing" || a.name == "missing_value" || a.name == "kind";
-    });
+    erase_attributes(attributes, "missing missing_value kind");
     return status;
 }
 
@@ -88,10 +81,7 @@ Status Declarations::find_part(const Declaration& declaration, std::int64_t n, P
         if (Status status = part_of(declaration.decomposition, part); !status.ok()) return status;
         if (!part.dims.empty() && part.dims.front() == "*" && part.nd() == std::ssize(dims))
             part.dims = dims;
-        std::vector<std::string> a = dims, b = part.dims;
-        std::sort(a.begin(), a.end());
-        std::sort(b.begin(), b.end());
-        if (a != b)
+        if (!std::ranges::is_permutation(dims, part.dims))
             return failure(TW_ESHAPE, "its dimensions are ({}), those of the decomposition ({})",
                            joined_names(dims), joined_names(part.dims));
     } else {
@@ -161,8 +151,7 @@ Status Declarations::add_field(const Declaration& declaration, Part part, Field*
     return {};
 }
 
-/// Returns the attributes of a field that is computed by an expression. They include the units only
-/// if they are known.
+/// Returns the attributes of an expression. They include the units only if they are known.
 static std::vector<Attribute> attributes_of(const Expression& expression, const Field& first,
                                             const Field& like) {
     if (!expression.condition().empty()) return first.attributes;
@@ -174,7 +163,6 @@ static std::vector<Attribute> attributes_of(const Expression& expression, const 
     return attributes;
 }
 
-/// Returns the attributes of the coordinate of levels.
 static std::vector<Attribute> level_attributes(const Field& field) {
     std::vector<Attribute> attributes{{"axis", "Z"}};
     for (const char* name : {"standard_name", "long_name", "units", "positive"})
@@ -202,10 +190,8 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
         return found != coordinates_.end() && place_of(levels.dim, found->second.dims) >= 0;
     };
     made.attributes = from.attributes;
-    std::erase_if(made.attributes, [](const Attribute& a) {
-        return a.name == "coordinates" || a.name == "cell_measures";
-    });
-    std::vector<std::string> names = split_dims(text_of(from.attributes, "coordinates").c_str());
+    erase_attributes(made.attributes, "coordinates cell_measures");
+    std::vector<std::string> names = words_of(from.attributes, "coordinates");
     std::erase_if(names, along);
     if (!names.empty()) set_attribute(made.attributes, {"coordinates", joined_names(names)});
     const std::string measures = text_of(from.attributes, "cell_measures");
@@ -214,16 +200,9 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
     if (place_of(levels.name, levels_) >= 0) return {};
     const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
                          const std::vector<double>& values, std::vector<Attribute> attributes) {
-        Coordinate c;
-        c.name = name;
-        c.dims = dims;
-        c.attributes = std::move(attributes);
-        c.size = sizeof(double);
         const Integers shape{levels.size(), 2};
-        c.part = replicated_part(dims, {shape.begin(), shape.begin() + std::ssize(dims)});
-        const char* const bytes = reinterpret_cast<const char*>(values.data());
-        c.data.assign(bytes, bytes + values.size() * sizeof(double));
-        if (!coordinates_.emplace(name, std::move(c)).second)
+        const Part part = replicated_part(dims, {shape.begin(), shape.begin() + std::ssize(dims)});
+        if (!coordinates_.emplace(name, make_coordinate(name, part, values, attributes)).second)
             return refuse(fmt::format("there is another '{}': choose another 'name'", name));
         levels_.push_back(name);
         return Status{};
@@ -320,7 +299,7 @@ const Coordinate* Declarations::axis(const std::string& dim) const {
 
 Centres Declarations::centres(const Field& field) const {
     Centres found;
-    std::vector<std::string> names = split_dims(text_of(field.attributes, "coordinates").c_str());
+    std::vector<std::string> names = words_of(field.attributes, "coordinates");
     names.insert(names.end(), field.declared.dims.begin(), field.declared.dims.end());
     for (const std::string& name : names) {
         const auto declared = coordinates_.find(name);

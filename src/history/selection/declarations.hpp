@@ -12,7 +12,6 @@
 
 namespace thalweg::history {
 
-/// A declaration of tw_history_coordinate or tw_history_field.
 struct Declaration {
     const char* name = nullptr;
     tw_type type = TW_FLOAT;
@@ -41,10 +40,8 @@ public:
                           std::span<const SentBox> boxes);
     Status add_field(const Declaration& declaration, Part part, Field*& field);
     /// Adds the fields that the history computes, which follow the model's in the list; drops those
-    /// of an earlier attempt.
-    /// @return TW_OK, TW_ESETTING
+    /// of an earlier attempt. @return TW_OK, TW_ESETTING
     Status add_computed(const std::vector<DeclaredField>& all);
-    /// Refuses further declarations.
     void end() { ended_ = true; }
     bool ended() const { return ended_; }
     /// Moves the fields out, so that their handles stay valid until the session ends.
@@ -53,13 +50,10 @@ public:
     std::deque<Field>& fields() { return fields_; }
     const std::deque<Field>& fields() const { return fields_; }
     const std::map<std::string, Coordinate>& coordinates() const { return coordinates_; }
-    /// Returns the lengths of the dimensions.
     const std::map<std::string, std::int64_t>& lengths() const { return lengths_; }
     std::int64_t hash() const;
-    /// Returns the coordinate variable of a dimension; null if there is none, or if ranks hold only
-    /// parts of it.
+    /// @return null if a dimension has no coordinate variable, or ranks hold only parts of it
     const Coordinate* axis(const std::string& dim) const;
-    /// Tests if two of these dimensions are axes of longitude and latitude.
     bool has_axes(const std::vector<std::string>& dims) const;
     /// Finds the longitudes and latitudes of a field: those that its attribute names, or its axes.
     Centres centres(const Field& field) const;

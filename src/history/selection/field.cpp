@@ -14,8 +14,7 @@ namespace {
 
 using RowVisit = std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>;
 
-/// The loops over a piece. Dimensions are merged if they are contiguous both in memory and among
-/// the chosen elements.
+/// The loops over a piece. Dimensions are merged if both memory and elements are contiguous.
 struct Joined {
     /// Lengths; distances in memory in bytes; distances among the chosen elements.
     Integers count, from, to;
@@ -105,8 +104,8 @@ void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, 
 void read_numbers(const Chosen& chosen, std::span<const SentBox> boxes, const DeclaredField& field,
                   double missing, std::vector<double>& numbers) {
     numbers.resize(chosen.elements);
-    with_type(field.type, [&](auto named) {
-        using T = typename decltype(named)::type;
+    detail::with_number(field.type, [&](auto zero) {
+        using T = decltype(zero);
         const T mark = value_as<T>(field.missing_value);
         const bool any_nan = mark != mark;
         const auto read = [&](std::int64_t first, std::int64_t count, const char* data,
@@ -171,7 +170,7 @@ Status parse_attributes(const char* text, std::vector<Attribute>& attributes) {
         if (item.empty()) continue;
         const auto equals = item.find('=');
         if (equals == std::string::npos || detail::trimmed(item.substr(0, equals)).empty())
-            return detail::failure(TW_EARG, "'{}' is not of the form name=value", item);
+            return failure(TW_EARG, "'{}' is not of the form name=value", item);
         Attribute attribute{detail::trimmed(item.substr(0, equals)), {}};
         std::string value = detail::trimmed(item.substr(equals + 1));
         std::vector<double> numbers;
@@ -199,6 +198,11 @@ void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
         attributes.push_back(std::move(attribute));
     else
         *same = std::move(attribute);
+}
+
+void erase_attributes(std::vector<Attribute>& attributes, const char* names) {
+    const std::vector<std::string> erased = split_dims(names);
+    std::erase_if(attributes, [&](const Attribute& a) { return place_of(a.name, erased) >= 0; });
 }
 
 Value fill_of(tw_type type) {

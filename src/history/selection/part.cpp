@@ -14,7 +14,7 @@ namespace thalweg::history {
 Status part_of(tw_decomposition decomposition, Part& part) {
     tw_decomposition_info info;
     if (const tw_status code = tw_inq_decomposition(decomposition, &info); code != TW_OK)
-        return detail::failure(code, "the decomposition cannot be used: {}", tw_strerror(code));
+        return failure(code, "the decomposition cannot be used: {}", tw_strerror(code));
     part = {};
     part.dims = split_dims(info.dims);
     part.shape.assign(info.shape, info.shape + info.ndims);

@@ -16,6 +16,7 @@
 
 namespace thalweg::history {
 
+using detail::failure;
 using detail::joined_names;
 using detail::Status;
 using Integers = std::vector<std::int64_t>;
@@ -46,7 +47,6 @@ struct Part {
     Integers indices;  ///< indices of the list; -1 is a hole
 
     int nd() const { return static_cast<int>(dims.size()); }
-    /// Tests if a dimension is covered by the list.
     bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
 };
 
@@ -54,29 +54,25 @@ inline std::vector<std::string> split_dims(const char* names) {
     return detail::split_names(names == nullptr ? "" : names);
 }
 
-/// Describes this rank's part. @return TW_OK, TW_EHANDLE, TW_ENOMEM
+/// @return TW_OK, TW_EHANDLE, TW_ENOMEM
 Status part_of(tw_decomposition decomposition, Part& part);
 
-/// Returns the part for an array that every rank has as a whole.
 Part replicated_part(std::vector<std::string> dims, Integers shape);
 
 /// Declares the decomposition of a part; NULL if it is replicated. @note Collective
 tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition);
 
-/// Returns the position of a dimension among others; -1 if it is not among them.
+/// @return -1 if a dimension is not among others
 int place_of(const std::string& dim, const std::vector<std::string>& dims);
-/// Returns the lengths of some dimensions, given those of all.
 Integers lengths_of(const std::vector<std::string>& some, const std::vector<std::string>& dims,
                     const Integers& shape);
 std::int64_t elements_of(const Integers& count);
 /// Returns the distance between neighbours along each dimension of a dense array.
 /// @param size  distance along the last dimension
 Integers dense_steps(const Integers& count, std::int64_t size = 1);
-/// Returns for each dimension the distance between neighbours in a dense array with the dimensions
-/// `of`; 0 if it is not one of these.
+/// Returns the distances along dimensions in a dense array with the dimensions `of`, or 0.
 Integers steps_along(const std::vector<std::string>& dims, const std::vector<std::string>& of,
                      const Integers& shape);
-/// Returns the position of an element in an array with the given distances.
 std::int64_t dot(const Integers& at, const Integers& steps);
 
 /// Replaces a dimension by one of another length, of which every box has all.
@@ -119,24 +115,21 @@ struct Choice {
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// The chosen elements of a part, and their positions in memory. They form a dense part without
-/// halos and holes.
+/// The chosen elements of a part, as a dense part, and their positions in memory.
 struct Chosen {
     Part part;
     std::vector<ChosenBox> pieces;
     std::int64_t elements = 0;
 };
 
-/// Chooses elements of a part. Every rank gets the chosen elements that it holds.
+/// @return those of the chosen elements that this rank holds
 Chosen choose(const Part& part, const Choice& choice);
 
-/// Returns the pick for an array that has only some of the dimensions.
 Pick restricted(const Pick& pick, const std::vector<std::string>& dims);
 /// Returns the dimensions with the new one in the position of the first dimension that it replaces.
 std::vector<std::string> picked_dims(const std::vector<std::string>& dims, const Pick& pick);
 
-/// A choice of elements of fields with one decomposition. All ranks create these in the same order,
-/// because all streams and declarations are the same.
+/// A choice of elements of fields with one decomposition. All ranks make them in the same order.
 struct Taken {
     int serial = 0;  ///< serial number of the fields' decomposition
     std::vector<std::string> dims;

@@ -5,66 +5,93 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/status.hpp"
-#include "comm/comm.hpp"
+#include "comm/call_agreement.hpp"
 #include "thalweg/session.h"
 
 namespace thalweg::history {
 
+using detail::failure;
 using detail::OfRank;
 using detail::OfVariable;
 using detail::Status;
 
+/// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
+Status read_text(tw_session session, const std::string& path, std::string& text);
+
+/// The ranks of a history, which agree by the session's call agreement. Collective methods return
+/// the same on every rank, unless they say otherwise.
 class Ranks {
 public:
-    virtual ~Ranks() = default;
+    /// @param number  number of the history among those of the session that are open, from 0
+    Ranks(tw_session session, int number) : session_(session), number_(number) {}
 
-    virtual tw_session session() const = 0;
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
-    /// Returns the history's number among those of the session that are open, from 0.
-    virtual int number() const = 0;
+    tw_session session() const { return session_; }
+    int rank() const;
+    int size() const;
+    int number() const { return number_; }
+    /// Begins a call of the history's C functions.
+    void begin(detail::Call call) { call_ = call; }
+
     /// Agrees with the other ranks in the present call.
     /// @param mine    this rank's own failure so far
     /// @param detail  value that must be the same on all ranks
     /// @param any     words that are combined by `or`
     /// @param most    receives the largest detail of all ranks, also if a rank has failed
-    /// @return the same on every rank
     /// @note Collective
-    virtual Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
-                         std::int64_t* most = nullptr) = 0;
-    /// Combines words by the minimum. @return the same on every rank @note Collective
-    virtual Status least(std::span<std::int64_t> words) = 0;
-    /// Combines words by the maximum, and others by the sum, in one reduction.
-    /// @return the same on every rank @note Collective
-    virtual Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) = 0;
+    Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
+                 std::int64_t* most = nullptr);
+    /// Combines words by the minimum. @note Collective
+    Status least(std::span<std::int64_t> words);
+    /// Combines words by the maximum, and others by the sum. @note Collective
+    Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums);
     /// Sends packets to their ranks, and replaces them by those received, ordered by rank.
     /// @return TW_OK, TW_ENOMEM on this rank alone @note Collective
-    virtual Status exchange(std::vector<detail::Packet>& packets) = 0;
-    /// Reads a file of text on rank 0 for all. @return the same on every rank @note Collective
-    virtual Status read(const std::string& path, std::string& text) = 0;
+    Status exchange(std::vector<detail::Packet>& packets);
+    /// Reads a file of text on rank 0 for all. @note Collective
+    Status read(const std::string& path, std::string& text);
 
     /// Returns the value of one of a file's settings, given those that are passed to tw_create.
-    virtual std::string setting(const std::string& settings, const char* name) const = 0;
-
+    std::string setting(const std::string& settings, const char* name) const;
     /// Returns the status of a call of the public interface, with its text.
-    Status status(tw_status code) const {
-        if (code == TW_OK) return {};
-        Status failed{code, tw_error_message(session())};
-        detail::ErrorLocation& place = failed.place;
-        const char *file = "", *variable = "";
-        if (tw_error_place(session(), &file, &variable, &place.record, &place.rank) == TW_OK) {
-            place.file = file;
-            place.variable = variable;
-        }
-        return failed;
-    }
+    Status status(tw_status code) const;
+
+private:
+    template <class Act>
+    Status measured(Act&& act) const;
+
+    tw_session session_;
+    int number_;
+    detail::Call call_ = detail::Call::history_open;
 };
 
 /// Assigns a failure to `kept`, unless `kept` is a failure already.
 inline void keep_first(Status& kept, Status status) {
     if (kept.ok() && !status.ok()) kept = std::move(status);
 }
+
+/// A series of calls of the public interface, of which the first failure is kept.
+class Checks {
+public:
+    explicit Checks(const Ranks& ranks) : ranks_(ranks) {}
+    void operator()(tw_status code) {
+        if (status.ok()) status = ranks_.status(code);
+    }
+    void operator()(Status next) { keep_first(status, std::move(next)); }
+    /// Checks a call that may return a certain code. @return false if it did
+    bool unless(tw_status permitted, tw_status code) {
+        if (code != permitted) (*this)(code);
+        return code != permitted;
+    }
+    bool ok() const { return status.ok(); }
+
+    Status status;
+
+private:
+    const Ranks& ranks_;
+};
 
 }  // namespace thalweg::history

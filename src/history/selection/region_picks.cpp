@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
+#include <numbers>
 #include <set>
 #include <sstream>
 
@@ -12,7 +14,54 @@
 
 namespace thalweg::history {
 
-using detail::failure;
+bool is_place(double longitude, double latitude) {
+    return std::abs(latitude) <= 90.001 && std::abs(longitude) <= 1e6;
+}
+
+static Centre centre_of(double longitude, double latitude, std::int64_t index) {
+    constexpr double degree = std::numbers::pi / 180;
+    const double lambda = std::remainder(longitude, 360) * degree, phi = latitude * degree;
+    return {{std::cos(phi) * std::cos(lambda), std::cos(phi) * std::sin(lambda), std::sin(phi)},
+            index};
+}
+
+using Points = std::vector<std::array<double, 2>>;
+
+/// Calls visit(number of the point, centre, square of the chord between them).
+template <class Visit>
+static void for_chords(const Points& points, const std::vector<Centre>& centres, Visit&& visit) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Centre point = centre_of(points[i][0], points[i][1], 0);
+        for (const Centre& centre : centres) {
+            double square = 0;
+            for (std::size_t d = 0; d < 3; ++d)
+                square += (point.at[d] - centre.at[d]) * (point.at[d] - centre.at[d]);
+            visit(i, centre, square);
+        }
+    }
+}
+
+/// Returns the square of the distance from each point to its nearest centre, or infinity.
+static std::vector<double> nearest_squares(const Points& points,
+                                           const std::vector<Centre>& centres) {
+    std::vector<double> squares(points.size(), std::numeric_limits<double>::infinity());
+    for_chords(points, centres, [&](std::size_t i, const Centre&, double square) {
+        squares[i] = std::min(squares[i], square);
+    });
+    return squares;
+}
+
+/// Returns for each point the lowest index among the centres that are as near as the nearest centre
+/// of all ranks, but for rounding; the largest integer if there is none.
+static Integers lowest_nearest(const Points& points, const std::vector<Centre>& centres,
+                               const std::vector<double>& squares) {
+    Integers found(points.size(), std::numeric_limits<std::int64_t>::max());
+    for_chords(points, centres, [&](std::size_t i, const Centre& centre, double square) {
+        const double limit = std::sqrt(squares[i]) * (1 + 1e-9) + 1e-12;
+        if (square <= limit * limit) found[i] = std::min(found[i], centre.index);
+    });
+    return found;
+}
 
 namespace {
 
@@ -46,22 +95,17 @@ Status read_points(const std::string& path, const std::string& text, RegionTable
 
 /// Returns names as an array of text that every rank has all of.
 Coordinate names_of_stations(const std::vector<std::string>& names) {
-    Coordinate c;
-    c.name = "station_name";
-    c.type = TW_CHAR;
-    c.dims = {"station", "station_name_length"};
-    c.attributes = {{"long_name", "name of the station"}, {"cf_role", "timeseries_id"}};
-    c.size = 1;
-    std::size_t length = 1;
-    for (const std::string& name : names) length = std::max(length, name.size());
+    const std::size_t length =
+        std::max<std::size_t>(1, std::ranges::max(names, {}, &std::string::size).size());
+    std::vector<char> text;
     for (const std::string& name : names) {
-        c.data.insert(c.data.end(), name.begin(), name.end());
-        c.data.resize(c.data.size() + length - name.size(), '\0');
+        text.insert(text.end(), name.begin(), name.end());
+        text.resize(text.size() + length - name.size(), '\0');
     }
-    c.part =
-        choose(replicated_part(c.dims, {std::ssize(names), static_cast<std::int64_t>(length)}), {})
-            .part;
-    return c;
+    const Integers shape{std::ssize(names), static_cast<std::int64_t>(length)};
+    return make_coordinate("station_name",
+                           replicated_part({"station", "station_name_length"}, shape), text,
+                           {{"long_name", "name of the station"}, {"cf_role", "timeseries_id"}});
 }
 
 }  // namespace
@@ -114,9 +158,7 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
                             declared_.centres(field)};
             made.pick.dim = dim;
             made.state = wait ? RegionPick::State::waits : RegionPick::State::found;
-            made.pick.dims = made.centres.dims;
-            for (int d = 0; d < field.part.nd() && !made.centres.complete(); ++d)
-                if (field.part.lists(d)) made.pick.dims.push_back(field.part.dims[d]);
+            made.pick.dims = field.declared.horizontal;
             if (made.pick.dims.empty())
                 return failure(TW_ESETTING,
                                "stream '{}': region '{}' needs longitudes and latitudes, which "
@@ -128,7 +170,7 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
     return {};
 }
 
-/// Reads the files of points and lists. @note Collective
+/// @note Collective
 Status RegionPicks::read_regions() {
     station_names_.clear();
     std::set<std::string> done;
@@ -155,30 +197,27 @@ Status RegionPicks::read_regions() {
 Status RegionPicks::read_list(RegionTable& region) {
     tw_file file = nullptr;
     const char* var = region.list_var.c_str();
-    Status status =
-        ranks_.status(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
-    if (!status.ok()) return status;
+    Checks check(ranks_);
+    check(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
+    if (!check.ok()) return check.status;
     tw_type type{};
     int dims = 0;
     std::int64_t n = 0;
-    keep_first(status, ranks_.status(tw_inq_var(file, var, &type, &dims, nullptr)));
-    if (status.ok() && (dims != 1 || is_real(type)))
-        status = failure(TW_ESETTING,
-                         "{}: '{}' is no list of integers: it has the type {}, and its number of "
-                         "dimensions is {}",
-                         region.list_file, var, detail::name_of(type), dims);
-    if (status.ok()) status = ranks_.status(tw_inq_var_dim(file, var, 0, nullptr, &n));
-    if (status.ok()) {
-        region.list.resize(n);
-        status = ranks_.status(tw_get(file, var, nullptr, 0, TW_INT64, region.list.data(), n));
-    }
-    keep_first(status, ranks_.status(tw_close(&file)));
-    if (status.ok() && n == 0)
-        status = failure(TW_ESETTING, "{}: '{}' is empty", region.list_file, var);
-    return status;
+    check(tw_inq_var(file, var, &type, &dims, nullptr));
+    if (check.ok() && (dims != 1 || is_real(type)))
+        check(failure(TW_ESETTING,
+                      "{}: '{}' is no list of integers: it has the type {}, and its number of "
+                      "dimensions is {}",
+                      region.list_file, var, detail::name_of(type), dims));
+    if (check.ok()) check(tw_inq_var_dim(file, var, 0, nullptr, &n));
+    region.list.resize(n);
+    if (check.ok()) check(tw_get(file, var, nullptr, 0, TW_INT64, region.list.data(), n));
+    check(tw_close(&file));
+    if (check.ok() && n == 0)
+        check(failure(TW_ESETTING, "{}: '{}' is empty", region.list_file, var));
+    return check.status;
 }
 
-/// Finds the centres of the elements that this rank holds of a field.
 Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
                                  std::vector<Centre>& found) const {
     const Field& field = *one.field;
@@ -204,7 +243,6 @@ Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int6
     return {};
 }
 
-/// Returns the lengths of the dimensions that a pick replaces.
 Integers RegionPicks::shape(const RegionPick& one) const {
     Integers shape;
     for (const std::string& dim : one.pick.dims) shape.push_back(declared_.lengths().at(dim));

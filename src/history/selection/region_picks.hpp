@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -9,19 +11,24 @@
 #include <string>
 #include <vector>
 
-#include "history/selection/centres.hpp"
 #include "history/selection/declarations.hpp"
 #include "history/selection/ranks.hpp"
 
 namespace thalweg::history {
 
+struct Centre {
+    std::array<double, 3> at{};
+    std::int64_t index = 0;  ///< global index of the element
+};
+
+/// Tests if two numbers are a point in degrees; fill values are not.
+bool is_place(double longitude, double latitude);
 /// The elements that a region picks of fields that are held alike.
 struct RegionPick {
     std::size_t number;  ///< position in the list of picks
     const RegionTable* region;
     const Field* field;  ///< one of these fields
-    /// Stream that owns the pick. Stations that avoid land are chosen per stream, so such picks are
-    /// not shared. Empty: streams share it.
+    /// Stream that owns the pick, as its stations avoid land; empty: streams share it.
     std::string owner;
     Centres centres;
     enum class State : std::uint8_t {
@@ -48,14 +55,12 @@ public:
     RegionPicks(Ranks& ranks, Table& table, const Declarations& declared)
         : ranks_(ranks), table_(table), declared_(declared) {}
 
-    /// Lists the regions of points and lists, each with the fields of which it picks elements.
-    /// Local.
+    /// Lists the regions of points and lists with the fields of which they pick elements. Local.
     Status list(const std::vector<ResolvedStream>& resolved);
-    /// Finds the elements of all picks. @note Collective
+    /// @note Collective
     Status find();
     /// Tests if a field's stations are found only when a sample shows where land is.
     bool waits(const StreamTable& stream, const Field& field) const;
-    /// Tests if there are stations that are found only then.
     bool any_waits() const;
     /// Finds the elements of picks again, excluding elements on land.
     /// @param mine  this rank's own failure so far
@@ -63,7 +68,6 @@ public:
     Status skip_land(const Status& mine, const Land& land);
     /// The nearest elements of a pick, and the replacements for elements on land.
     using Settled = std::map<std::string, std::pair<Integers, Integers>>;
-    /// Returns the picks that were found without land, by name.
     Settled settled() const;
     /// Sets the elements of picks as the run before this one has found them.
     /// @param continues  tests if a stream continues one of that run
@@ -73,9 +77,7 @@ public:
     /// Returns for each dimension the distance by which it numbers the elements among which a pick
     /// chooses; 0 for a dimension that the pick does not replace.
     Integers steps(const RegionPick& one, const std::vector<std::string>& dims) const;
-    /// Returns the pick of a field in a stream; null if there is none.
     const RegionPick* of(const StreamTable& stream, const Field& field) const;
-    /// Returns the names of a region's stations; null if they have none.
     const Coordinate* station_names(const std::string& region) const;
     /// Returns the names of the coordinates that describe picked elements, for the attribute
     /// `coordinates`: the pick has replaced the dimensions of these names by one of stations.

@@ -38,6 +38,10 @@ struct NotNan {
     }
 };
 
+/// Tests if a predicate can find a value missing.
+template <class Test>
+inline constexpr bool can_miss = !std::is_same_v<Test, All>;
+
 /// Selects one of two values without a branch, so that the compiler can vectorize the loop.
 inline double choose(bool first, double a, double b) {
     const std::uint64_t mask = -static_cast<std::uint64_t>(first);
@@ -55,17 +59,10 @@ struct Terms {
     const double* weights;  ///< array of the weight field, or null
 };
 
-/// Returns the term of a sum: the value, or its square, times a weight.
 template <int power, class T>
 double term(T value, double weight) {
     const double x = static_cast<double>(value);
     return power == 1 ? weight * x : weight * x * x;
-}
-
-template <int power, class T>
-void add_all(const Terms<T>& terms, double* sum) {
-    for (std::int64_t i = 0; i < terms.count; ++i)
-        sum[i] += term<power>(terms.data[i], terms.factor);
 }
 
 /// Bits that mark the sum of an element that has been missing since the window began.
@@ -74,44 +71,24 @@ inline constexpr double missing_mark = std::bit_cast<double>(missing_bits);
 
 inline bool is_missing(double sum) { return std::bit_cast<std::uint64_t>(sum) == missing_bits; }
 
-/// Replaces the sample that is kept.
 template <class T, class Test>
 void keep(const Terms<T>& terms, Test present, double* last) {
     for (std::int64_t i = 0; i < terms.count; ++i)
         last[i] = choose(present(terms.data[i]), static_cast<double>(terms.data[i]), missing_mark);
 }
 
-/// Adds a sample whose missing elements must be the same in the whole window.
+/// Adds a sample in which no element is missing, or the same ones in the whole window.
 /// @param first  this sample is the first of the window, and determines the missing elements
 /// @return true if other elements are missing than in the first sample
 template <int power, class T, class Test>
-bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
-    if (first) {
-        for (std::int64_t i = 0; i < terms.count; ++i)
-            sum[i] = choose(present(terms.data[i]),
-                            nothing + term<power>(terms.data[i], terms.factor), missing_mark);
-        return false;
-    }
+bool add(const Terms<T>& terms, Test present, bool first, double* sum) {
     std::uint64_t differs = 0;
-    // Test many elements at once, because usually none is missing.
-    constexpr std::int64_t piece = 512;
-    for (std::int64_t begin = 0; begin < terms.count; begin += piece) {
-        const std::int64_t end = begin + piece < terms.count ? begin + piece : terms.count;
-        std::uint64_t some = 0;
-        for (std::int64_t i = begin; i < end; ++i)
-            some |= static_cast<std::uint64_t>(!present(terms.data[i])) |
-                    static_cast<std::uint64_t>(sum[i] != sum[i]);
-        if (some == 0) {
-            for (std::int64_t i = begin; i < end; ++i)
-                sum[i] += term<power>(terms.data[i], terms.factor);
-            continue;
-        }
-        for (std::int64_t i = begin; i < end; ++i) {
-            const bool missing = is_missing(sum[i]);
-            differs |= static_cast<std::uint64_t>(missing == present(terms.data[i]));
-            const double next = sum[i] + term<power>(terms.data[i], terms.factor);
-            sum[i] = choose(missing, sum[i], next);
-        }
+    for (std::int64_t i = 0; i < terms.count; ++i) {
+        const bool there = present(terms.data[i]);
+        const bool missing = can_miss<Test> && (first ? !there : is_missing(sum[i]));
+        differs |= static_cast<std::uint64_t>(missing == there);
+        const double next = sum[i] + term<power>(terms.data[i], terms.factor);
+        sum[i] = choose(missing, missing_mark, next);
     }
     return differs != 0;
 }
@@ -120,45 +97,10 @@ bool add_fixed(const Terms<T>& terms, Test present, bool first, double* sum) {
 inline void count(bool there, double weight, double& sum) { sum += choose(there, weight, 0.0); }
 inline void count(bool there, double, std::int32_t& number) { number += there ? 1 : 0; }
 
-/// Adds a sample whose missing elements may differ from those of other samples.
-template <int power, class T, class Test, class Weight>
-void add_varying(const Terms<T>& terms, Test present, double* sum, Weight* weights) {
-    for (std::int64_t i = 0; i < terms.count; ++i) {
-        const bool there = present(terms.data[i]);
-        const double value = term<power>(terms.data[i], terms.factor);
-        sum[i] += choose(there, value, nothing);
-        count(there, terms.weight, weights[i]);
-    }
-}
-
-/// Adds a sample that has a weight for each element.
-/// @return true if a weight is negative
-template <int power, class T, class Test>
-bool add_weighted(const Terms<T>& terms, Test present, double* sum, double* weights) {
-    std::uint64_t negative = 0;
-    for (std::int64_t i = 0; i < terms.count; ++i) {
-        const double own = terms.weights[i];
-        const double weight = terms.weight * own;
-        const bool there = present(terms.data[i]) & (own > 0);
-        negative |= static_cast<std::uint64_t>(own < 0);
-        const double value = term<power>(terms.data[i], weight);
-        sum[i] += choose(there, value, nothing);
-        weights[i] += choose(there, weight, 0.0);
-    }
-    return negative != 0;
-}
-
-/// Adds only the weight of valid elements.
+/// Adds the weights of the elements present.
+/// @return true if other elements are missing than in earlier samples
 template <class T, class Test, class Weight>
-void count_present(const Terms<T>& terms, Test present, Weight* weights) {
-    for (std::int64_t i = 0; i < terms.count; ++i)
-        count(present(terms.data[i]), terms.weight, weights[i]);
-}
-
-/// Adds the weights of the elements present, for missing=fixed.
-/// @return true if the missing elements differ from those of earlier samples
-template <class T, class Test, class Weight>
-bool count_fixed(const Terms<T>& terms, Test present, bool first, Weight* weights) {
+bool count_present(const Terms<T>& terms, Test present, bool first, Weight* weights) {
     std::uint64_t differs = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const bool there = present(terms.data[i]);
@@ -168,31 +110,42 @@ bool count_fixed(const Terms<T>& terms, Test present, bool first, Weight* weight
     return differs != 0;
 }
 
-// Mean and sum of squared deviations, updated by each sample (West 1979).
-
-/// Updates mean and squares where no element is missing.
-/// @param total  weight of all samples of the window, with this one
-template <class T>
-void deviate_all(const Terms<T>& terms, double total, double* mean, double* squares) {
+/// Calls act(element, whether it counts, its weight) for all elements.
+/// @param weighted  elements have weights of their own
+/// @return true if a weight is negative
+template <bool weighted, class T, class Test, class Act>
+bool for_weighted(const Terms<T>& terms, Test present, Act&& act) {
+    std::uint64_t negative = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
-        const double x = static_cast<double>(terms.data[i]);
-        const double delta = x - mean[i];
-        const double next = mean[i] + terms.weight * delta / total;
-        squares[i] += terms.weight * delta * (x - next);
-        mean[i] = next;
+        const double own = weighted ? terms.weights[i] : 1;
+        negative |= static_cast<std::uint64_t>(own < 0);
+        act(i, present(terms.data[i]) & (own > 0), weighted ? terms.weight * own : terms.weight);
     }
+    return negative != 0;
 }
 
-/// Updates mean and squares, for missing=fixed.
-/// @return true if the missing elements differ from those of the first sample
+/// Adds a sample whose missing elements may differ from those of other samples.
+template <int power, bool weighted, class T, class Test, class Weight>
+bool add_varying(const Terms<T>& terms, Test present, double* sum, Weight* weights) {
+    return for_weighted<weighted>(terms, present, [=](auto i, bool there, double weight) {
+        const double value = term<power>(terms.data[i], weighted ? weight : terms.factor);
+        sum[i] += choose(there, value, nothing);
+        count(there, weight, weights[i]);
+    });
+}
+
+// Mean and sum of squared deviations, updated by each sample (West 1979).
+
+/// Updates mean and squares as add() updates a sum.
+/// @param total  weight of all samples of the window, with this one
 template <class T, class Test>
-bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total, double* mean,
-                   double* squares) {
+bool deviate(const Terms<T>& terms, Test present, bool first, double total, double* mean,
+             double* squares) {
     std::uint64_t differs = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const double x = static_cast<double>(terms.data[i]);
         const bool there = present(terms.data[i]);
-        const bool missing = first ? !there : is_missing(mean[i]);
+        const bool missing = can_miss<Test> && (first ? !there : is_missing(mean[i]));
         differs |= static_cast<std::uint64_t>(missing == there);
         const double delta = x - mean[i];
         const double next = mean[i] + terms.weight * delta / total;
@@ -203,31 +156,19 @@ bool deviate_fixed(const Terms<T>& terms, Test present, bool first, double total
     return differs != 0;
 }
 
-/// Updates mean and squares where any element may be missing.
-/// @param weighted  elements have weights of their own
-/// @return true if a weight is negative
+/// Updates mean and squares as add_varying() updates a sum.
 template <bool weighted, class T, class Test, class Weight>
 bool deviate_varying(const Terms<T>& terms, Test present, double* mean, double* squares,
                      Weight* weights) {
-    std::uint64_t negative = 0;
-    for (std::int64_t i = 0; i < terms.count; ++i) {
+    return for_weighted<weighted>(terms, present, [=](auto i, bool there, double weight) {
         const double x = static_cast<double>(terms.data[i]);
-        bool there = present(terms.data[i]);
-        double weight = terms.weight;
-        if constexpr (weighted) {
-            const double own = terms.weights[i];
-            weight *= own;
-            there = there & (own > 0);
-            negative |= static_cast<std::uint64_t>(own < 0);
-        }
         count(there, weight, weights[i]);
         const double delta = x - mean[i];
         const double next = mean[i] + weight * delta / static_cast<double>(weights[i]);
         const double add = weight * delta * (x - next);
         squares[i] += choose(there, add, nothing);
         mean[i] = choose(there, next, mean[i]);
-    }
-    return negative != 0;
+    });
 }
 
 /// Tests if a value replaces the extreme found so far. A NaN always does, and is never replaced.
@@ -237,31 +178,20 @@ bool replaces(T x, T extreme) {
     return beyond | (x != x);
 }
 
-/// Updates extremes where no element is missing.
-/// @param first  the sample is the first of the window
-template <bool greatest, class T>
-void extreme_all(const Terms<T>& terms, bool first, T* extreme) {
-    for (std::int64_t i = 0; i < terms.count; ++i) {
-        const T x = terms.data[i];
-        extreme[i] = first | replaces<greatest>(x, extreme[i]) ? x : extreme[i];
-    }
-}
-
 /// Updates extremes. An element without a valid sample so far has a missing value as its extreme.
 /// @return true if other elements are missing than in earlier samples
 template <bool greatest, class T, class Test>
-bool extreme_present(const Terms<T>& terms, Test present, T* extreme) {
+bool find_extremes(const Terms<T>& terms, Test present, bool first, T* extreme) {
     std::uint64_t differs = 0;
     for (std::int64_t i = 0; i < terms.count; ++i) {
         const T x = terms.data[i];
-        const bool there = present(x), empty = !present(extreme[i]);
+        const bool there = present(x), empty = first | !present(extreme[i]);
         differs |= static_cast<std::uint64_t>(there == empty);
         extreme[i] = there & (empty | replaces<greatest>(x, extreme[i])) ? x : extreme[i];
     }
     return differs != 0;
 }
 
-/// Value of an integer sum that has overflowed.
 inline constexpr std::int64_t overflowed = INT64_MIN;
 
 template <class T, class Test>

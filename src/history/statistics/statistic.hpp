@@ -1,4 +1,4 @@
-// A statistic of one variable, and the values of any type that it combines.
+// A statistic of one variable: its operation, and the values of any type that it combines.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,11 +8,57 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "history/statistics/operation.hpp"
-#include "thalweg/base.h"
+#include "base/status.hpp"
+#include "index/types.hpp"
 
 namespace thalweg::history {
+
+using detail::failure;
+using detail::Status;
+
+enum class Op : std::uint8_t {
+    instant,
+    once,
+    mean,
+    min,
+    max,
+    range,  ///< max - min, as an inner operation
+    sum,
+    rms,
+    mean_square,
+    std,
+    count,       ///< number of valid samples
+    fraction,    ///< share of valid samples, by their weight
+    difference,  ///< last sample minus the last one before the window
+    rate         ///< difference per second
+};
+
+/// Tests if the result of an operation depends on which samples are valid, not on their values.
+inline bool counts_valid(Op op) { return op == Op::count || op == Op::fraction; }
+
+/// Treatment of missing values of a field.
+enum class Missing : std::uint8_t {
+    none,    ///< no value is missing
+    fixed,   ///< the same elements are missing in all samples
+    varying  ///< different elements can be missing in each sample
+};
+
+/// Tests if an operation needs only the samples at the ends of a window.
+inline bool is_difference(Op op) { return op == Op::difference || op == Op::rate; }
+
+std::string_view op_name(Op op);
+std::optional<Op> op_of(std::string_view name);
+
+/// Returns CF's cell methods for time, such as "time: mean" or "time: maximum within days time:
+/// mean over days"; empty if there are none.
+/// @param inner     operation of the inner windows, if there are any
+/// @param unit      unit of the inner windows, such as "days"
+/// @param note      remark such as "weighted by W", or empty
+/// @param interval  distance of the samples, such as "1800 s", or empty; not for inner windows
+std::string cell_methods(std::string_view time, Op op, std::optional<Op> inner,
+                         std::string_view unit, std::string_view note, std::string_view interval);
 
 /// The bits of a value of any type, in the first bytes of the array.
 using Value = std::array<std::byte, 8>;
@@ -34,14 +80,12 @@ struct Statistic {
     int ddof = 0;          ///< for std: the sum of squares is divided by n - ddof
 };
 
-/// Some elements of one sample.
 struct Run {
     std::int64_t first = 0;  ///< index in the accumulator of the first element
     std::int64_t count = 0;
     const void* data = nullptr;
     std::int64_t stride = 1;  ///< distance in memory, in elements
-    /// Weight of each element, dense; 0 or NaN: the element counts for nothing; null: no weight
-    /// field.
+    /// Weight of each element, dense; 0 or NaN: it counts for nothing; null: no weight field.
     const double* weights = nullptr;
 };
 
@@ -55,32 +99,9 @@ struct StateArray {
 /// Number of elements that are converted together: they fit into the first-level cache.
 inline constexpr std::int64_t converted_together = 1024;
 
-template <class T>
-struct Named {
-    using type = T;
-};
-
-/// Calls act with the C++ type of a numeric type, as Named<T>.
-template <class Act>
-auto with_type(tw_type type, Act&& act) {
-    switch (type) {
-        case TW_BYTE: return act(Named<std::int8_t>{});
-        case TW_SHORT: return act(Named<std::int16_t>{});
-        case TW_INT: return act(Named<std::int32_t>{});
-        case TW_FLOAT: return act(Named<float>{});
-        case TW_UBYTE: return act(Named<std::uint8_t>{});
-        case TW_USHORT: return act(Named<std::uint16_t>{});
-        case TW_UINT: return act(Named<std::uint32_t>{});
-        case TW_INT64: return act(Named<std::int64_t>{});
-        case TW_UINT64: return act(Named<std::uint64_t>{});
-        default: return act(Named<double>{});
-    }
-}
-
 inline bool is_real(tw_type type) { return type == TW_FLOAT || type == TW_DOUBLE; }
 
-/// Tests if an operation keeps values in the samples' type. An instant is computed as the maximum
-/// of its only sample.
+/// Tests if an operation keeps values in the samples' type. An instant is a maximum of one sample.
 inline bool is_extreme(Op op) {
     return op == Op::min || op == Op::max || op == Op::range || op == Op::instant || op == Op::once;
 }
@@ -92,21 +113,18 @@ T value_as(const Value& value) {
     return read;
 }
 
-/// Returns a value of a type as a number.
 inline double number_of(tw_type type, const void* data) {
-    return with_type(type, [&](auto named) {
-        typename decltype(named)::type value;
+    return detail::with_number(type, [&](auto value) {
         std::memcpy(&value, data, sizeof value);
         return static_cast<double>(value);
     });
 }
 inline double number_of(tw_type type, const Value& value) { return number_of(type, value.data()); }
 
-/// Returns a number as a value of a type.
 inline Value value_of(tw_type type, double number) {
     Value value{};
-    with_type(type, [&](auto named) {
-        const auto typed = static_cast<typename decltype(named)::type>(number);
+    detail::with_number(type, [&](auto zero) {
+        const auto typed = static_cast<decltype(zero)>(number);
         std::memcpy(value.data(), &typed, sizeof typed);
     });
     return value;

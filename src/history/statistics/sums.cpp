@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/statistics/sums.hpp"
+#include "history/statistics/accumulator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,6 @@ static bool weighs_elements(const Statistic& statistic) {
            (statistic.missing == Missing::fixed && sums_integers(statistic));
 }
 
-/// Copies every stride-th element.
 template <class T>
 static void gather(const T* from, std::int64_t count, std::int64_t stride, T* to) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
@@ -120,18 +119,18 @@ void Sums::begin_sample(double sample_weight) {
 
 Status Sums::end_sample() {
     if (sample_weight_ > 0) ++samples;
-    if (negative_) return detail::failure(TW_EARG, "the weight field has values below 0");
+    if (negative_) return failure(TW_EARG, "the weight field has values below 0");
     if (mask_changed_)
-        return detail::failure(TW_EARG,
-                               "other elements are missing than in the window's first sample: the "
-                               "field needs missing=varying");
+        return failure(TW_EARG,
+                       "other elements are missing than in the window's first sample: the "
+                       "field needs missing=varying");
     return {};
 }
 
 void Sums::add(const Run& run) {
     if (sample_weight_ == 0 && !is_difference(statistic_.op)) return;
-    with_type(statistic_.type, [&](auto named) {
-        using T = typename decltype(named)::type;
+    detail::with_number(statistic_.type, [&](auto zero) {
+        using T = decltype(zero);
         if (samples > 0) return add_run<T>(run);
         // Add a part at a time, while the initial values of its elements are in the cache.
         for (std::int64_t i = 0; i < run.count; i += converted_together) {
@@ -184,112 +183,78 @@ void Sums::add_values(const T* data, const Run& run) {
 
 template <class T, class Test>
 void Sums::add_present(const T* data, const Run& run, Test present) {
-    if (counts_valid(statistic_.op)) {
-        const double one = statistic_.op == Op::count ? 1 : sample_weight_;
-        const kernels::Terms<T> terms{data, run.count, 1, one, nullptr};
-        double* const sum = sum_.data() + run.first;
-        if (statistic_.missing == Missing::fixed)
-            mask_changed_ =
-                kernels::count_fixed(terms, present, samples == 0, sum) || mask_changed_;
-        else
-            kernels::count_present(terms, present, sum);
-    } else if (used_.least || used_.greatest) {
-        add_extremes(data, run, present);
-    } else if (used_.whole) {
-        if constexpr (!std::is_floating_point_v<T>) {
-            const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
-            kernels::add_integers(terms, present, whole_.data() + run.first);
-            if (used_.weights)
-                with_weights(*this, run.first, [&](auto* weights) {
-                    if (statistic_.missing == Missing::fixed)
-                        mask_changed_ =
-                            kernels::count_fixed(terms, present, samples == 0, weights) ||
-                            mask_changed_;
-                    else
-                        kernels::count_present(terms, present, weights);
-                });
-        }
-    } else if constexpr (std::is_floating_point_v<T>) {
-        if (is_difference(statistic_.op))
-            // Only the sample at the beginning of the first window has the weight 0.
-            kernels::keep(kernels::Terms<T>{data, run.count, 1, 1, nullptr}, present,
-                          (sample_weight_ > 0 ? sum_ : squares_).data() + run.first);
-        else if (used_.squares)
-            add_deviations(data, run, present);
-        else if (statistic_.op == Op::rms || statistic_.op == Op::mean_square)
-            add_terms<2>(data, run, present);
-        else
-            add_terms<1>(data, run, present);
-    }
-}
-
-/// Updates the extremes, and the weights of the valid samples.
-template <class T, class Test>
-void Sums::add_extremes(const T* data, const Run& run, Test present) {
-    const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, nullptr};
+    kernels::Terms<T> terms{data, run.count, 1, sample_weight_, run.weights};
+    const bool first = samples == 0;
     bool differs = false;
-    const auto extreme = [&](std::byte* values, auto greatest) {
-        T* const to = reinterpret_cast<T*>(values) + run.first;
-        if constexpr (std::is_same_v<Test, kernels::All>)
-            kernels::extreme_all<greatest.value>(terms, samples == 0, to);
-        else
-            differs = kernels::extreme_present<greatest.value>(terms, present, to) || differs;
+    const auto count = [&] {
+        with_weights(*this, run.first, [&](auto* weights) {
+            differs = kernels::count_present(terms, present, first, weights);
+        });
     };
-    if (used_.least) extreme(least_.get(), std::false_type{});
-    if (used_.greatest) extreme(greatest_.get(), std::true_type{});
-    // Before the first sample all elements count as missing.
-    if (statistic_.missing == Missing::fixed && samples > 0 && differs) mask_changed_ = true;
-    if (used_.weights)
-        with_weights(*this, run.first,
-                     [&](auto* weights) { kernels::count_present(terms, present, weights); });
+    const auto find_extremes = [&](std::byte* values, auto greatest) {
+        T* const to = reinterpret_cast<T*>(values) + run.first;
+        differs |= kernels::find_extremes<greatest.value>(terms, present, first, to);
+    };
+    if (counts_valid(statistic_.op)) {
+        if (statistic_.op == Op::count) terms.weight = 1;
+        differs = kernels::count_present(terms, present, first, sum_.data() + run.first);
+    } else if (used_.least || used_.greatest) {
+        if (used_.weights) count();
+        if (used_.least) find_extremes(least_.get(), std::false_type{});
+        if (used_.greatest) find_extremes(greatest_.get(), std::true_type{});
+        differs &= !first;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        differs = add_real(terms, run.first, present);
+    } else {
+        kernels::add_integers(terms, present, whole_.data() + run.first);
+        if (used_.weights) count();
+    }
+    mask_changed_ |= differs && statistic_.missing == Missing::fixed;
 }
 
-template <int power, class T, class Test>
-void Sums::add_terms(const T* data, const Run& run, Test present) {
-    const double factor = statistic_.op == Op::sum ? 1 : sample_weight_;
-    const kernels::Terms<T> terms{data, run.count, factor, sample_weight_, run.weights};
-    double* const sum = sum_.data() + run.first;
-    bool differs = false;
-    if (statistic_.weight_field)
-        negative_ =
-            kernels::add_weighted<power>(terms, present, sum, weights_.data() + run.first) ||
-            negative_;
-    else if (statistic_.missing == Missing::none)
-        kernels::add_all<power>(terms, sum);
-    else if (statistic_.missing == Missing::fixed)
-        differs = kernels::add_fixed<power>(terms, present, samples == 0, sum);
-    else
-        with_weights(*this, run.first, [&](auto* weights) {
-            kernels::add_varying<power>(terms, present, sum, weights);
-        });
-    mask_changed_ = mask_changed_ || differs;
-}
-
+/// Adds a sample to sums or means in double.
+/// @return true if other elements are missing than in earlier samples
 template <class T, class Test>
-void Sums::add_deviations(const T* data, const Run& run, Test present) {
-    const kernels::Terms<T> terms{data, run.count, 1, sample_weight_, run.weights};
-    double* const mean = sum_.data() + run.first;
-    double* const squares = squares_.data() + run.first;
-    bool differs = false;
-    if (statistic_.weight_field)
-        negative_ = kernels::deviate_varying<true>(terms, present, mean, squares,
-                                                   weights_.data() + run.first) ||
-                    negative_;
-    else if (statistic_.missing == Missing::none)
-        kernels::deviate_all(terms, weight, mean, squares);
-    else if (statistic_.missing == Missing::fixed)
-        differs = kernels::deviate_fixed(terms, present, samples == 0, weight, mean, squares);
+bool Sums::add_real(kernels::Terms<T>& terms, std::int64_t at, Test present) {
+    double* const sum = sum_.data() + at;
+    double* const squares = squares_.data() + at;
+    const Op op = statistic_.op;
+    const auto add = [&](auto power) {
+        const auto varying = [&](auto weighted, auto* weights) {
+            if constexpr (power.value == 0)
+                return kernels::deviate_varying<weighted.value>(terms, present, sum, squares,
+                                                                weights);
+            else
+                return kernels::add_varying<power.value, weighted.value>(terms, present, sum,
+                                                                         weights);
+        };
+        if (statistic_.weight_field)
+            negative_ |= varying(std::true_type{}, weights_.data() + at);
+        else if (statistic_.missing == Missing::varying)
+            with_weights(*this, at, [&](auto* weights) { varying(std::false_type{}, weights); });
+        else if constexpr (power.value == 0)
+            return kernels::deviate(terms, present, samples == 0, weight, sum, squares);
+        else
+            return kernels::add<power.value>(terms, present, samples == 0, sum);
+        return false;
+    };
+    if (op != Op::sum) terms.factor = sample_weight_;
+    if (is_difference(op))
+        // Only the sample at the beginning of the first window has the weight 0.
+        kernels::keep(terms, present, sample_weight_ > 0 ? sum : squares);
+    else if (op == Op::std)
+        return add(std::integral_constant<int, 0>{});
+    else if (op == Op::rms || op == Op::mean_square)
+        return add(std::integral_constant<int, 2>{});
     else
-        with_weights(*this, run.first, [&](auto* weights) {
-            kernels::deviate_varying<false>(terms, present, mean, squares, weights);
-        });
-    mask_changed_ = mask_changed_ || differs;
+        return add(std::integral_constant<int, 1>{});
+    return false;
 }
 
 void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& arrays) {
     if (samples == 0)
-        with_type(statistic_.type,
-                  [&](auto named) { begin<typename decltype(named)::type>(0, elements_); });
+        detail::with_number(statistic_.type,
+                            [&](auto zero) { begin<decltype(zero)>(0, elements_); });
     const auto list = [&](bool used, const char* name, tw_type type, void* data) {
         if (used) arrays.push_back({prefix + name, type, data});
     };
@@ -300,6 +265,87 @@ void Sums::list_arrays(const std::string& prefix, std::vector<StateArray>& array
     list(used_.weights && !counting_, "weight", TW_DOUBLE, weights_.data());
     list(used_.least, "min", statistic_.type, least_.get());
     list(used_.greatest, "max", statistic_.type, greatest_.get());
+}
+
+static Statistic inner_of(const Statistic& statistic) {
+    Statistic inner = statistic;
+    inner.op = *statistic.inner;
+    inner.results = inner.type;
+    inner.min_valid = 0;
+    inner.ddof = 0;
+    return inner;
+}
+
+/// Returns the outer operation, whose samples are the results of the inner one, in double.
+static Statistic outer_of(const Statistic& statistic) {
+    Statistic outer = statistic;
+    if (!statistic.inner) return outer;
+    outer.type = TW_DOUBLE;
+    if (statistic.weight_field) outer.missing = Missing::varying;
+    outer.weight_field = false;
+    outer.missing_value = value_of(TW_DOUBLE, kernels::missing_mark);
+    return outer;
+}
+
+Accumulator::Accumulator(const Statistic& statistic, std::int64_t elements)
+    : outer_(outer_of(statistic), elements, statistic.inner.has_value()) {
+    if (statistic.inner) inner_.emplace(inner_of(statistic), elements);
+}
+
+std::int64_t Accumulator::bytes(const Statistic& statistic, std::int64_t elements) {
+    const Statistic outer = outer_of(statistic);
+    std::int64_t each = SumArrays(outer).bytes();
+    if (statistic.inner) each += SumArrays(inner_of(statistic)).bytes();
+    return each * elements;
+}
+
+Status Accumulator::end_inner(double weight) {
+    if (!inner_ || inner_->samples == 0) return {};
+    std::array<double, converted_together> results;
+    const Value missing = value_of(TW_DOUBLE, kernels::missing_mark);
+    Status status;
+    outer_.begin_sample(weight);
+    for (std::int64_t i = 0; i < inner_->elements(); i += converted_together) {
+        const std::int64_t count = std::min(converted_together, inner_->elements() - i);
+        Status own = inner_->result(i, count, TW_DOUBLE, missing, results.data());
+        if (!own.ok()) status = std::move(own);
+        outer_.add({i, count, results.data(), 1, nullptr});
+    }
+    Status own = outer_.end_sample();
+    inner_->reset();
+    return own.ok() ? status : own;
+}
+
+void Accumulator::reset() {
+    outer_.reset();
+    if (inner_) inner_->reset();
+}
+
+std::vector<StateArray> Accumulator::arrays() {
+    std::vector<StateArray> found;
+    outer_.list_arrays("", found);
+    if (inner_) inner_->list_arrays("inner_", found);
+    return found;
+}
+
+StateNumbers Accumulator::numbers() const {
+    return {outer_.weight, inner_ ? inner_->weight : 0, outer_.samples,
+            inner_ ? inner_->samples : 0,
+            (outer_.weighs() ? 1 : 0) | (inner_ && inner_->weighs() ? 2 : 0)};
+}
+
+void Accumulator::weigh(std::int64_t bits) {
+    if ((bits & 1) != 0) outer_.weigh();
+    if ((bits & 2) != 0 && inner_) inner_->weigh();
+}
+
+void Accumulator::set_numbers(const StateNumbers& numbers) {
+    weigh(numbers.weighs);
+    outer_.weight = numbers.weight;
+    outer_.samples = numbers.samples;
+    if (!inner_) return;
+    inner_->weight = numbers.inner_weight;
+    inner_->samples = numbers.inner_samples;
 }
 
 }  // namespace thalweg::history

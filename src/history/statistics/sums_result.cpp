@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "history/statistics/accumulator.hpp"
 #include "history/statistics/kernels.hpp"
-#include "history/statistics/sums.hpp"
 #include "index/types.hpp"
 
 namespace thalweg::history {
@@ -34,9 +34,8 @@ bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const
         for (std::int64_t i = 0; i < count; ++i) valid[i] = !kernels::is_missing(sum_[first + i]);
     }
     if (used_.least || used_.greatest)
-        with_type(statistic_.type, [&](auto named) {
-            const auto* const extreme =
-                extremes<typename decltype(named)::type>(used_.greatest) + first;
+        detail::with_number(statistic_.type, [&](auto zero) {
+            const auto* const extreme = extremes<decltype(zero)>(used_.greatest) + first;
             for (std::int64_t i = 0; i < count; ++i) valid[i] &= !is_missing(extreme[i]);
         });
     return false;
@@ -47,19 +46,11 @@ const T* Sums::extremes(bool greatest) const {
     return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
 }
 
-template <class Out>
-void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
-    constexpr std::int64_t together = 64, ahead = 512, line = 8;
+void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const double* const sum = sum_.data() + first;
     const double* const squares = squares_.data() + first;
-    const double* const read = used_.squares ? squares : sum;
     const auto each = [&](auto value) {
-        for (std::int64_t i = 0; i < count; i += together) {
-            for (std::int64_t j = 0; j < together; j += line)
-                __builtin_prefetch(read + i + ahead + j);
-            const std::int64_t end = std::min(i + together, count);
-            for (std::int64_t j = i; j < end; ++j) found[j] = static_cast<Out>(value(j));
-        }
+        for (std::int64_t i = 0; i < count; ++i) found[i] = value(i);
     };
     // Computes a value for each element from its weight, or from the common weight if there is no
     // array of weights.
@@ -74,8 +65,8 @@ void Sums::values(std::int64_t first, std::int64_t count, Out* found) const {
     if (used_.whole)
         each([&](std::int64_t i) { return static_cast<double>(whole_[first + i]); });
     else if (is_extreme(statistic_.op))
-        with_type(statistic_.type, [&](auto named) {
-            using T = typename decltype(named)::type;
+        detail::with_number(statistic_.type, [&](auto zero) {
+            using T = decltype(zero);
             const T* const one = extremes<T>(used_.greatest) + first;
             if (statistic_.op != Op::range) {
                 each([&](std::int64_t i) { return static_cast<double>(one[i]); });
@@ -138,69 +129,51 @@ Status Sums::finish(tw_type type, const Value& fill, const void*& results) {
 
 Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const Value& fill,
                     void* results) const {
+    if (!is_real(type) &&
+        (type != statistic_.type || (!used_.whole && used_.least == used_.greatest)))
+        return failure(TW_ETYPE, "'{}' has no results of this type", op_name(statistic_.op));
     // Infinite extremes, and infinite sums of types narrower than double, come from infinite
     // samples. Other infinite results may be overflows.
     const bool exact = statistic_.type != TW_DOUBLE || is_extreme(statistic_.op);
     bool fits = true;
-    std::array<double, converted_together> found;
-    std::array<bool, converted_together> valid;
-    const auto in_real = [&](auto named, std::int64_t begin, std::int64_t n) {
-        using Out = typename decltype(named)::type;
-        auto* const out = static_cast<Out*>(results) + begin;
-        const bool all = find_valid(first + begin, n, valid.data());
-        kernels::Bits<Out> infinite = used_.whole ? 1 : 0;
-        if (!used_.whole) values(first + begin, n, out);
-        for (std::int64_t j = 0; j < n && !used_.whole; ++j)
-            infinite |= std::abs(out[j]) > std::numeric_limits<Out>::max() ? 1 : 0;
-        if (infinite == 0) {
-            for (std::int64_t j = 0; j < n && !all; ++j)
-                out[j] = valid[j] ? out[j] : value_as<Out>(fill);
-            return;
-        }
-        values(first + begin, n, found.data());
-        for (std::int64_t j = 0; j < n; ++j) {
-            out[j] = static_cast<Out>(found[j]);
-            const bool overflowed = used_.whole && whole_[first + begin + j] == kernels::overflowed;
-            const bool beyond = std::is_same_v<Out, float> && std::isinf(out[j]) &&
-                                !(std::isinf(found[j]) && exact);
-            const bool held = !valid[j] || (!overflowed && !beyond);
-            fits = fits && held;
-            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
-        }
-    };
-    const auto in_integers = [&](auto named, std::int64_t begin, std::int64_t n) {
-        using Out = typename decltype(named)::type;
-        auto* const out = static_cast<Out*>(results) + begin;
-        find_valid(first + begin, n, valid.data());
-        for (std::int64_t j = 0; j < n; ++j) {
-            bool held = true;
-            if (used_.whole) {
-                const std::int64_t sum = whole_[first + begin + j];
-                held = !valid[j] || (sum != kernels::overflowed && std::in_range<Out>(sum));
-                out[j] = static_cast<Out>(sum);
-            } else {
-                out[j] = extremes<Out>(used_.greatest)[first + begin + j];
-            }
-            fits = fits && held;
-            if (!held || !valid[j]) out[j] = value_as<Out>(fill);
-        }
-    };
-    const bool integers = used_.whole || used_.least != used_.greatest;
-    if (!is_real(type) && (type != statistic_.type || !integers))
-        return detail::failure(TW_ETYPE, "'{}' has no results of this type",
-                               op_name(statistic_.op));
-    with_type(type, [&](auto named) {
-        using Out = typename decltype(named)::type;
-        if (samples == 0) std::fill_n(static_cast<Out*>(results), count, value_as<Out>(fill));
-        for (std::int64_t i = 0; samples > 0 && i < count; i += converted_together) {
-            const std::int64_t n = std::min(converted_together, count - i);
-            if constexpr (std::is_floating_point_v<Out>)
-                in_real(named, i, n);
+    detail::with_number(type, [&](auto zero) {
+        using Out = decltype(zero);
+        constexpr bool real = std::is_floating_point_v<Out>;
+        auto* out = static_cast<Out*>(results);
+        if (samples == 0) std::fill_n(out, count, value_as<Out>(fill));
+        std::array<double, converted_together> found;
+        std::array<bool, converted_together> valid;
+        for (std::int64_t i = first; samples > 0 && i < first + count; i += converted_together) {
+            const std::int64_t n = std::min(converted_together, first + count - i);
+            const auto put = [&](auto convert) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    bool held = true;
+                    const Out value = convert(j, held);
+                    fits &= held | !valid[j];
+                    *out++ = held & valid[j] ? value : value_as<Out>(fill);
+                }
+            };
+            find_valid(i, n, valid.data());
+            if (real && !used_.whole) values(i, n, found.data());
+            if (used_.whole)
+                put([&](auto j, bool& held) {
+                    const std::int64_t sum = whole_[i + j];
+                    held = sum != kernels::overflowed;
+                    if constexpr (!real) held &= std::in_range<Out>(sum);
+                    return static_cast<Out>(sum);
+                });
+            else if constexpr (real)
+                put([&](auto j, bool& held) {
+                    const auto value = static_cast<Out>(found[j]);
+                    held =
+                        sizeof(Out) == 8 || !std::isinf(value) || (exact && std::isinf(found[j]));
+                    return value;
+                });
             else
-                in_integers(named, i, n);
+                put([&](auto j, bool&) { return extremes<Out>(used_.greatest)[i + j]; });
         }
     });
-    if (!fits) return detail::failure(TW_ERANGE, "results are out of range for the file's type");
+    if (!fits) return failure(TW_ERANGE, "results are out of range for the file's type");
     return {};
 }
 

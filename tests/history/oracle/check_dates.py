@@ -22,7 +22,7 @@ AT_A_TIME = 50000
 def rows(program, calendar, units, count, seed):
     command = [program, calendar, units, str(count), str(seed)]
     found = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-    return np.frombuffer(found, "i8").reshape(-1, 7)
+    return np.frombuffer(found, "i8").reshape(-1, 6)
 
 
 def date(row, calendar):
@@ -41,13 +41,11 @@ def check(program, calendar, units, length, count, seed):
     wrong = np.flatnonzero(values != expected)
     for i in wrong[:5]:
         print(f"{calendar}, {units}: {dates[i]}: {values[i]!r}, cftime says {expected[i]!r}")
-    # The value must be the exact quotient, rounded to a double, and the time computed from it the
-    # nearest one to the value.
+    # The value must be the exact quotient, rounded to a double.
     some = slice(None, None, max(1, count // 2000))
     for row, value in zip(found[some], values[some], strict=True):
         exact = Fraction(int(row[5]), length * 1000000)
         assert float(exact) == value, (units, row)
-        assert abs(Fraction(float(value)) * length * 1000000 - int(row[6])) <= Fraction(1, 2), row
     whole = [i for i in range(0, count, max(1, count // 2000)) if found[i, 3] % 1000000 == 0]
     back = cftime.num2date(values[whole], units, calendar=calendar)
     for i, other in zip(whole, back, strict=True):

@@ -55,7 +55,7 @@ int main() {
             counted.kind = Anchor::Kind::date;
             counted.date = date_of(calendar, *read_time(calendar, anchor));
         }
-        if (!Boundaries::make(calendar, duration, counted, rules.start, 0, rules.boundaries).ok()) {
+        if (!Boundaries::make({calendar, rules.start}, duration, counted, rules.boundaries).ok()) {
             std::puts("REFUSED");
             continue;
         }

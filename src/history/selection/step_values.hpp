@@ -1,9 +1,11 @@
-// The computation of a field from other fields, once all of them have been sent in a step.
+// The values of fields in the present step: weights of other fields, and those from which fields
+// are computed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,9 @@ public:
     /// Takes boxes.
     /// @param whole  these are all boxes, used only in this call: a dense array is not copied
     void take(std::span<const SentBox> boxes, std::int64_t size, bool whole);
+    /// Drops what was taken.
+    void clear() { data_ = nullptr; }
+    /// Returns the values; null if none were taken.
     const char* data() const { return data_; }
     const Part& part() const { return all_.part; }
     std::int64_t elements() const { return all_.elements; }
@@ -30,7 +35,66 @@ private:
     std::vector<char> copy_;
 };
 
-/// The computation of one field.
+/// A weight field's values of a step, for the elements of a variable.
+struct Weights {
+    Field* field = nullptr;          ///< field of the weights; null: there is none
+    const Chosen* chosen = nullptr;  ///< elements of the weight field
+    /// Position in the weight field of each of the variable's elements; empty: the same position.
+    std::vector<std::int64_t> places;
+    /// Times of the day at or after which the first sample of each element counts, in a list for
+    /// each local time; empty: all samples count.
+    std::vector<Time> local_times;
+    std::size_t local_count = 1;  ///< number of these lists
+};
+
+class StepWeights {
+public:
+    explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
+    const Field* field() const { return weights_.field; }
+    /// Checks that the weights have been sent in this step, if there is a field of them.
+    /// @param weighted  name of the field that they weigh
+    /// @return TW_OK, TW_ESTATE
+    Status check(const std::string& weighted) const;
+    /// Keeps boxes until the step ends. @param last  these are the last boxes
+    void take(std::span<const SentBox> boxes, bool last);
+    void end_step();
+    /// Sets weights to 1 for elements with a local time after the previous sample, otherwise to 0.
+    void find_local(Time previous, Time now);
+    bool has_local_times() const { return !weights_.local_times.empty(); }
+    /// Returns the weight of each of the variable's elements; empty if there is no weight field.
+    const std::vector<double>& values() const { return values_; }
+
+private:
+    Weights weights_;
+    std::vector<double> sent_, values_;
+    bool ready_ = false;
+};
+
+/// A statistic or reduction that takes the samples of a field.
+class SampleTaker {
+public:
+    explicit SampleTaker(Weights weights) : weights_(std::move(weights)) {}
+    virtual ~SampleTaker() = default;
+    StepWeights& weights() { return weights_; }
+    const StepWeights& weights() const { return weights_; }
+    /// Tests if it needs the sample of this step.
+    virtual bool wants() const = 0;
+    /// Takes boxes of a sample.
+    /// @param own_weight  weight sent by the model; null: derived from the step's length
+    /// @param first, last  these are the first, or the last, boxes of the sample
+    virtual void take(std::span<const SentBox> boxes, const double* own_weight, Time now,
+                      bool first, bool last) = 0;
+    /// Notes that the step's sample cannot be used.
+    virtual void fail(Status why) = 0;
+
+protected:
+    StepWeights weights_;
+};
+
+/// Finds for each of the variable's elements the element of the weight field.
+/// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
+Status match_weights(const Chosen& chosen, Weights& weights);
+
 class Computed {
 public:
     /// @param inputs  fields from which it is computed, as in Computation::inputs
@@ -49,9 +113,7 @@ public:
     /// Notes that an input has been sent. @param weight  weight that the model has sent, or null
     /// @return true if it was the last one
     bool note(const double* weight);
-    /// Returns the number of inputs that have not been sent in this step.
     std::int64_t waiting() const { return waiting_; }
-    /// Tests if its inputs were sent with different weights.
     bool differs() const { return differs_; }
     /// Computes the values. @param boxes  receives the boxes of the result
     /// @return TW_OK, TW_ERANGE: an integer has more digits than a double

@@ -1,7 +1,8 @@
-// The groups of the variables that are reduced, as streams ask for them.
+// The groups and maps by which ranks compute values of streams together, as streams ask for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,7 +11,8 @@
 #include <vector>
 
 #include "history/files/choices.hpp"
-#include "history/reductions/grouping.hpp"
+#include "history/maps/mapping.hpp"
+#include "history/reductions/reduction.hpp"
 
 namespace thalweg::history {
 
@@ -27,10 +29,9 @@ public:
     /// ranks. @note Collective
     Status find(const std::vector<ResolvedStream>& resolved,
                 std::map<std::string, std::int64_t>& hashes);
-    /// Returns the groups of a variable. Local.
     Status make(const StreamTable& stream, const StreamField& about, const Field& field,
                 const Taken& taken, std::shared_ptr<const Grouping>& made);
-    /// Returns the coordinate with the numbers of a stream's regions; null if it has none.
+    /// @return the coordinate with the numbers of a stream's regions; null if it has none
     const Coordinate* numbers(const StreamTable& stream) const;
     void clear() { made_.clear(); }
 
@@ -48,6 +49,36 @@ private:
     std::map<std::pair<std::string, std::string>, bool> joins_;  ///< key: stream and variable
     using Key = std::tuple<const StreamTable*, const Taken*, std::vector<std::string>>;
     std::map<Key, std::shared_ptr<const Grouping>> made_;  ///< key: also the reduced dimensions
+};
+
+/// Makes the mappings of the variables of streams. Variables with the same elements share them.
+class Maps {
+public:
+    Maps(Ranks& ranks, const Table& table, Choices& choices)
+        : ranks_(ranks), table_(table), choices_(choices) {}
+
+    /// @note Collective
+    Status read();
+    /// Makes the mapping of a variable; null for a term of a formula without horizontal dimensions.
+    /// Local.
+    Status make(const StreamTable& stream, const StreamField& about, const Field& field,
+                const Taken& taken, std::shared_ptr<const Mapping>& made);
+    /// Connects the ranks for all mappings. @note Collective
+    Status connect();
+    void clear() { made_.clear(); }
+
+private:
+    std::shared_ptr<const Map> map_of(const StreamTable& stream, std::int64_t sources);
+
+    Ranks& ranks_;
+    const Table& table_;
+    Choices& choices_;
+    using Key = std::pair<std::string, int>;  ///< name of a map, and level of its pyramid
+    std::map<Key, std::shared_ptr<const Map>> maps_;
+    /// Elements, map, dimensions, and those of them that the target replaces.
+    using Use =
+        std::tuple<const Taken*, const Map*, std::vector<std::string>, std::vector<std::string>>;
+    std::deque<std::pair<Use, std::shared_ptr<Mapping>>> made_;
 };
 
 }  // namespace thalweg::history

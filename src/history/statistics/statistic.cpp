@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/statistics/operation.hpp"
+#include "history/statistics/statistic.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/selection/computed.hpp"
+#include "history/selection/step_values.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +23,52 @@ void StepValues::take(std::span<const SentBox> boxes, std::int64_t size, bool wh
     data_ = copy_.data();
 }
 
+void StepWeights::take(std::span<const SentBox> boxes, bool last) {
+    read_numbers(*weights_.chosen, boxes, weights_.field->declared, 0, sent_);
+    if (!last) return;
+    ready_ = true;
+    if (weights_.places.empty()) {
+        values_.swap(sent_);
+        return;
+    }
+    values_.resize(weights_.places.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = sent_[weights_.places[i]];
+}
+
+void StepWeights::end_step() {
+    ready_ = false;
+    values_.clear();
+}
+
+void StepWeights::find_local(Time previous, Time now) {
+    if (!has_local_times()) return;
+    const Time from = previous - floor_div(previous, one_day) * one_day, length = now - previous;
+    const std::vector<Time>& times = weights_.local_times;
+    values_.assign(times.size() / weights_.local_count, 0);
+    for (std::size_t first = 0; first < times.size(); first += values_.size())
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            const Time after = times[first + i] - from;
+            const Time ahead = after > 0 ? after : after + one_day;
+            if (ahead > 0 && ahead <= length) values_[i] = 1;
+        }
+}
+
+Status StepWeights::check(const std::string& weighted) const {
+    if (weights_.field == nullptr || ready_) return {};
+    return failure(
+        TW_ESTATE,
+        "field '{}' was sent before its weight '{}': in each step, send the weight first",
+        detail::OfVariable{weighted}, weights_.field->declared.name);
+}
+
+Status match_weights(const Chosen& chosen, Weights& weights) {
+    if (same_part(chosen.part, weights.chosen->part) ||
+        find_places(chosen.part, weights.chosen->part, weights.places))
+        return {};
+    return failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
+                   weights.field->declared.name);
+}
+
 Status Computed::match() {
     const Part& like = inputs_[how_.like]->step->part();
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -41,9 +87,8 @@ Status Computed::match() {
         }
         places_[i].clear();
         if (same_part(form, held) || find_places(form, held, places_[i])) continue;
-        return detail::failure(TW_ESETTING,
-                               "a rank does not hold the same elements of '{}' and '{}'",
-                               inputs_[i]->declared.name, inputs_[how_.like]->declared.name);
+        return failure(TW_ESETTING, "a rank does not hold the same elements of '{}' and '{}'",
+                       inputs_[i]->declared.name, inputs_[how_.like]->declared.name);
     }
     return {};
 }
@@ -62,7 +107,6 @@ bool Computed::note(const double* weight) {
     return --waiting_ == 0;
 }
 
-/// Tests if a double can represent an integer.
 template <class T>
 static bool is_exact(T value) {
     const auto size =
@@ -76,8 +120,8 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
                     std::int64_t step) {
     const Field& field = *inputs_[input];
     const Integers& places = places_[input];
-    with_type(field.declared.type, [&](auto named) {
-        using T = typename decltype(named)::type;
+    detail::with_number(field.declared.type, [&](auto zero) {
+        using T = decltype(zero);
         const T* const data = reinterpret_cast<const T*>(field.step->data());
         [[maybe_unused]] const bool misses = field.declared.missing != Missing::none;
         [[maybe_unused]] const T mark = value_as<T>(field.declared.missing_value);
@@ -87,7 +131,7 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
                 values[i * step] = static_cast<double>(value);
                 if constexpr (sizeof(T) == 8 && !std::is_floating_point_v<T>)
                     if (inexact_.ok() && !is_exact(value) && !(misses && value == mark))
-                        inexact_ = detail::failure(
+                        inexact_ = failure(
                             TW_ERANGE, "'{}' is computed in double, which lacks {} of field '{}'",
                             result_.declared.name, value, detail::OfVariable{field.declared.name});
             }

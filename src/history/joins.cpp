@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/files/groupings.hpp"
+#include "history/joins.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/hash.hpp"
@@ -12,9 +11,6 @@
 
 namespace thalweg::history {
 
-using detail::failure;
-
-/// Largest number of a region.
 static constexpr std::int64_t most_regions = 65535;
 
 void Groupings::check(std::vector<Problem>& problems) const {
@@ -124,17 +120,9 @@ Status Groupings::find(const std::vector<ResolvedStream>& resolved,
         word += static_cast<std::ptrdiff_t>(each);
         if (numbers.empty())
             return failure(TW_ESETTING, "by: coordinate '{}' has no number above 0", name);
-        c.name = name;
-        c.type = TW_INT;
-        c.size = sizeof(std::int32_t);
-        c.dims = {name};
-        c.attributes = declared_.coordinates().at(name).attributes;
-        std::erase_if(c.attributes, [](const Attribute& a) {
-            return a.name == "coordinates" || a.name == "_FillValue" || a.name == "missing_value";
-        });
-        c.part = replicated_part(c.dims, {std::ssize(numbers)});
-        c.data.resize(numbers.size() * sizeof numbers[0]);
-        std::memcpy(c.data.data(), numbers.data(), c.data.size());
+        c = make_coordinate(name, replicated_part({name}, {std::ssize(numbers)}), numbers,
+                            declared_.coordinates().at(name).attributes);
+        erase_attributes(c.attributes, "coordinates _FillValue missing_value");
     }
     return {};
 }
@@ -144,7 +132,6 @@ const Coordinate* Groupings::numbers(const StreamTable& stream) const {
     return found == regions_.end() ? nullptr : &found->second;
 }
 
-/// Finds the values that a coordinate has for the elements of a variable.
 Status Groupings::values_of(const StreamTable& stream, const std::string& name,
                             const Chosen& chosen, std::vector<double>& values) const {
     const Coordinate& c = declared_.coordinates().at(name);
@@ -183,8 +170,7 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
             shape.push_back(dim == by ? regions_.at(by).part.shape[0]
                                       : part.shape[place_of(dim, part.dims)]);
         result.results = &choices_.take(0, replicated_part(dims, shape), {});
-        std::vector<double> numbers;
-        Integers regions;
+        std::vector<double> numbers, regions;
         if (!by.empty()) {
             for (const std::string& dim : declared_.coordinates().at(by).dims)
                 if (place_of(dim, about.reduced) < 0)
@@ -193,19 +179,15 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
                                    "'{}' is not reduced",
                                    stream.name, by, dim, field.declared.name);
             if (Status s = values_of(stream, by, taken.chosen, numbers); !s.ok()) return s;
-            regions.assign(most_regions + 1, -1);
-            const std::vector<char>& data = regions_.at(by).data;
-            for (std::int64_t r = 0; r < regions_.at(by).part.shape[0]; ++r)
-                regions[static_cast<std::int64_t>(number_of(TW_INT, data.data() + r * 4))] = r;
+            regions = numbers_of(regions_.at(by), regions_.at(by).data);
         }
         const Integers steps = steps_along(part.dims, dims, shape);
         const std::int64_t step = by.empty() ? 0 : steps_along({by}, dims, shape).front();
         for_elements(part, [&](std::int64_t i, const Integers& at) {
-            const std::int64_t region = by.empty() ? 0
-                                        : numbers[i] <= 0
-                                            ? -1
-                                            : regions[static_cast<std::int64_t>(numbers[i])];
-            group.push_back(region < 0 ? -1 : dot(at, steps) + region * step);
+            const bool is_in = by.empty() || numbers[i] > 0;
+            const auto region =
+                by.empty() ? 0 : std::ranges::lower_bound(regions, numbers[i]) - regions.begin();
+            group.push_back(is_in ? dot(at, steps) + region * step : -1);
         });
         // Every rank has all elements of a replicated field, and only one of them counts these.
         if (part.replicated && ranks_.rank() > 0) std::ranges::fill(group, -1);
@@ -226,6 +208,110 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
     }
     made = made_[{&stream, &taken, about.reduced}] =
         std::make_shared<const Grouping>(std::move(result));
+    return {};
+}
+
+/// Returns an empty map, whose serial number the model's decompositions do not have.
+static std::shared_ptr<Map> new_map(std::size_t number) {
+    auto map = std::make_shared<Map>();
+    map->serial = std::numeric_limits<int>::min() / 2 + static_cast<int>(number);
+    return map;
+}
+
+Status Maps::read() {
+    maps_.clear();
+    for (const StreamTable& stream : table_.streams) {
+        if (stream.reduce.map.empty() || maps_.contains({stream.reduce.map, stream.reduce.zoom}))
+            continue;
+        const auto map = new_map(maps_.size());
+        if (Status s =
+                read_map(ranks_, table_.maps.at(stream.reduce.map), stream.reduce.zoom, *map);
+            !s.ok())
+            return s;
+        maps_[{stream.reduce.map, stream.reduce.zoom}] = map;
+    }
+    return {};
+}
+
+/// Returns the map of a stream, and of a pyramid without a file the one from this number of
+/// elements.
+std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t sources) {
+    // The names of maps without a file: the number of elements and a slash.
+    const std::string name =
+        stream.reduce.map.empty() ? std::to_string(sources) + "/" : stream.reduce.map;
+    auto& found = maps_[{name, stream.reduce.zoom}];
+    if (found) return found;
+    const auto map = new_map(maps_.size());
+    map->sources = sources;
+    const int levels = healpix_level(sources) - stream.reduce.zoom;
+    const std::int64_t rows = sources >> 2 * levels, size = ranks_.size();
+    const std::int64_t children = std::int64_t{1} << 2 * levels;
+    map->first = rows * ranks_.rank() / size * children;
+    const std::int64_t end = rows * (ranks_.rank() + 1) / size * children;
+    std::vector<MapLink> links;
+    for (std::int64_t i = map->first; i < end; ++i) links.push_back({i, i, 1});
+    sort_links(links, end - map->first, *map);
+    coarsen(*map, levels);
+    describe_healpix(*map, stream.reduce.zoom);
+    return found = map;
+}
+
+Status Maps::make(const StreamTable& stream, const StreamField& about, const Field& field,
+                  const Taken& taken, std::shared_ptr<const Mapping>& made) {
+    const DeclaredField& declared = field.declared;
+    const bool file = !stream.reduce.map.empty(), known = !declared.horizontal.empty();
+    const Map* const given =
+        file ? maps_.at({stream.reduce.map, stream.reduce.zoom}).get() : nullptr;
+    const std::int64_t sources = file                     ? given->sources
+                                 : declared.shape.empty() ? 1
+                                                          : declared.shape.back();
+    // The last dimensions are horizontal, unless it is known which ones are.
+    std::vector<std::string> replaced;
+    std::int64_t elements = 1;
+    for (std::size_t d = declared.dims.size(); d-- > 0;) {
+        const std::string& dim = declared.dims[d];
+        if (known ? place_of(dim, declared.horizontal) < 0 : elements >= sources) continue;
+        replaced.insert(replaced.begin(), dim);
+        elements *= declared.shape[d];
+    }
+    const bool chosen = std::ranges::any_of(
+        replaced, [&](const std::string& dim) { return taken.choice.along.contains(dim); });
+    const bool fits =
+        !chosen && (file ? elements == sources
+                         : replaced.size() == 1 && healpix_level(elements) >= stream.reduce.zoom);
+    if (!fits && !known && about.term) return {};
+    const Integers shape = lengths_of(replaced, declared.dims, declared.shape);
+    const Integers numbered = file ? given->source_shape : Integers{};
+    const bool differs = fits && shape.size() == 2 && numbered.size() == 2 &&
+                         std::ranges::min(numbered) > 1 && shape != numbered;
+    if (!fits || differs)
+        return failure(
+            TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
+            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, declared.name,
+            elements, joined_names(replaced),
+            chosen ? "a map needs all of them"
+            : differs
+                ? fmt::format("the source grid of map '{}' is {} x {}, but the field's {} x {}",
+                              stream.reduce.map, numbered[0], numbered[1], shape[0], shape[1])
+            : file ? fmt::format("map '{}' is for {}", stream.reduce.map, sources)
+                   : fmt::format("no HEALPix grid of level {} or finer has as many",
+                                 stream.reduce.zoom));
+    const auto map = map_of(stream, elements);
+    Use use{&taken, map.get(), declared.dims, replaced};
+    for (const auto& [other, mapping] : made_)
+        if (other == use) made = mapping;
+    if (made) return {};
+    auto mapping = std::make_shared<Mapping>(map, taken.chosen.part, declared.dims, replaced);
+    mapping->set_results(
+        choices_.take(map->serial, target_part(*map, mapping->dims(), mapping->shape()), {}));
+    made_.emplace_back(std::move(use), mapping);
+    made = std::move(mapping);
+    return {};
+}
+
+Status Maps::connect() {
+    for (const auto& [use, mapping] : made_)
+        if (Status s = mapping->connect(ranks_); !s.ok()) return s;
     return {};
 }
 
