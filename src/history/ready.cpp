@@ -106,31 +106,29 @@ static bool is_nested(const Field& field, const std::map<std::string, Coordinate
 }
 
 Status History::make_variable(OutputStream& stream, const StreamField& about) {
+    const StreamTable& table = stream.table();
     Field& field = declared_.fields()[about.declared];
-    const bool wait = picks_.waits(stream.table(), field);
-    const RegionPick* const in_file = picks_.of(stream.table(), field);
+    const bool wait = picks_.waits(table, field);
+    const RegionPick* const in_file = picks_.of(table, field);
     const RegionPick* const picked = wait ? nullptr : in_file;
     const Pick pick = picked == nullptr ? Pick{} : picked->pick;
     Choice choice;
-    if (Status s = choices_.find(stream.table(), field.declared.dims, pick, choice); !s.ok())
-        return s;
+    if (Status s = choices_.find(table, field.declared.dims, pick, choice); !s.ok()) return s;
     Weights weights;
     if (about.weight >= 0) {
         weights.field = &declared_.fields()[about.weight];
         Choice own;
-        if (Status s = choices_.find(stream.table(), weights.field->declared.dims, pick, own);
-            !s.ok())
+        if (Status s = choices_.find(table, weights.field->declared.dims, pick, own); !s.ok())
             return s;
         weights.chosen = &choices_.take(weights.field->serial, weights.field->part, own).chosen;
     }
     const Taken& t = choices_.take(field.serial, field.part, choice);
     if (weights.field != nullptr)
         if (Status s = match_weights(t.chosen, weights); !s.ok()) return s;
-    if (!stream.table().timing.local_times.empty())
-        if (Status s = find_local_times(stream.table(), field, pick, t.chosen, weights); !s.ok())
-            return s;
-    WindowRules rules = window_rules(table_, stream.table(), context_.run, about.inner);
-    set_splits(stream.table(), {&about, 1}, rules);
+    if (!table.timing.local_times.empty())
+        if (Status s = find_local_times(table, field, pick, t.chosen, weights); !s.ok()) return s;
+    WindowRules rules = window_rules(table_, table, context_.run, about.inner);
+    set_splits(table, {&about, 1}, rules);
     rules.takes_begin = is_difference(about.statistic.op);
     const Value fill =
         about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
@@ -138,14 +136,14 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
     std::shared_ptr<const Mapping> mapping;
-    if (stream.table().reduce.map.empty() && stream.table().reduce.zoom >= 0 &&
+    if (table.reduce.map.empty() && table.reduce.zoom >= 0 &&
         !is_nested(field, declared_.coordinates()))
         return failure(
             TW_ESETTING,
             "{}:{}: stream '{}': the cells of field '{}' are not in HEALPix's nested order",
-            table_.name, stream.table().line_of("zoom"), stream.table().name, field.declared.name);
-    if (stream.table().reduce.maps())
-        if (Status s = maps_.make(stream.table(), about, field, t, mapping); !s.ok()) return s;
+            table_.name, table.line_of("zoom"), table.name, field.declared.name);
+    if (table.reduce.maps())
+        if (Status s = maps_.make(table, about, field, t, mapping); !s.ok()) return s;
     auto made =
         std::make_unique<Variable>(SampledField{about, *reducing.field, rules, *reducing.taken,
                                                 fill, reducing.reduction, mapping},
@@ -155,13 +153,11 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
     Choice written;
-    if (Status s = choices_.find(stream.table(), field.declared.dims, stations, written); !s.ok())
-        return s;
+    if (Status s = choices_.find(table, field.declared.dims, stations, written); !s.ok()) return s;
     const Status fits = choose_packing(
-        context_, stream.table().settings,
-        joins ? made->dims() : picked_dims(field.declared.dims, stations),
+        context_, table.settings, joins ? made->dims() : picked_dims(field.declared.dims, stations),
         joins ? made->written().chosen.part : choose(field.part, written).part, *made);
-    if (!fits.ok()) return failure(fits.code, "stream '{}': {}", stream.table().name, fits.text);
+    if (!fits.ok()) return failure(fits.code, "stream '{}': {}", table.name, fits.text);
     Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
     kept->field.users.push_back(&kept->samples);

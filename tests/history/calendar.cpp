@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/calendar/calendar.hpp"
+#include "history/calendar/duration.hpp"
 
 #include <gtest/gtest.h>
 

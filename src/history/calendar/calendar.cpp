@@ -245,33 +245,4 @@ Status parse_seconds(double seconds, Time& time) {
 
 double TimeUnits::value(Time time) const { return nearest_quotient(time - reference, unit); }
 
-Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units) {
-    static constexpr std::array<std::pair<std::string_view, Time>, 4> names{
-        {{"seconds", one_second},
-         {"minutes", 60 * one_second},
-         {"hours", one_hour},
-         {"days", one_day}}};
-    static constexpr std::string_view since = " since ";
-    const auto found = text.find(since);
-    const std::string_view name = text.substr(0, found);
-    units.unit = 0;
-    for (const auto& [known, length] : names)
-        if (known == name) units.unit = length;
-    if (found == std::string_view::npos || units.unit == 0)
-        return failure(TW_EARG,
-                       "'{}' is not a unit of time such as \"days since 1850-01-01\"; the "
-                       "units are seconds, minutes, hours and days",
-                       text);
-    const std::string_view reference = text.substr(found + since.size());
-    Date date;
-    if (reference == "START") {
-        date = date_of(calendar, start);
-    } else if (Status status = parse_date(calendar, reference, date); !status.ok()) {
-        return status;
-    }
-    units.reference = time_of(calendar, date);
-    units.text = fmt::format("{} since {}", name, date_text(date));
-    return {};
-}
-
 }  // namespace thalweg::history

@@ -85,8 +85,4 @@ struct TimeUnits {
     double value(Time time) const;
 };
 
-/// Reads "UNIT since DATE": seconds, minutes, hours or days; DATE may be START.
-/// @return TW_OK, TW_EARG
-Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units);
-
 }  // namespace thalweg::history

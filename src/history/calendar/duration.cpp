@@ -10,24 +10,22 @@ namespace thalweg::history {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> unit_names{"step", "second", "minute", "hour", "day",
-                                                     "week", "month",  "season", "year"};
-
-/// Returns the length of a unit; 0: it depends on the calendar or the model.
-Time unit_length(Unit unit) {
-    switch (unit) {
-        case Unit::second: return one_second;
-        case Unit::minute: return 60 * one_second;
-        case Unit::hour: return one_hour;
-        case Unit::day: return one_day;
-        case Unit::week: return 7 * one_day;
-        default: return 0;
-    }
-}
-
-std::int64_t months_in(Unit unit) {
-    return unit == Unit::month ? 1 : unit == Unit::season ? 3 : unit == Unit::year ? 12 : 0;
-}
+/// Units in the order of enum Unit. A length of 0 depends on the calendar or the model; it may be
+/// given in months.
+struct UnitRow {
+    std::string_view name;
+    Time length = 0;
+    std::int64_t months = 0;
+};
+constexpr std::array<UnitRow, 9> units{{{"step"},
+                                        {"second", one_second},
+                                        {"minute", 60 * one_second},
+                                        {"hour", one_hour},
+                                        {"day", one_day},
+                                        {"week", 7 * one_day},
+                                        {"month", 0, 1},
+                                        {"season", 0, 3},
+                                        {"year", 0, 12}}};
 
 bool parse_count(std::string_view text, std::int64_t& count) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -35,13 +33,10 @@ bool parse_count(std::string_view text, std::int64_t& count) {
 }
 
 bool parse_unit(std::string_view text, Unit& unit) {
-    for (std::size_t i = 0; i < unit_names.size(); ++i)
-        if (text == unit_names[i] ||
-            (text.ends_with('s') && text.substr(0, text.size() - 1) == unit_names[i])) {
-            unit = static_cast<Unit>(i);
-            return true;
-        }
-    return false;
+    const bool plural = text.ends_with('s');
+    const auto row = std::ranges::find(units, text.substr(0, text.size() - plural), &UnitRow::name);
+    if (row != units.end()) unit = static_cast<Unit>(row - units.begin());
+    return row != units.end();
 }
 
 /// Reads P1M, P1Y, P5D, P1W, PT6H, PT30M, PT10S.
@@ -67,6 +62,10 @@ bool is_short(const Duration& duration) {
 }
 
 }  // namespace
+
+Time unit_length(Unit unit) { return units[static_cast<std::size_t>(unit)].length; }
+
+std::int64_t months_in(Unit unit) { return units[static_cast<std::size_t>(unit)].months; }
 
 Status parse_duration(std::string_view text, Duration& duration) {
     const auto space = text.find(' ');
@@ -95,9 +94,30 @@ Status parse_interval(std::string_view text, Interval& interval) {
     return parse_duration(text.substr(0, to), interval.every);
 }
 
+Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units) {
+    static constexpr std::string_view since = " since ";
+    const auto found = text.find(since);
+    const std::string_view name = text.substr(0, found);
+    Unit unit{};
+    if (found == std::string_view::npos || !name.ends_with('s') || !parse_unit(name, unit) ||
+        unit == Unit::step || unit > Unit::day)
+        return failure(
+            TW_EARG,
+            "'{}' is not a unit of time such as \"days since 1850-01-01\"; the units are "
+            "seconds, minutes, hours and days",
+            text);
+    const std::string_view reference = text.substr(found + since.size());
+    Date date = date_of(calendar, start);
+    if (reference != "START")
+        if (Status status = parse_date(calendar, reference, date); !status.ok()) return status;
+    units = {unit_length(unit), time_of(calendar, date),
+             fmt::format("{} since {}", name, date_text(date))};
+    return {};
+}
+
 std::string duration_text(const Duration& duration) {
     return fmt::format("{} {}{}", duration.count,
-                       unit_names[static_cast<std::size_t>(duration.unit)],
+                       units[static_cast<std::size_t>(duration.unit)].name,
                        duration.count == 1 ? "" : "s");
 }
 

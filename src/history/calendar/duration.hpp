@@ -16,6 +16,11 @@ namespace thalweg::history {
 
 enum class Unit : std::uint8_t { step, second, minute, hour, day, week, month, season, year };
 
+/// Returns the length of a unit; 0: it depends on the calendar or the model.
+Time unit_length(Unit unit);
+/// Returns the length of a unit in months; 0: it is not given in months.
+std::int64_t months_in(Unit unit);
+
 struct Duration {
     std::int64_t count = 1;
     Unit unit = Unit::day;
@@ -39,6 +44,10 @@ struct Interval {
 /// @return TW_OK, TW_EARG
 Status parse_interval(std::string_view text, Interval& interval);
 std::string interval_text(const Interval& interval);
+
+/// Reads "UNIT since DATE": seconds, minutes, hours or days; DATE may be START.
+/// @return TW_OK, TW_EARG
+Status parse_time_units(Calendar calendar, std::string_view text, Time start, TimeUnits& units);
 
 struct Anchor {
     enum class Kind : std::uint8_t { calendar, start, date } kind = Kind::calendar;

@@ -192,8 +192,6 @@ std::optional<Window> open_of(const WindowRules& rules, const Boundaries& bounda
 
 }  // namespace
 
-Time WindowRules::begin() const { return from ? std::max(*from, start) : start; }
-
 Time WindowRules::begin_of(std::int64_t window) const {
     const Time boundary = boundaries.at(window - 1);
     return std::max(begin(), change && boundary <= change->at ? change->open : boundary);
@@ -214,14 +212,6 @@ bool WindowRules::has_instant(Time chosen) const {
     return every != Every::window ||
            boundaries.last(chosen) > boundaries.last(last_chosen(chosen - 1));
 }
-
-Time Window::stamp(Stamp at) const {
-    return at == Stamp::begin ? begin : at == Stamp::end ? end : begin + (end - begin) / 2;
-}
-
-bool Step::used() const { return takes || std::ranges::any_of(before, &StepPart::takes); }
-
-bool Step::is_due() const { return ends || std::ranges::any_of(before, &StepPart::ends); }
 
 Status take_step(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     step = {};

@@ -49,7 +49,7 @@ struct WindowRules {
     bool splits = false;
     bool passes = false;  ///< those of all variables do, so a step can pass whole windows
 
-    Time begin() const;
+    Time begin() const { return std::max(from.value_or(start), start); }
     /// Returns the begin of a window, which must end after the beginning of the stream.
     Time begin_of(std::int64_t window) const;
     bool filters() const { return sample || !hours.empty(); }
@@ -64,7 +64,9 @@ struct Window {
     std::int64_t number = 0;  ///< number k of the window (b(k-1), b(k)]; 0 for a step or an instant
     Time begin = 0, end = 0;  ///< bounds
 
-    Time stamp(Stamp at) const;
+    Time stamp(Stamp at) const {
+        return at == Stamp::begin ? begin : at == Stamp::end ? end : begin + (end - begin) / 2;
+    }
     bool operator==(const Window&) const = default;
 };
 
@@ -83,8 +85,8 @@ struct Step : StepPart {
     std::vector<StepPart> before;
     bool crossed = false;  ///< a window's boundary lies inside the step
 
-    bool used() const;
-    bool is_due() const;
+    bool used() const { return takes || std::ranges::any_of(before, &StepPart::takes); }
+    bool is_due() const { return ends || std::ranges::any_of(before, &StepPart::ends); }
 };
 
 /**

@@ -63,15 +63,11 @@ std::int64_t records_of_file(const StreamTable& stream) {
     if (stream.records > 0 || !stream.new_file || stream.every != Every::window || t.cycle ||
         t.intervals.size() != 1 || t.intervals.front().until)
         return stream.records;
-    using Lengths = std::array<std::int64_t, 9>;  // of a step, second, minute, ..., year
-    for (const Lengths& lengths : {Lengths{0, 1, 60, 3600, 86400, 7 * 86400},  // in seconds
-                                   Lengths{0, 0, 0, 0, 0, 0, 1, 3, 12}}) {     // in months
-        const auto length = [&](const Duration& d) {
-            return d.count * lengths[static_cast<std::size_t>(d.unit)];
-        };
-        const std::int64_t file = length(*stream.new_file),
-                           each = length(t.intervals.front().every);
-        if (each > 0 && file > 0 && file % each == 0) return file / each;
+    const Duration &file = *stream.new_file, &every = t.intervals.front().every;
+    for (const auto length : {unit_length, months_in}) {
+        const std::int64_t whole = file.count * length(file.unit);
+        const std::int64_t each = every.count * length(every.unit);
+        if (each > 0 && whole > 0 && whole % each == 0) return whole / each;
     }
     return 0;
 }

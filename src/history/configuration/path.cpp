@@ -49,16 +49,8 @@ bool is_date(std::string_view name) { return std::ranges::find(dates, name) != d
 
 /// Returns the number of date tokens that distinguish periods of this unit.
 std::size_t tokens_for(Unit unit) {
-    switch (unit) {
-        case Unit::year: return 1;
-        case Unit::season:
-        case Unit::month: return 2;
-        case Unit::week:
-        case Unit::day: return 3;
-        case Unit::hour: return 4;
-        case Unit::minute: return 5;
-        default: return 6;
-    }
+    constexpr std::array<std::size_t, 9> numbers{6, 6, 5, 4, 3, 3, 2, 2, 1};
+    return numbers[static_cast<std::size_t>(unit)];
 }
 
 std::string formatted(std::string_view format, const Date& date) {

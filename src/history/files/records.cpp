@@ -56,7 +56,10 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     }
     for (const auto& [one, variable] : variables)
         fields.push_back(variable.samples.record(one.number()).wanted);
-    const std::vector<Reduced*> reduced = reduced_by_all(variables);
+    std::vector<Reduced*> reduced;  // those whose groups have elements on several ranks
+    for (const auto& [one, variable] : variables)
+        if (variable.reduction != nullptr && variable.reduction->joins_ranks())
+            reduced.push_back(static_cast<Reduced*>(variable.samples.joined(one.number())));
     for (const Reduced* one : reduced) one->give_bins(fields);
     if (Status status = ranks_.agree(mine, now, fields); !status.ok()) return status;
     if (Status status = find_differences(variables, fields); !status.ok()) return status;
@@ -69,14 +72,6 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
         if (variable.mapping != nullptr && sent_in_record_.contains({&variable, one.number()}))
             mapped.push_back(static_cast<Mapped*>(variable.samples.joined(one.number())));
     return Mapped::exchange(ranks_, mapped);
-}
-
-std::vector<Reduced*> Records::reduced_by_all(const std::vector<DueVariable>& variables) {
-    std::vector<Reduced*> found;
-    for (const auto& [one, variable] : variables)
-        if (variable.reduction != nullptr && variable.reduction->joins_ranks())
-            found.push_back(static_cast<Reduced*>(variable.samples.joined(one.number())));
-    return found;
 }
 
 /// Finds variables whose samples differ between ranks. @note Collective if there are any

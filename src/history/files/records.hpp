@@ -46,7 +46,6 @@ public:
 
 private:
     Status check_samples(const std::vector<Due>& due, Time now);
-    static std::vector<Reduced*> reduced_by_all(const std::vector<DueVariable>& variables);
     Status find_differences(const std::vector<DueVariable>& variables,
                             std::span<const std::int64_t> fields);
     Status check_unsent(const std::vector<DueVariable>& variables,

@@ -27,10 +27,6 @@ Samples::Samples(const SampledField& variable, Weights weights)
     begin_at(variable.rules.begin());
 }
 
-std::int64_t Samples::bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
-
-bool Samples::splits() const { return variable_.rules.passes; }
-
 Samples::Before* Samples::before(std::int64_t number) {
     const auto found = std::ranges::find(before_, number, &Before::number);
     return found != before_.end() ? &*found : nullptr;

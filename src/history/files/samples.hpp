@@ -60,7 +60,7 @@ public:
 
     Samples(const SampledField& variable, Weights weights);
 
-    std::int64_t bytes() const;
+    std::int64_t bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
     /// Begins a step. Completes windows that ended before, unless its sample counts there.
     /// @param waits  not all of the elements will be written
     void begin_step(const Step& step, bool waits);
@@ -117,7 +117,7 @@ private:
         bool ended = false;
     };
 
-    bool splits() const;
+    bool splits() const { return variable_.rules.passes; }
     Time begin_of(const StepPart& part) const;
     double weight_of(const StepPart& part, Time end);
     void begin_sample(const StepPart& part, Time end);

@@ -27,12 +27,6 @@ std::string array_name(int history, std::size_t stream, std::size_t variable,
     return fmt::format("history_{}_{}_{}_{}", history, stream, variable, array);
 }
 
-std::string hex(std::span<const std::byte> bytes) {
-    std::string text;
-    for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<int>(byte));
-    return text;
-}
-
 /// Describes the chosen indices of each dimension by their count and hash.
 std::string choice_text(const Choice& choice) {
     std::string text;
@@ -147,9 +141,7 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
     const StreamTable& stream = of.table();
     static const char* const anchors[] = {"calendar", "start", ""};
     const auto anchor = static_cast<std::size_t>(stream.anchor.kind);
-    std::string hours, local, fields;
-    for (const Time hour : stream.hours) hours += std::to_string(hour / one_second) + " ";
-    for (const Time hour : stream.timing.local_times) local += std::to_string(hour) + " ";
+    std::string fields;
     for (const auto& variable : of.variables())
         if (variable->is_first()) fields += variable->about.name + " ";
     const std::string bins = (stream.timing.cycle.kind() == Cycle::Kind::day ? "day " : "year ") +
@@ -175,8 +167,8 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
         {"initial", stream.initial ? "true" : "false"},
         {"boundary", stream.next_file ? "next" : "previous"},
         {"sample", duration_or_none(stream.sample)},
-        {"hours", hours},
-        {"local_time", local},
+        {"hours", detail::joined(stream.hours, " ")},
+        {"local_time", detail::joined(stream.timing.local_times, " ")},
         {"region", stream.region},
         {"map", map_text(of)},
         {"fields", fields},
@@ -184,25 +176,19 @@ std::vector<std::pair<std::string, std::string>> SavedState::describe(OutputStre
     for (const auto& variable : of.variables()) {
         if (!variable->is_first()) continue;
         const StreamField& f = variable->about;
-        const auto size = static_cast<std::size_t>(detail::size_of(f.statistic.type));
-        const auto file_size = static_cast<std::size_t>(detail::size_of(f.type));
-        std::string shape;
-        for (const std::int64_t n : variable->taken.chosen.part.shape)
-            shape += std::to_string(n) + " ";
+        const Field* const weight = variable->samples.weights().field();
         keys.emplace_back(
             "field." + f.name,
             fmt::format(
                 "of {} op {} inner {} weight {} missing {} weights {} min_valid {} ddof {} type {} "
-                "missing_value {} fill {} shape {}{}",
+                "missing_value {} fill {} shape {} {}",
                 variable->field.declared.name, op_name(f.statistic.op), inner_text(f.inner),
-                f.keys.weight ? *f.keys.weight
-                : variable->samples.weights().field()
-                    ? variable->samples.weights().field()->declared.name
-                    : "",
+                f.keys.weight.value_or(weight == nullptr ? "" : weight->declared.name),
                 static_cast<int>(f.statistic.missing), f.statistic.counts ? "count" : "duration",
                 f.statistic.min_valid, f.statistic.ddof, static_cast<int>(f.type),
-                hex(std::span(f.statistic.missing_value).first(size)),
-                hex(std::span(variable->fill).first(file_size)), shape,
+                number_of(f.statistic.type, f.statistic.missing_value),
+                number_of(f.type, variable->fill),
+                detail::joined(variable->taken.chosen.part.shape, " "),
                 choice_text(variable->taken.choice)));
     }
     return keys;

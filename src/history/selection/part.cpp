@@ -136,11 +136,6 @@ void for_elements(const Part& part,
         along(along, 0, part.start.data() + b * part.nd(), part.count.data() + b * part.nd());
 }
 
-bool same_part(const Part& a, const Part& b) {
-    return a.dims == b.dims && a.shape == b.shape && a.start == b.start && a.count == b.count &&
-           a.first_listed == b.first_listed && a.listed == b.listed && a.indices == b.indices;
-}
-
 bool find_places(const Part& of, const Part& in, Integers& places, const Pick& pick) {
     const Integers own = steps_along(of.dims, in.dims, in.shape);
     const Integers picked = steps_along(pick.dims, in.dims, in.shape);

@@ -46,6 +46,7 @@ struct Part {
     int first_listed = 0, listed = 0;
     Integers indices;  ///< indices of the list; -1 is a hole
 
+    friend bool operator==(const Part&, const Part&) = default;
     int nd() const { return static_cast<int>(dims.size()); }
     bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
 };
@@ -82,8 +83,6 @@ bool replace_dim(Part& part, const std::string& dim, const std::string& name, st
 /// Calls visit(element, global indices) for the elements of a dense part.
 void for_elements(const Part& part,
                   const std::function<void(std::int64_t, const Integers&)>& visit);
-/// Tests if two parts have the same elements in the same order.
-bool same_part(const Part& a, const Part& b);
 
 /// A box of chosen elements in memory, and its position in the dense array of all chosen elements.
 struct ChosenBox {

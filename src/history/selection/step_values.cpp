@@ -62,7 +62,7 @@ Status StepWeights::check(const std::string& weighted) const {
 }
 
 Status match_weights(const Chosen& chosen, Weights& weights) {
-    if (same_part(chosen.part, weights.chosen->part) ||
+    if (chosen.part == weights.chosen->part ||
         find_places(chosen.part, weights.chosen->part, weights.places))
         return {};
     return failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
@@ -86,7 +86,7 @@ Status Computed::match() {
             (void)replace_dim(form, how_.levels->dim, dim, levels_[i]);  // checked by add_levels()
         }
         places_[i].clear();
-        if (same_part(form, held) || find_places(form, held, places_[i])) continue;
+        if (form == held || find_places(form, held, places_[i])) continue;
         return failure(TW_ESETTING, "a rank does not hold the same elements of '{}' and '{}'",
                        inputs_[i]->declared.name, inputs_[how_.like]->declared.name);
     }

@@ -52,7 +52,7 @@ public:
     void reset();
 
     std::int64_t elements() const { return elements_; }
-    std::int64_t bytes() const;
+    std::int64_t bytes() const { return elements_ * (used_.bytes() + (weighs() ? 4 : 0)); }
     /// Tests if the weights of valid samples are no longer equal to the numbers of samples.
     bool weighs() const { return used_.counts && !counting_; }
     void weigh();
@@ -83,7 +83,9 @@ private:
     void values(std::int64_t first, std::int64_t count, double* found) const;
     bool keeps(tw_type type, const Value& fill) const;
     template <class T>
-    const T* extremes(bool greatest) const;
+    const T* extremes(bool greatest) const {
+        return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
+    }
     template <class T>
     bool is_missing(T found) const {
         if (nan_missing_ && found != found) return true;
@@ -144,7 +146,10 @@ public:
     Status finish(tw_type type, const Value& fill, const void*& results) {
         return outer_.finish(type, fill, results);
     }
-    void reset();
+    void reset() {
+        outer_.reset();
+        if (inner_) inner_->reset();
+    }
 
     std::vector<StateArray> arrays();
     StateNumbers numbers() const;

@@ -100,8 +100,6 @@ void Sums::begin(std::int64_t first, std::int64_t count) {
                         value_as<T>(statistic_.missing_value));
 }
 
-std::int64_t Sums::bytes() const { return elements_ * (used_.bytes() + (weighs() ? 4 : 0)); }
-
 void Sums::weigh() {
     if (!counting_) return;
     weights_.assign(counts_.begin(), counts_.end());
@@ -314,11 +312,6 @@ Status Accumulator::end_inner(double weight) {
     Status own = outer_.end_sample();
     inner_->reset();
     return own.ok() ? status : own;
-}
-
-void Accumulator::reset() {
-    outer_.reset();
-    if (inner_) inner_->reset();
 }
 
 std::vector<StateArray> Accumulator::arrays() {

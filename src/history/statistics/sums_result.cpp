@@ -41,11 +41,6 @@ bool Sums::find_valid(std::int64_t first, std::int64_t count, bool* valid) const
     return false;
 }
 
-template <class T>
-const T* Sums::extremes(bool greatest) const {
-    return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());
-}
-
 void Sums::values(std::int64_t first, std::int64_t count, double* found) const {
     const double* const sum = sum_.data() + first;
     const double* const squares = squares_.data() + first;

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "history/calendar/calendar.hpp"
+#include "history/calendar/duration.hpp"
 #include "system/random.hpp"
 
 using namespace thalweg::history;
