@@ -93,6 +93,38 @@ TEST(UnplacedChunks, PlacesComeInTheOrderOfAsking) {
     EXPECT_EQ(chunks.first()->at, 104);
 }
 
+// Chunks that were written in place do not make those wait less that are written together.
+TEST(Placement, WaitingChunksStayTogether) {
+    Variable v;
+    v.type = TW_BYTE;
+    v.shape = {100};
+    v.dims = {0, 1};
+    v.record = true;
+    v.packing.chunks = {1};
+    const ChunkGrid grid = choose_grid(v, 1);
+    std::vector<std::int64_t> writes;
+    const auto write = [&](const char*, std::int64_t bytes, std::int64_t, const PlacedChunk&) {
+        writes.push_back(bytes);
+        return Status{};
+    };
+    double seconds = 0;
+    ChunkPlacer placer(std::span(&grid, 1), true, write, seconds);
+    const std::vector<char> data(8);
+    for (std::int64_t i = 0; i < 100; i += 2) {
+        bool is_new = false;
+        ASSERT_TRUE(placer.put(chunk(0, i, 8), data.data()).ok());
+        ASSERT_TRUE(placer.add(chunk(0, i + 1, 8), placer.place(chunk(0, i + 1, 8), is_new)).ok());
+    }
+    EXPECT_EQ(placer.settled(), 0);
+    ASSERT_TRUE(placer.write_waiting().ok());
+    EXPECT_EQ(placer.settled(), 100);
+    EXPECT_EQ(writes, std::vector<std::int64_t>{400});
+    const auto all = placer.take_counted([](const PlacedChunk&) { return true; });
+    std::map<std::int64_t, std::int64_t> numbers;
+    for (const PlacedChunk& c : all) EXPECT_TRUE(numbers.emplace(c.address, c.number).second);
+    EXPECT_EQ(numbers.size(), 100U);
+}
+
 // Four writers that share memory with the header writer, and two that send messages, write at the
 // same time.
 TEST(Placement, WritersOfSeveralNodes) {
@@ -138,7 +170,15 @@ TEST(Placement, WritersOfSeveralNodes) {
                     const std::int64_t at = w * 1000 + number++ % 1000;
                     const std::int64_t bytes = random.between(1, 300);
                     const auto data = content(unit, at, bytes);
-                    ASSERT_TRUE(placer.put(chunk(unit, at, bytes), data.data()).ok());
+                    const PlacedChunk one = chunk(unit, at, bytes);
+                    bool is_new = false;
+                    const std::int64_t place = k % 3 == 0 ? placer.place(one, is_new) : -1;
+                    if (place < 0) {
+                        ASSERT_TRUE(placer.put(one, data.data()).ok());
+                    } else {
+                        ASSERT_TRUE(placer.write_at(one, data.data(), bytes, place).ok());
+                        ASSERT_TRUE(placer.add(one, place).ok());
+                    }
                     if (number % 1000 == 0) break;
                 }
                 ASSERT_TRUE(placer.settle(moved).ok());

@@ -52,14 +52,17 @@ std::int64_t ChunkPlacer::place(const PlacedChunk& chunk, bool& is_new) {
 }
 
 Status ChunkPlacer::add(PlacedChunk chunk, std::int64_t address) {
-    if (Status s = write_waiting(); !s.ok()) return s;
     chunk.address = address;
     if (PlacedChunk known = chunk; addresses_.find(known) && known.address == address)
         chunk.bytes = 0;
     else
         addresses_.add(chunk);
     ++packed_;
-    add_written({&chunk, 1});
+    // The counts of settled chunks tell which steps are in the file, so no chunk may overtake those
+    // that wait for room.
+    PlacedChunk waiting = chunk;
+    waiting.address = waiting_at(address);
+    if (!unplaced_.follow(waiting)) add_written({&chunk, 1});
     return {};
 }
 
@@ -79,8 +82,6 @@ Status ChunkPlacer::put(const PlacedChunk& chunk, const char* data) {
 
 bool ChunkPlacer::change(PlacedChunk chunk, const char* data, Status& status) {
     if (!addresses_.find(chunk) || chunk.address < 0) return false;
-    // Counts of settled chunks tell which steps are in the file, so no chunk may overtake those
-    // that wait for room.
     if (!beside_header_writer() && settled_ < packed_) return false;
     status = write_(data, chunk.bytes, chunk.address, chunk);
     if (status.ok()) status = add(chunk, chunk.address);
@@ -98,9 +99,7 @@ Status ChunkPlacer::settle(bool& moved) {
 }
 
 Status ChunkPlacer::write_waiting(bool& moved) {
-    if (beside_header_writer())
-        if (const std::int64_t bytes = unplaced_.ask(); bytes > 0)
-            unplaced_.place(take_room(bytes));
+    if (beside_header_writer()) unplaced_.place(take_room(unplaced_.ask()));
     Status status = write_placed(moved);
     if (status.ok() && shared_ && tell()) moved = true;
     return status;
@@ -113,9 +112,14 @@ Status ChunkPlacer::write_placed(bool& moved) {
         moved = true;
         ChunkLot& lot = *first;
         const std::int64_t bytes = lot.bytes.size();
-        Status status = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front());
-        if (!status.ok()) return status;
+        if (bytes > 0)
+            if (Status s = write_(lot.bytes.data(), bytes, lot.at, lot.chunks.front()); !s.ok())
+                return s;
         for (PlacedChunk& c : lot.chunks) {
+            if (c.address < 0) {  // it was written at its address
+                c.address = waiting_at(c.address);
+                continue;
+            }
             PlacedChunk latest = c;
             const bool is_latest =
                 addresses_.find(latest) && latest.address == waiting_at(lot.begin + c.address);

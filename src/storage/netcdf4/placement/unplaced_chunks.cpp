@@ -17,8 +17,8 @@ std::int64_t room_for(const ChunkLot& lot) {
 
 }  // namespace
 
-std::int64_t UnplacedChunks::add(PlacedChunk chunk, const char* data) {
-    const std::lock_guard lock(lock_);
+/// Returns the lot to which chunks are added.
+ChunkLot& UnplacedChunks::last() {
     const auto full = [&](const ChunkLot& lot) {
         return lot.asked || std::ssize(lot.bytes) >= most_;
     };
@@ -28,7 +28,19 @@ std::int64_t UnplacedChunks::add(PlacedChunk chunk, const char* data) {
         spare_.pop_back();
         lots_.back().begin = added_;
     }
-    ChunkLot& lot = lots_.back();
+    return lots_.back();
+}
+
+bool UnplacedChunks::follow(const PlacedChunk& chunk) {
+    const std::lock_guard lock(lock_);
+    if (lots_.empty()) return false;
+    last().chunks.push_back(chunk);
+    return true;
+}
+
+std::int64_t UnplacedChunks::add(PlacedChunk chunk, const char* data) {
+    const std::lock_guard lock(lock_);
+    ChunkLot& lot = last();
     chunk.address = lot.bytes.size();
     lot.bytes.insert(lot.bytes.end(), data, data + chunk.bytes);
     lot.chunks.push_back(chunk);

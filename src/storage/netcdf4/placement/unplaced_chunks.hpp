@@ -11,7 +11,7 @@
 namespace thalweg::detail {
 
 /// Chunks that will be adjacent in the file and are written by one call. Their addresses are
-/// relative to `at`, the address of the first chunk.
+/// relative to `at`, the address of the first chunk; negative ones are of chunks that follow().
 struct ChunkLot {
     std::int64_t begin = 0;  ///< position of the first byte among all bytes that were ever added
     std::vector<char> bytes;
@@ -33,6 +33,10 @@ public:
     /// Adds a chunk, and returns the position of its first byte among all bytes that were ever
     /// added.
     std::int64_t add(PlacedChunk chunk, const char* data);
+    /// Adds a chunk that is in the file, behind those that wait.
+    /// @param chunk  its address is negative
+    /// @return false if none waits, and it was not added
+    bool follow(const PlacedChunk& chunk);
     /// Returns the size in bytes of the chunks for which no space was requested.
     std::int64_t bytes() const;
     /// Marks the space for all chunks as requested, and returns the number of bytes that are
@@ -49,6 +53,8 @@ public:
     void read(std::int64_t position, std::int64_t bytes, std::vector<char>& data) const;
 
 private:
+    ChunkLot& last();
+
     const std::int64_t most_;
     mutable std::mutex lock_;
     std::deque<ChunkLot> lots_;
