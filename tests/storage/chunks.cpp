@@ -71,7 +71,8 @@ void expect_covered(const Variable& v, std::int64_t target) {
     const auto pack = [&](const Band& band, const char* elements) {
         return packer.pack_band(0, band.record, band.number, elements, take);
     };
-    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, pack, 1 << 20);
+    const auto lacks = [](const Band&, const char*, std::int64_t) { return false; };
+    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, pack, lacks, 1 << 20);
     // Write pieces of many lengths, in order.
     for (std::int64_t first = 0, n = 1; first < g.elements(); first += n, n = n * 3 % 101) {
         n = std::min(n, g.elements() - first);
@@ -143,11 +144,16 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
         (void)in_file.write_at(band, elements, g.records * g.elements_of(band.number) * 4, at);
         return in_file.add(band, at);
     };
-    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, pack, memory,
+    constexpr int fill = -2147483647;
+    const auto lacks = [&](const Band& band, const char* elements, std::int64_t bytes) {
+        return are_all(v.fill_value(), 4, elements, bytes) && !in_file.added.contains(band) &&
+               !chunks.contains({band.record, band.number * g.chunks_a_band()});
+    };
+    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, pack, lacks, memory,
                             &in_file);
     constexpr std::int64_t records = 3;
     const auto n = static_cast<std::size_t>(g.elements());
-    std::vector<std::vector<int>> wanted(records, std::vector<int>(n, -2147483647));
+    std::vector<std::vector<int>> wanted(records, std::vector<int>(n, fill));
     for (int i = 0; i < 60; ++i) {
         Chunk c;
         c.record = static_cast<std::int64_t>(random() % records);
@@ -162,13 +168,59 @@ void expect_any_ranges(const Variable& v, const ChunkGrid& g, std::mt19937_64& r
             ASSERT_TRUE(std::equal(values.begin(), values.end(), from));
             continue;
         }
-        std::iota(values.begin(), values.end(), 1000 * i);
+        if (i % 4 == 0)
+            std::fill(values.begin(), values.end(), fill);
+        else
+            std::iota(values.begin(), values.end(), 1000 * i);
         c.data = reinterpret_cast<const char*>(values.data());
         ASSERT_TRUE(bands.write(c).ok());
         std::copy(values.begin(), values.end(), from);
         if (random() % 4 != 0) continue;
         ASSERT_TRUE(bands.pass_on([&](const Band& b) { return b.record <= c.record; }).ok());
     }
+}
+
+/// Fill values are stored only in bands that also have others.
+TEST(PartialChunkCache, StoresNoBandsOfFillValues) {
+    Definitions d;
+    d.variables.push_back(variable({4, 8}, {1, 8}));
+    const ChunkGrid g = choose_grid(d.variables[0], 1);
+    SecondBands in_file;
+    int taken = 0;
+    const auto load = [&](const Band&, char* to) {
+        fill_with(d.variables[0].fill_value(), 4, to, 8);
+        return Status{};
+    };
+    const auto take = [&](const Band&, const char*) { return ++taken, Status{}; };
+    const auto lacks = [&](const Band&, const char* elements, std::int64_t bytes) {
+        return are_all(d.variables[0].fill_value(), 4, elements, bytes);
+    };
+    PartialChunkCache bands(::testing::TempDir() + "bands", d, {&g, 1}, load, take, lacks, 1 << 20,
+                            &in_file);
+    std::vector<int> values(8, -2147483647);
+    const auto write = [&](std::int64_t first, std::int64_t n) {
+        Chunk c;
+        c.first = first;
+        c.elements = n;
+        c.data = reinterpret_cast<const char*>(values.data());
+        ASSERT_TRUE(bands.write(c).ok());
+    };
+    for (const std::int64_t band : {0, 8})
+        for (const std::int64_t part : {0, 3}) write(band + part, part == 0 ? 3 : 5);
+    write(16, 3);
+    write(24, 3);
+    EXPECT_TRUE(in_file.file.empty());
+    values[1] = 7;
+    write(19, 5);
+    write(27, 5);
+    EXPECT_EQ(taken, 1);
+    ASSERT_EQ(in_file.added.size(), 1U);
+    const auto [band, at] = *in_file.added.begin();
+    EXPECT_EQ(band.number, 3);
+    int found[8];
+    std::memcpy(found, in_file.file.data() + at, sizeof found);
+    EXPECT_EQ(std::vector<int>(found, found + 3), std::vector<int>(3, -2147483647));
+    EXPECT_EQ(found[4], 7);
 }
 
 /// The table of places must hold what was added, and little more than 16 bytes for each chunk.

@@ -23,8 +23,14 @@ BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Defini
       packer_(definitions, grids, filters, threads, memory),
       bands_(
           path_, definitions, grids, [this](const Band& band, char* to) { return load(band, to); },
-          [this](const Band& band, const char* elements) { return pack(band, elements); }, memory,
-          in_file) {}
+          [this](const Band& band, const char* elements) { return pack(band, elements); },
+          [this](const Band& band, const char* elements, std::int64_t bytes) {
+              return sparse_[band.variable] != 0 &&
+                     are_all(fills_[band.variable], grids_[band.variable].element, elements,
+                             bytes) &&
+                     is_new(band);
+          },
+          memory, in_file) {}
 
 Status BandStore::end_unit(std::int64_t records, bool mark,
                            const std::function<bool(const Band&)>& passes) {

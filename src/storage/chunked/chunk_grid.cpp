@@ -134,6 +134,12 @@ void fill_with(const FillValue& value, std::int64_t element, char* to, std::int6
         std::memcpy(to + i * element, value.data(), element);
 }
 
+bool are_all(const FillValue& value, std::int64_t element, const char* elements,
+             std::int64_t bytes) {
+    return std::memcmp(elements, value.data(), element) == 0 &&
+           std::memcmp(elements, elements + element, bytes - element) == 0;
+}
+
 void copy_rows(int nd, const Index& count, std::int64_t element, const char* from,
                const Index& from_stride, char* to, const Index& to_stride) {
     const std::size_t bytes = (nd == 0 ? 1 : count[nd - 1]) * element;

@@ -71,6 +71,10 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most);
 /// Sets elements to a value.
 void fill_with(const FillValue& value, std::int64_t element, char* to, std::int64_t elements);
 
+/// Tests if elements, at least one, all have a value.
+bool are_all(const FillValue& value, std::int64_t element, const char* elements,
+             std::int64_t bytes);
+
 /// Copies a box of elements whose fastest dimension is contiguous on both sides.
 /// @param from, to                first elements
 /// @param from_stride, to_stride  distance between neighbours in each dimension, in elements

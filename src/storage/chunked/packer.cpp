@@ -20,10 +20,8 @@ bool is_empty(const ChunkGrid& g, std::int64_t band, std::int64_t number, const 
     for (std::int64_t r = 0; r < g.records && empty; ++r) {
         const char* const first = data + (r * g.elements_of(band) - band * g.band) * g.element;
         for_runs(box, g.shape, runs, each_element, [&](std::int64_t begin) {
-            const char* const end = first + (begin + runs.length) * g.element;
-            for (const char* at = first + begin * g.element; at < end && empty; at += g.element)
-                empty = std::memcmp(at, fill.data(), g.element) == 0;
-            return empty;
+            return empty =
+                       are_all(fill, g.element, first + begin * g.element, runs.length * g.element);
         });
     }
     return empty;

@@ -14,12 +14,13 @@ namespace thalweg::detail {
 
 PartialChunkCache::PartialChunkCache(std::string path, const Definitions& definitions,
                                      std::span<const ChunkGrid> grids, Load load, Take take,
-                                     std::int64_t memory, BandPlaces* in_file)
+                                     Lacks lacks, std::int64_t memory, BandPlaces* in_file)
     : path_(std::move(path)),
       definitions_(definitions),
       grids_(grids),
       load_(std::move(load)),
       take_(std::move(take)),
+      lacks_(std::move(lacks)),
       in_file_(in_file),
       most_memory_(memory),
       free_(grids.size()) {}
@@ -88,25 +89,26 @@ Status PartialChunkCache::store(const Band& band, const Place& place, const char
     return {};
 }
 
-/// Returns the place of a band; a new band gets one.
-PartialChunkCache::Place& PartialChunkCache::find(const Band& band) {
-    const auto [found, is_new] = places_.try_emplace(band);
-    Place& place = found->second;
-    if (!is_new) return place;
+/// Gives a place to a band without one, and stores the fill values that it has so far.
+Status PartialChunkCache::give_place(const Band& band, Place& place) {
+    if (!std::exchange(place.empty, false)) return {};
     bool lacks = true;  // the data file lacks the band
     place.at = in_file_ != nullptr ? in_file_->place(band, lacks) : -1;
     place.in_file = place.at >= 0;
+    auto& free = free_[band.variable];
     if (place.in_file) {
         if (!lacks) place.have = bytes_of(band);
-        return place;
-    }
-    auto& free = free_[band.variable];
-    place.at = free.empty() ? end_ : free.back();
-    if (free.empty())
+    } else if (free.empty()) {
+        place.at = end_;
         end_ += grid(band).records * grid(band).band * grid(band).element;
-    else
+    } else {
+        place.at = free.back();
         free.pop_back();
-    return place;
+    }
+    if (place.have == 0 || !lacks) return {};
+    buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(band)));
+    Status status = load_(band, buffer_.data());
+    return status.ok() ? store(band, place, buffer_.data(), place.have, 0) : status;
 }
 
 /// Loads the rest of a band, which was not written.
@@ -122,12 +124,17 @@ Status PartialChunkCache::load_rest(const Band& band, Place& place) {
 Status PartialChunkCache::write(const Chunk& range) {
     return for_parts(range, [&](const Part& p) -> Status {
         if (p.whole && !places_.contains(p.band)) return take_(p.band, range.data + p.offset);
-        Place& place = find(p.band);
+        const char* const from = range.data + p.offset;
+        Place& place = places_[p.band];
+        const bool lacks =
+            place.empty && p.at == place.have && lacks_(p.band, from, p.bytes);
+        if (!lacks)
+            if (Status s = give_place(p.band, place); !s.ok()) return s;
         const bool follows = p.at == place.have;
         if (!follows)
             if (Status s = load_rest(p.band, place); !s.ok()) return s;
-        if (Status s = store(p.band, place, range.data + p.offset, p.bytes, p.at); !s.ok())
-            return s;
+        if (!lacks)
+            if (Status s = store(p.band, place, from, p.bytes, p.at); !s.ok()) return s;
         if (!follows) return {};
         place.have += p.bytes;
         return place.have == bytes_of(p.band) ? pass_on(places_.find(p.band)) : Status{};
@@ -136,7 +143,8 @@ Status PartialChunkCache::write(const Chunk& range) {
 
 Status PartialChunkCache::read(const Chunk& range, char* to) {
     return for_parts(range, [&](const Part& p) {
-        Place& place = find(p.band);
+        Place& place = places_[p.band];
+        if (Status s = give_place(p.band, place); !s.ok()) return s;
         if (Status s = load_rest(p.band, place); !s.ok()) return s;
         if (place.in_file) return in_file_->read_at(to + p.offset, p.bytes, place.at + p.at);
         if (!is_in_memory(p.band, place))
@@ -149,6 +157,10 @@ Status PartialChunkCache::read(const Chunk& range, char* to) {
 /// Passes on a complete band and removes it.
 Status PartialChunkCache::pass_on(Places::iterator band) {
     const auto [key, place] = *band;
+    if (place.empty) {
+        places_.erase(band);
+        return {};
+    }
     if (place.in_file) {
         if (Status s = in_file_->add(key, place.at); !s.ok()) return s;
         places_.erase(band);
@@ -175,7 +187,8 @@ Status PartialChunkCache::pass_on(const std::function<bool(const Band&)>& passes
     for (auto next = places_.begin(); next != places_.end();) {
         const auto band = next++;
         if (!passes(band->first)) continue;
-        if (Status s = load_rest(band->first, band->second); !s.ok()) return s;
+        if (!band->second.empty)
+            if (Status s = load_rest(band->first, band->second); !s.ok()) return s;
         if (Status s = pass_on(band); !s.ok()) return s;
     }
     return {};

@@ -51,12 +51,16 @@ public:
     /// Receives the elements of a band.
     using Take = std::function<Status(const Band& band, const char* elements)>;
 
+    /// Tests if elements of a band need not be stored: they are fill values, and the data file lacks
+    /// the band.
+    using Lacks = std::function<bool(const Band& band, const char* elements, std::int64_t bytes)>;
+
     /// @param path    data file; the unnamed file is created in its folder when it is needed
     /// @param memory  bytes of bands that are kept in memory
     /// @param in_file  places in the data file; null: there are none
     PartialChunkCache(std::string path, const Definitions& definitions,
-                      std::span<const ChunkGrid> grids, Load load, Take take, std::int64_t memory,
-                      BandPlaces* in_file = nullptr);
+                      std::span<const ChunkGrid> grids, Load load, Take take, Lacks lacks,
+                      std::int64_t memory, BandPlaces* in_file = nullptr);
 
     Status write(const Chunk& range);
     Status read(const Chunk& range, char* to);
@@ -76,13 +80,14 @@ private:
         std::int64_t at = 0;    ///< offset in memory, in the unnamed file or in the data file
         std::int64_t have = 0;  ///< bytes from the beginning of the band that are there
         bool in_file = false;   ///< in the data file
+        bool empty = true;      ///< only fill values so far, which are not stored
     };
     using Places = std::map<Band, Place>;
     template <class Visit>
     Status for_parts(const Chunk& range, Visit&& visit) const;
     const ChunkGrid& grid(const Band& band) const { return grids_[band.variable]; }
     std::int64_t bytes_of(const Band& band) const;
-    Place& find(const Band& band);
+    Status give_place(const Band& band, Place& place);
     Status load_rest(const Band& band, Place& place);
     Status pass_on(Places::iterator band);
     bool is_in_memory(const Band& band, const Place& place) const;
@@ -95,6 +100,7 @@ private:
     std::span<const ChunkGrid> grids_;
     Load load_;
     Take take_;
+    Lacks lacks_;
     BandPlaces* in_file_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
     std::vector<char> memory_;
