@@ -242,9 +242,11 @@ void choose_packing_writers(const FileOptions& options, const Definitions& defin
 }
 
 /// Checks that a Zarr store can hold attributes.
-Status check_texts(const NamedList<Attribute>& attributes, const std::string& of) {
+/// @param v  their variable; null: they are the file's own
+Status check_texts(const NamedList<Attribute>& attributes, const Variable* v,
+                   const std::string& of) {
     for (const Attribute& a : attributes)
-        if (!is_json(a))
+        if (!is_json(a, v))
             return failure(TW_EFORMAT,
                            "{} '{}': format zarr permits only texts of UTF-8 without NUL", of,
                            a.name);
@@ -265,7 +267,7 @@ Status adapt_to_zarr(const FileOptions& options, Variable& v) {
                        OfVariable{v.name});
     v.packing.shuffle = false;
     v.packing.whole |= options.checksums;
-    return check_texts(v.attributes, fmt::format("variable '{}': attribute", v.name));
+    return check_texts(v.attributes, &v, fmt::format("variable '{}': attribute", v.name));
 }
 
 }  // namespace
@@ -292,7 +294,8 @@ Status choose_format(const FileOptions& options, Definitions& definitions, Forma
                        name_of(format));
     if (Status status = check_format(definitions, format); !status.ok()) return status;
     if (format == Format::zarr)
-        if (Status s = check_texts(definitions.attributes, "global attribute"); !s.ok()) return s;
+        if (Status s = check_texts(definitions.attributes, nullptr, "global attribute"); !s.ok())
+            return s;
     if (has_chunks(format)) {
         for (Variable& v : definitions.variables) {
             if (Status s = choose_packing(definitions, options.packing, v); !s.ok()) return s;

@@ -153,7 +153,7 @@ Status DefineMode::put_late_attribute(const std::string& variable, Attribute att
                        "{}: attribute '{}' has type {}, which format {} does not support; use {}",
                        file_.path, attribute.name, name_of(attribute.type), name_of(file_.format),
                        is_netcdf4(file_.format) ? "netcdf4" : "cdf5");
-    if (file_.format == Format::zarr && !is_json(attribute))
+    if (file_.format == Format::zarr && !is_json(attribute, nullptr))
         return failure(TW_EFORMAT,
                        "{}: attribute '{}': format zarr permits only texts of UTF-8 without NUL",
                        file_.path, attribute.name);

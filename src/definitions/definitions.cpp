@@ -212,9 +212,6 @@ std::int64_t bytes_of(const Variable& v) {
 /// Checks that variables can be arrays of a Zarr store, whose names are those of folders.
 Status check_zarr(const Definitions& d) {
     for (const Variable& v : d.variables) {
-        if (v.type == TW_CHAR)
-            return failure(TW_EFORMAT, "variable '{}' has type char, which format zarr lacks",
-                           OfVariable{v.name});
         if (v.name.starts_with("__") || v.name == "zarr.json" || v.name.size() > 255)
             return failure(TW_EFORMAT, "variable '{}': format zarr does not permit this name",
                            OfVariable{v.name});

@@ -28,12 +28,12 @@ static void stored(int ncid, int v, int level, PIO_Offset rows) {
 static void write_store(int ioid, int length) {
     file_t f = new_file("store", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     const PIO_Offset chunks[] = {1, 2, NX}, wrong[] = {2, 2, NX};
-    int text, format, iotype = PIO_IOTYPE_NETCDF;
-    char title[7] = "";
+    int text, other, format, iotype = PIO_IOTYPE_NETCDF;
+    char title[7] = "", name[NX];
     OK(PIOc_inq_format(f.ncid, &format));
     IS(format, NC_FORMAT_NETCDF4);
-    IS(PIOc_def_var(f.ncid, "text", PIO_CHAR, 1, &f.x, &text), NC_EBADTYPE);
-    IS(PIOc_def_dim(f.ncid, "more", PIO_UNLIMITED, &text), NC_EUNLIMIT);
+    OK(PIOc_def_var(f.ncid, "text", PIO_CHAR, 1, &f.x, &text));
+    IS(PIOc_def_dim(f.ncid, "more", PIO_UNLIMITED, &other), NC_EUNLIMIT);
     OK(PIOc_def_var_deflate(f.ncid, f.v, 1, 1, 3));
     OK(PIOc_def_var_quantize(f.ncid, f.v, PIO_QUANTIZE_BITROUND, 40));
     IS(PIOc_def_var_endian(f.ncid, f.v, NC_ENDIAN_BIG), NC_EINVAL);
@@ -41,15 +41,16 @@ static void write_store(int ioid, int length) {
     OK(PIOc_def_var_chunking(f.ncid, f.v, NC_CHUNKED, chunks));
     OK(PIOc_enddef(f.ncid));
     write_record(&f, ioid, length, 0, 0.5);
+    OK(PIOc_put_var_text(f.ncid, text, "Johann Moser"));
     OK(PIOc_sync(f.ncid));
     stored(f.ncid, f.v, 3, 2);
     OK(PIOc_put_att_text(f.ncid, NC_GLOBAL, "title", 5, "first"));
     expect_rows(f.ncid, f.v, ioid, length, 0, 0.5);
     /* New definitions after data are an error, and nothing is lost. */
     OK(PIOc_redef(f.ncid));
-    OK(PIOc_def_var(f.ncid, "late", PIO_DOUBLE, 1, &f.x, &text));
+    OK(PIOc_def_var(f.ncid, "late", PIO_DOUBLE, 1, &f.x, &other));
     IS(PIOc_enddef(f.ncid), NC_EPERM);
-    IS(PIOc_inq_varid(f.ncid, "late", &text), NC_ENOTVAR);
+    IS(PIOc_inq_varid(f.ncid, "late", &other), NC_ENOTVAR);
     write_record(&f, ioid, length, 1, 7);
     OK(PIOc_closefile(f.ncid));
     OK(PIOc_openfile(ios, &f.ncid, &iotype, "store", PIO_WRITE));
@@ -59,6 +60,8 @@ static void write_store(int ioid, int length) {
     OK(PIOc_openfile(ios, &f.ncid, &iotype, "store", PIO_NOWRITE));
     OK(PIOc_get_att_text(f.ncid, NC_GLOBAL, "title", title));
     CHECK(strcmp(title, "second") == 0);
+    OK(PIOc_get_var_text(f.ncid, text, name));
+    CHECK(memcmp(name, "Johann Moser", NX) == 0);
     stored(f.ncid, f.v, 3, 2);
     const double plus[] = {0.5, 7, 8};
     for (int r = 0; r < 3; r++) expect_rows(f.ncid, f.v, ioid, length, r, plus[r]);

@@ -17,7 +17,7 @@ from test_references import on_root
 from test_variable_files import values_of
 
 CASES = int(os.environ.get("THALWEG_TEST_CASES", "12"))
-TYPES = ["i1", "i2", "i4", "f4", "f8", "u1", "u2", "u4", "i8", "u8"]
+TYPES = ["i1", "S1", "i2", "i4", "f4", "f8", "u1", "u2", "u4", "i8", "u8"]
 
 
 def case(seed):
@@ -78,7 +78,8 @@ def write(io, path, seed, begin, end, **settings):
                     count=[n, *shape[1:]],
                 )
                 cuts[name] = slice(first, first + n)
-            fill = {"_FillValue": np.dtype(dtype).type(99)} if dtype in ("f4", "i2") else {}
+            fill = {"f4": np.float32(99), "i2": np.int16(99), "S1": "-"}
+            fill = {"_FillValue": fill[dtype]} if dtype in fill else {}
             attributes = {"units": "m", "valid_range": np.array([0, 1.5], "f4"), **fill}
             f.define(name, dtype, " ".join(dims), cells, **own, **attributes)
         for record in range(begin - 1, end):
@@ -117,6 +118,7 @@ def compare(store, path):
     alone = zarr.open_group(store, mode="r", use_consolidated=False)
     with netCDF4.Dataset(path) as f:
         f.set_auto_maskandscale(False)
+        f.set_auto_chartostring(False)
         assert set(group.array_keys()) == set(f.variables) == set(alone.array_keys())
         assert group.attrs["title"] == f.title and group.attrs["late"] == 2.5
         for name, v in f.variables.items():
@@ -124,7 +126,7 @@ def compare(store, path):
             same(alone[name][...], v[...], name)
             assert group[name].metadata.dimension_names == v.dimensions
             assert group[name].attrs["units"] == "m"
-            if importlib.util.find_spec("tensorstore"):
+            if importlib.util.find_spec("tensorstore") and v.dtype != "S1":
                 same(by_tensorstore(store, name), v[...], name)
     with xr.open_zarr(store, consolidated=True) as a, xr.open_dataset(path) as b:
         for name in b.variables:
@@ -191,7 +193,6 @@ def test_checksums(io, folder):
 @pytest.mark.parametrize(
     ("variable", "settings", "text"),
     [
-        (("text", "S1", {}), {}, "'text' has type char"),
         (("__a", "f4", {}), {}, "'__a'"),
         (("zarr.json", "f4", {}), {}, "'zarr.json'"),
         (("a", "f4", {"zstd": 1, "shuffle": True}), {}, "shuffle"),
@@ -217,6 +218,34 @@ def test_refused(io, folder, variable, settings, text):
         error = fails(code, f.enddef)
         fails(code, f.close)
     assert text in str(error)
+
+
+def test_texts(io, folder):
+    """Tests that xarray makes strings of texts, and that the library finds their fill values."""
+    first, n = rows(12)
+    cells = io.decompose(x=12, start=first, count=n)
+    word = np.frombuffer(b"Thalweg\0\0\0\0\0", "S1")[first : first + n]
+    with io.create(folder / "a", format="zarr") as f:
+        f.define_dim("time", None)
+        f.define("a", "S1", "time x", cells)
+        f.define("b", "S1", "time x", cells, _FillValue="-")
+        f.define("c", "S1", "time x", cells, _FillValue="\0")
+        for record in range(2):
+            f["a"] = word
+            if record == 0:
+                f["b"] = word
+            f.end_step()
+
+    def judge():
+        with xr.open_zarr(folder / "a", consolidated=True) as data:
+            assert data["a"].values.tolist() == [b"Thalweg", b"Thalweg"]
+            assert data["b"].values.tolist() == [b"Thalweg", b"-" * 12]
+
+    on_root(judge)
+    with io.open(folder / "a") as f:
+        same(f.get("b")[1], np.full(12, b"-", "S1"), "b")
+        fills = {name: dict(f.variables[name].attrs) for name in "abc"}
+    assert fills == {"a": {}, "b": {"_FillValue": "-"}, "c": {"_FillValue": ""}}
 
 
 def test_replaced_record(io, folder):

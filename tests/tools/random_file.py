@@ -41,11 +41,10 @@ def attribute(rng, kind):
     return values(rng, kind, (int(rng.integers(1, 4)),))
 
 
-def make(path, form, seed, texts=True):
-    """Makes a file with some variables of each type, or all but texts. Returns the names of those
-    with values."""
+def make(path, form, seed):
+    """Makes a file with some variables of each type. Returns the names of those with values."""
     rng = np.random.default_rng(seed)
-    types = [kind for kind in types_of(form) if texts or kind != "S1"]
+    types = types_of(form)
     with netCDF4.Dataset(path, "w", format=FORMATS[form]) as data:
         lengths = {"y": 7, "x": 11, "z dim": 3, "größe": 5, "one": 1}
         data.createDimension("y", 7)

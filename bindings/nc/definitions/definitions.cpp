@@ -145,8 +145,7 @@ int Definitions::def_var(std::string name, nc_type type, std::vector<int> dims) 
     check_name(name);
     if (table.find_variable(name) >= 0)
         throw Error{NC_ENAMEINUSE, path + ": variable " + name + " exists"};
-    if (size_of(type) == 0 || (has_classic_types(format) && type > NC_DOUBLE) ||
-        (zarr && type == NC_CHAR))
+    if (size_of(type) == 0 || (has_classic_types(format) && type > NC_DOUBLE))
         throw Error{NC_EBADTYPE, path + ": variable " + name + ": the format has no type " +
                                      std::to_string(type)};
     for (std::size_t i = 0; i < dims.size(); i++) {

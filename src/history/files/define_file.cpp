@@ -134,7 +134,7 @@ private:
     }
 
     /// Describes how a variable is quantized, as CF demands: with its own digits, and with a
-    /// variable for each method in the file, whose type has no meaning: not char, which Zarr lacks.
+    /// variable for each method in the file, whose type has no meaning.
     void define_quantization(const Variable& variable) {
         using Quantize = detail::Packing::Quantize;
         const Quantize method = variable.packing.quantize;

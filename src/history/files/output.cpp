@@ -62,15 +62,12 @@ bool Output::full(const Window& record) const {
 Status Output::check_names() const {
     const Table& table = *context.table;
     const bool has_bounds = !timeless() && !rules.instant;
-    const std::string settings = context.settings + ";" + stream.settings;
-    const bool lacks_text = context.ranks->setting(settings, "format") == "zarr";
     std::set<std::string> names;
     if (!timeless()) names.insert(table.time);
     if (has_bounds) names.insert(table.bounds);
-    const auto add = [&](const std::string& name, tw_type type,
-                         const std::vector<std::string>& dims, const Part& part) -> Status {
+    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
+                         const Part& part) -> Status {
         Status status = detail::check_name("a variable", name);
-        if (type == TW_CHAR && lacks_text) status.text = "it is text, which format zarr lacks";
         if (!names.insert(name).second)
             status.text = "its files have another variable of this name";
         for (const std::string& dim : dims) {
@@ -85,10 +82,10 @@ Status Output::check_names() const {
     };
     Status status;
     for (const auto& [c, dims, taken, data] : coordinates)
-        keep_first(status, add(c->name, c->type, dims, taken->chosen.part));
+        keep_first(status, add(c->name, dims, taken->chosen.part));
     for (const Variable* variable : variables)
         if (variable->is_first())
-            keep_first(status, add(variable->about.name, variable->about.type, variable->dims(),
+            keep_first(status, add(variable->about.name, variable->dims(),
                                    variable->written().chosen.part));
     return status;
 }

@@ -22,4 +22,11 @@ inline std::string base64(std::span<const char> bytes) {
     return text;
 }
 
+/// Decodes the only byte of an encoded text; 0 if it encodes none.
+inline char byte_of_base64(const std::string& text) {
+    for (int c = 0; c < 256; ++c)
+        if (const char byte = static_cast<char>(c); base64({&byte, 1}) == text) return byte;
+    return 0;
+}
+
 }  // namespace thalweg::detail

@@ -90,9 +90,10 @@ bool is_member(const Attribute& a, const Variable* v) {
            (v == nullptr || &a != fill_attribute(*v));
 }
 
-bool is_json(const Attribute& a) {
+bool is_json(const Attribute& a, const Variable* v) {
     const std::string_view text(a.values.data(), a.values.size());
-    return a.type != TW_CHAR || (is_utf8(text) && text.find('\0') == text.npos);
+    return a.type != TW_CHAR || (v != nullptr && &a == fill_attribute(*v)) ||
+           (is_utf8(text) && text.find('\0') == text.npos);
 }
 
 std::vector<std::string> attribute_members(const Definitions& d, const Variable* v) {
@@ -142,7 +143,8 @@ std::string fill_attribute_text(tw_type type, const Attribute& fill) {
 
 std::string array_metadata(const Definitions& d, const Variable& v, const ArrayStorage& its) {
     std::vector<std::string> attributes = attribute_members(d, &v);
-    if (const Attribute* fill = fill_attribute(v))
+    // xarray cannot decode the attribute of a text, for which Zarr's own member has to do.
+    if (const Attribute* fill = fill_attribute(v); fill != nullptr && v.type != TW_CHAR)
         attributes.push_back("\"_FillValue\":" + fill_attribute_text(v.type, *fill));
     std::vector<std::string> codecs = its.codecs;
     codecs.insert(

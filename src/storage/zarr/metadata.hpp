@@ -32,8 +32,10 @@ std::string data_type_text(tw_type type);
 /// @param variable  its variable; null: it is the file's own
 bool is_member(const Attribute& attribute, const Variable* variable);
 
-/// Tests if JSON can hold an attribute: a text must be UTF-8 without NUL.
-bool is_json(const Attribute& attribute);
+/// Tests if JSON can hold an attribute: a text must be UTF-8 without NUL, unless it is a fill
+/// value.
+/// @param variable  its variable; null: it is the file's own
+bool is_json(const Attribute& attribute, const Variable* variable);
 
 /// Formats attributes as members of a JSON object, `"name":value`. Leaves out `_FillValue` if it
 /// has the variable's type, since fill_value contains the same value. Also leaves out attributes

@@ -48,6 +48,7 @@ std::string with_quoted_words(const std::string& text) {
 
 /// Appends a value in the machine's byte order.
 void add_value(const Json& json, tw_type type, std::vector<char>& to) {
+    if (type == TW_CHAR) to.push_back(byte_of_base64(json.get<std::string>()));
     with_number(type, [&](auto value) {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
             if (json.is_string()) {
@@ -76,11 +77,11 @@ tw_type type_named(const std::string& name) {
     throw std::invalid_argument("unknown type " + name);
 }
 
-tw_type data_type(const std::string& name) {
-    for (const tw_type type : {TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT,
-                               TW_UINT, TW_INT64, TW_UINT64})
-        if ('"' + name + '"' == data_type_text(type)) return type;
-    throw std::invalid_argument("unknown data type " + name);
+tw_type data_type(const Json& json) {
+    for (const tw_type type : {TW_CHAR, TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE,
+                               TW_USHORT, TW_UINT, TW_INT64, TW_UINT64})
+        if (json == Json::parse(data_type_text(type))) return type;
+    throw std::invalid_argument("unknown data type " + json.dump());
 }
 
 /// @param types  types of all attributes but texts
@@ -154,12 +155,12 @@ ZarrArray take_division(const Json& json, Variable& v) {
     return a;
 }
 
-void take_variable(const Json& array, const std::string& name, const Json& types,
-                   ZarrContents& contents) {
+/// @param own  what the library adds to Zarr's metadata, see own_members()
+void take_variable(const Json& own, const Json& array, ZarrContents& contents) {
     Definitions& d = contents.definitions;
     Variable v;
-    v.name = name;
-    v.type = data_type(array.at("data_type").get<std::string>());
+    v.name = own.at(0).get<std::string>();
+    v.type = data_type(array.at("data_type"));
     const std::vector<std::int64_t> shape = numbers(array.at("shape"));
     const Json& dims = array.at("dimension_names");
     require(dims.size() == shape.size() && shape.size() <= max_dims, "a wrong rank");
@@ -176,12 +177,13 @@ void take_variable(const Json& array, const std::string& name, const Json& types
             v.shape.push_back(shape[i]);
         }
     }
-    add_attributes(array.at("attributes"), types, v.attributes);
+    add_attributes(array.at("attributes"), own.at(1), v.attributes);
     std::vector<char> fill;
     add_value(array.at("fill_value"), v.type, fill);
     FillValue value{};
     std::copy(fill.begin(), fill.end(), value.begin());
-    if (array.at("attributes").contains("_FillValue") && v.attributes.find("_FillValue") < 0)
+    const bool named = own.size() > 2 || array.at("attributes").contains("_FillValue");
+    if (named && v.attributes.find("_FillValue") < 0)
         v.attributes.push_back({"_FillValue", v.type, 1, fill});
     if (value != v.fill_value()) v.fill = value;
     contents.arrays.push_back(take_division(array, v));
@@ -197,10 +199,8 @@ void take(const std::string& text, ZarrContents& contents) {
             {dim.at(0).get<std::string>(), dim.at(1).get<std::int64_t>()});
     add_attributes(parsed.value.at("attributes"), own.at("attributes"),
                    contents.definitions.attributes);
-    for (const Json& v : own.at("variables")) {
-        const std::string name = v.at(0).get<std::string>();
-        take_variable(all.at("metadata").at(name), name, v.at(1), contents);
-    }
+    for (const Json& v : own.at("variables"))
+        take_variable(v, all.at("metadata").at(v.at(0).get<std::string>()), contents);
     for (const Variable& v : contents.definitions.variables)
         if (v.record)
             require(all.at("metadata").at(v.name).at("shape").at(0) == contents.records,
@@ -216,13 +216,16 @@ std::string types_text(const Definitions& d, const Variable* v) {
 }
 
 /// Formats the members of the consolidated metadata with which the library completes Zarr's: the
-/// order of dimensions and variables, and the types of attributes.
+/// order of dimensions and variables, the types of attributes, and a third element for a text whose
+/// fill value is an attribute.
 std::string own_members(const Definitions& d) {
     std::vector<std::string> dims, variables;
     for (const Dimension& dim : d.dims)
         dims.push_back(fmt::format("[{},{}]", json_string(dim.name), dim.length));
     for (const Variable& v : d.variables)
-        variables.push_back(fmt::format("[{},{}]", json_string(v.name), types_text(d, &v)));
+        variables.push_back(
+            fmt::format("[{},{}{}]", json_string(v.name), types_text(d, &v),
+                        v.type == TW_CHAR && fill_attribute(v) != nullptr ? ",true" : ""));
     return fmt::format(R"(,"{}":{{"dimensions":[{}],"attributes":{},"variables":[{}]}})", own_key,
                        joined(dims, ","), types_text(d, nullptr), joined(variables, ","));
 }
