@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.hpp"
 
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "pio.h"
@@ -46,8 +44,7 @@ std::unique_ptr<File> File::create(Session& session, const Writers& writers,
     if (iotype < PIO_IOTYPE_PNETCDF || iotype > PIO_IOTYPE_NETCDF4P)
         throw Error{-500, name + ": there is no I/O type " + std::to_string(iotype)};
     std::unique_ptr<File> file(new File(session, writers, name));
-    const char* const setting = std::getenv("THALWEG_FORMAT");
-    file->definitions.zarr = setting != nullptr && std::string_view(setting) == "zarr";
+    file->definitions.zarr = session.setting("format") == name_of(Format::zarr);
     file->definitions.format = file->definitions.zarr ? Format::netcdf4 : format_of(iotype, mode);
     file->state.create((mode & NC_NOCLOBBER) == 0);
     return file;

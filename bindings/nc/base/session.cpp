@@ -14,6 +14,7 @@
 #include "api/system_error.h"
 #include "base/system/arithmetic.hpp"
 #include "base/text/size.hpp"
+#include "session/session.hpp"
 
 namespace thalweg::nc {
 
@@ -141,10 +142,11 @@ std::int64_t staging_limit() {
     return std::min(bytes, mib * mib) / 4;                  // what the library accepts
 }
 
+const std::string& Session::setting(const char* name) const { return handle_->settings.text(name); }
+
 bool Session::keeps_arrays() const {
-    const char* const service = std::getenv("THALWEG_SERVICE");
-    if (service == nullptr || std::string(service) == "auto") return !served_;
-    return std::string(service) == "inline";
+    const std::string& service = setting("service");
+    return service == "auto" ? !served_ : service == "inline";
 }
 
 Session::Session(MPI_Comm comm) {

@@ -42,6 +42,8 @@ public:
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     bool is_served() const { return served_; }
+    // Returns a setting of the session, from its configuration file or the environment.
+    const std::string& setting(const char* name) const;
     // Tests if the session ends in MPI_Finalize. A session that began without MPI ends when the
     // process exits.
     bool ends_with_mpi() const { return ends_with_mpi_; }
