@@ -305,6 +305,50 @@ static void alone(void) {
     EXPECT(0, nc_close(id));
 }
 
+/* Tests Zarr stores, which are netCDF-4 files to the program, also without communicator. */
+static void stores(void) {
+    int k = 0, kind = 0;
+    size_t n = 0;
+    short z[per_rank] = {1, 2, 3, 4};
+    if (rank == 0) EXPECT(0, system("rm -rf data.nc alone.nc store.nc"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    mode = NC_NETCDF4;
+    data();
+    opening();
+    alone();
+    mode = NC_64BIT_OFFSET;
+    fresh("store.nc");
+    EXPECT(NC_ESTRICTNC3, nc_def_grp(id, "inside", &k));
+    EXPECT(0, nc_def_var_deflate(id, w, 1, 1, 2));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+    section(0, (size_t)(per_rank * rank), 1, per_rank);
+    EXPECT(0, nc_put_vara_short(id, w, start, count, z));
+    EXPECT(0, nc_close(id));
+    EXPECT(0, access("store.nc/zarr.json", F_OK));
+    EXPECT(0, nc_open_par("store.nc", NC_WRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &id));
+    EXPECT(0, nc_var_par_access(id, w, NC_COLLECTIVE));
+    section(1, (size_t)(per_rank * rank), 1, per_rank);
+    EXPECT(0, nc_put_vara_short(id, w, start, count, z));
+    EXPECT(0, nc_put_att_text(id, NC_GLOBAL, "title", 5, "again"));
+    EXPECT(0, nc_close(id));
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT(0, nc_open("store.nc", NC_NOWRITE, &id)); /* each rank for itself */
+    EXPECT(0, nc_inq_format(id, &kind));
+    EXPECT(NC_FORMAT_NETCDF4, kind);
+    EXPECT(0, nc_inq_var_chunking(id, w, &kind, NULL));
+    EXPECT(NC_CHUNKED, kind);
+    EXPECT(0, nc_inq_attlen(id, NC_GLOBAL, "title", &n));
+    EXPECT(5, (long)n);
+    for (size_t r = 0; r < 2; r++) {
+        section(r, (size_t)(per_rank * (ranks - 1)), 1, per_rank);
+        z[3] = 0;
+        EXPECT(0, nc_get_vara_short(id, w, start, count, z));
+        EXPECT(4, z[3]);
+    }
+    EXPECT(0, nc_close(id));
+}
+
 int main(int argc, char** argv) {
     const int traps = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
     MPI_Init(&argc, &argv);
@@ -313,7 +357,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int modes[] = {0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4,
                          NC_NETCDF4 | NC_CLASSIC_MODEL};
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    if (argc > 1) stores();
+    for (size_t i = 0; argc == 1 && i < sizeof modes / sizeof *modes; i++) {
         mode = modes[i];
         definitions();
         data();

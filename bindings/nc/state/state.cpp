@@ -182,6 +182,8 @@ void State::hand_over() {
         if (events_ != nullptr) events_->laid_out();
         return;
     }
+    if (definitions_.zarr)
+        throw Error{NC_EINVAL, definitions_.path + ": format zarr lacks this: " + why};
     inform(session.comm(), definitions_.path + " is written by one rank: " + why);
     complete();
     fallback_ = std::make_unique<Fallback>(session.comm(), root);

@@ -118,7 +118,7 @@ int leave(int ncid, const std::string& reason) {
     File& own = file_of(ncid);
     const std::lock_guard lock(own.mutex());
     if (!own.is_netcdf4()) return NC_ENOTNC4;
-    if (own.definitions.format != Format::netcdf4) return NC_ESTRICTNC3;
+    if (own.definitions.format != Format::netcdf4 || own.definitions.zarr) return NC_ESTRICTNC3;
     if (!own.definitions.is_writable()) return NC_EPERM;
     own.puts.join(Reason::leave);
     const bool empty = own.definitions.is_new();

@@ -108,7 +108,8 @@ std::unique_ptr<File> File::create(Call& call, MPI_Comm comm) {
     const std::string path = broadcast(comm, 0, call.path);
     std::unique_ptr<File> file(new File(session, path));
     Definitions& definitions = file->definitions;
-    definitions.format = format_numbered(call.format);
+    definitions.zarr = session.setting("format") == name_of(Format::zarr);
+    definitions.format = definitions.zarr ? Format::netcdf4 : format_numbered(call.format);
     const bool netcdf4 = definitions.is_netcdf4();
     session.check(tw_wait(session.handle(), 0));
     on_rank(comm, 0, [&] { check_place(path, netcdf4); });
@@ -135,7 +136,8 @@ std::unique_ptr<File> File::open(Call& call, MPI_Comm comm) {
     on_rank(comm, 0, [&] {
         if (path == name) recover_killed(path);
         struct stat info {};
-        if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+        const bool store = access((path + "/zarr.json").c_str(), F_OK) == 0;
+        if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !store)
             beyond = "it is not a regular file";
         else
             beyond = beyond_engine(path, unfilled);

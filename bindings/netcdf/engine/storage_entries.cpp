@@ -29,7 +29,8 @@ void def_var_deflate(File& file, int varid, int shuffle, int deflate, int level)
     Storage& s = storage_to_change(file, varid);
     const Variable& v = file.table().variable(varid);
     if (v.dims.empty()) return;  // a scalar has no filters
-    s.shuffle = shuffle != 0 ? 1 : 0;
+    // Zarr lacks shuffle, but the values are the same without it.
+    s.shuffle = shuffle != 0 && !file.definitions.zarr ? 1 : 0;
     set_deflate(s, v, deflate != 0, level);
 }
 

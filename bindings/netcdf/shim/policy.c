@@ -97,6 +97,14 @@ static int is_plain(const char* path) {
            *path != '[';
 }
 
+/* Tests if a path leads to a Zarr store, which only Thalweg can read. */
+static int is_store(const char* path) {
+    struct stat found;
+    char name[4096];
+    const int length = snprintf(name, sizeof name, "%s/zarr.json", path + strspn(path, " \t"));
+    return length < (int)sizeof name && stat(name, &found) == 0;
+}
+
 /* Tests if a path leads to a regular file, or to a file that does not exist yet. */
 static int ordinary(const char* path) {
     struct stat found;
@@ -112,15 +120,18 @@ static int formats(int mode) {
 int takes(const struct thalweg_call* call, const char* path) {
     const enum netcdf_choice choice = netcdf_choice();
     const int serial = call->kind == thalweg_no_comm;
-    if (choice == netcdf_off || (serial && choice == netcdf_parallel)) return 0;
-    if (serial && !call->create && choice != netcdf_forward) return 0;
+    const int opens_store = !call->create && path != NULL && is_store(path);
+    if (choice == netcdf_off) return 0;
+    if (serial && !opens_store &&
+        (choice == netcdf_parallel || (!call->create && choice != netcdf_forward)))
+        return 0;
     if (call->mode & thalweg_elsewhere) return 0;
     if (serial && (call->mode & thalweg_share)) return 0;
     /* Pass the call on, because netCDF must see that it asks for two formats at once, and refuse
      * it. */
     if (formats(call->mode) > 1) return 0;
     /* For a file of several ranks, the first one looks later if it is an ordinary one. */
-    return path != NULL && is_plain(path) && (!serial || ordinary(path)) &&
+    return path != NULL && is_plain(path) && (!serial || opens_store || ordinary(path)) &&
            chosen(path + strspn(path, " \t"));
 }
 

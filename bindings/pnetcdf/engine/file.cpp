@@ -65,6 +65,8 @@ std::shared_ptr<File> File::create(Call& call) {
     const std::lock_guard lock(session.mutex);
     const std::string path = broadcast(call.comm, 0, call.path);
     session.check(tw_wait(session.handle(), 0));
+    if (session.setting("format") == name_of(Format::zarr))
+        throw Error{NC_ENOTSUPPORT, path + ": PnetCDF's interface has no format zarr"};
     const bool clobber = (call.mode & NC_NOCLOBBER) == 0;
     on_rank(call.comm, 0, [&] { check_place(path, clobber); });
     std::shared_ptr<File> file(new File(session, path, true));
