@@ -99,8 +99,8 @@ struct StorageOptions {
         false;        ///< this rank is on the header writer's node and shares memory with it
     int threads = 1;  ///< number of threads that compress, including the one that writes
     /// Limit in bytes on the elements of chunks that wait in memory: uncompressed ones whose
-    /// records are not complete, and as many that wait for the threads.
-    std::int64_t waiting_chunks = 32 << 20;
+    /// records are not complete, and half as many that wait for the threads.
+    std::int64_t waiting_chunks = 64 << 20;
     int all_beside = 0;  ///< number of other writers on the header writer's node
     std::int64_t stripe_count = -1, stripe_size = -1;  ///< hints to MPI-IO, in stripes and bytes;
                                                        ///< -1: none

@@ -20,7 +20,7 @@ BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Defini
       fills_(fills),
       sparse_(sparse),
       wording_(wording),
-      packer_(definitions, grids, filters, threads, memory),
+      packer_(definitions, grids, filters, threads, memory / 2),
       bands_(
           path_, definitions, grids, [this](const Band& band, char* to) { return load(band, to); },
           [this](const Band& band, const char* elements) { return pack(band, elements); },

@@ -82,10 +82,9 @@ Status PartialChunkCache::store(const Band& band, const Place& place, const char
         if (Status s = make_file(); !s.ok()) return s;
         return write_fully(fd_, path_, from, bytes, place.at + at);
     }
-    // Growing in steps of one band would copy the earlier ones each time.
-    if (std::ssize(memory_) < place.at + bytes_of(band))
-        memory_.resize(std::min(most_memory_, 2 * (place.at + bytes_of(band))));
-    std::copy_n(from, bytes, memory_.data() + place.at + at);
+    // The system provides only what is used, and nothing has to be copied when more is used.
+    if (!memory_) memory_ = std::make_unique_for_overwrite<char[]>(most_memory_);
+    std::copy_n(from, bytes, memory_.get() + place.at + at);
     return {};
 }
 
@@ -126,8 +125,7 @@ Status PartialChunkCache::write(const Chunk& range) {
         if (p.whole && !places_.contains(p.band)) return take_(p.band, range.data + p.offset);
         const char* const from = range.data + p.offset;
         Place& place = places_[p.band];
-        const bool lacks =
-            place.empty && p.at == place.have && lacks_(p.band, from, p.bytes);
+        const bool lacks = place.empty && p.at == place.have && lacks_(p.band, from, p.bytes);
         if (!lacks)
             if (Status s = give_place(p.band, place); !s.ok()) return s;
         const bool follows = p.at == place.have;
@@ -149,7 +147,7 @@ Status PartialChunkCache::read(const Chunk& range, char* to) {
         if (place.in_file) return in_file_->read_at(to + p.offset, p.bytes, place.at + p.at);
         if (!is_in_memory(p.band, place))
             return read_fully(fd_, path_, to + p.offset, p.bytes, place.at + p.at);
-        std::copy_n(memory_.data() + place.at + p.at, p.bytes, to + p.offset);
+        std::copy_n(memory_.get() + place.at + p.at, p.bytes, to + p.offset);
         return Status{};
     });
 }
@@ -166,7 +164,7 @@ Status PartialChunkCache::pass_on(Places::iterator band) {
         places_.erase(band);
         return {};
     }
-    const char* elements = memory_.data() + place.at;
+    const char* elements = memory_.get() + place.at;
     if (!is_in_memory(key, place)) {
         buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(key)));
         elements = buffer_.data();

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -51,8 +52,8 @@ public:
     /// Receives the elements of a band.
     using Take = std::function<Status(const Band& band, const char* elements)>;
 
-    /// Tests if elements of a band need not be stored: they are fill values, and the data file lacks
-    /// the band.
+    /// Tests if elements of a band need not be stored: they are fill values, and the data file
+    /// lacks the band.
     using Lacks = std::function<bool(const Band& band, const char* elements, std::int64_t bytes)>;
 
     /// @param path    data file; the unnamed file is created in its folder when it is needed
@@ -103,7 +104,7 @@ private:
     Lacks lacks_;
     BandPlaces* in_file_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
-    std::vector<char> memory_;
+    std::unique_ptr<char[]> memory_;
     Descriptor fd_;         ///< unnamed file, whose first bytes are not used
     std::int64_t end_ = 0;  ///< end of the last band
     Places places_;
