@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import date
+from itertools import product
 from pathlib import Path
 
 GRIDS = ["t85", "fv-b", "fv-d", "cmaq-ca", "wrf"]
@@ -122,12 +123,14 @@ def measure_zarr(options):
         "| levels, ranks | netCDF-4 | Zarr | zarr-python | zstd: netCDF-4 | Zarr | zarr-python "
         "| Zarr : netCDF-4 | zarr-python : Zarr |\n" + "|---" * 9 + "|"
     )
-    for levels in options.cases or CASES["zarr"]:
-        for ranks in options.ranks.split(","):
-            command = [*options.launch, "-n", ranks, sys.executable, STORES, "."]
+    rows = product(options.cases or CASES["zarr"], options.ranks.split(","))
+    # All files stay until the end, see empty() in zarr_stores.py.
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="zarr-bench-") as made:
+        for levels, ranks in rows:
+            command = [*options.launch, "-n", ranks, sys.executable, STORES, f"{levels}-{ranks}"]
             command += [options.repetitions, levels]
-            with tempfile.TemporaryDirectory(dir=options.folder, prefix="zarr-bench-") as made:
-                output = run(command, made, PYTHONPATH=str(options.bin.parent / "python"))
+            (Path(made) / f"{levels}-{ranks}").mkdir()
+            output = run(command, made, PYTHONPATH=str(options.bin.parent / "python"))
             found = json.loads(output.splitlines()[-1])
             size = found.pop("megabytes")
             cells = [f"{size / statistics.median(times):.0f}" for times in found.values()]
