@@ -11,6 +11,7 @@
 // HDF5 is never called by a thread of the library: the model may use HDF5, too, which is not
 // thread-safe.
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "storage/netcdf4/header.hpp"
 #include "storage/netcdf4/header_writer_index.hpp"
 #include "storage/netcdf4/index/page.hpp"
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/system.hpp"
 
 namespace thalweg::detail {
@@ -191,7 +193,10 @@ private:
         const auto read = [this](char* to, std::int64_t bytes, std::int64_t address) {
             return read_fully(file_.fd, file_.path, to, bytes, address);
         };
-        store_.emplace(*placer_, read, file_.path, *file_.definitions, layout_.chunks,
+        const auto reserve = [this](std::int64_t address, std::int64_t bytes) {
+            if (on_ext4_) (void)has_space(file_.fd, FALLOC_FL_KEEP_SIZE, address, bytes);
+        };
+        store_.emplace(*placer_, read, reserve, file_.path, *file_.definitions, layout_.chunks,
                        file_.options.wording, file_.options.threads, file_.options.waiting_chunks);
         store_->note_to(file_.sums);
         if (header_writer_)
@@ -215,6 +220,7 @@ private:
     /// Opens the file and that of its checksums.
     Status open_both() {
         if (Status status = file_.open_file(); !status.ok()) return status;
+        on_ext4_ = file_system_at(file_.path).name == "ext4";
         std::vector<std::int64_t> chunks;
         for (std::size_t i = 0; i < layout_.chunks.grids.size(); ++i)
             chunks.push_back(layout_.chunks.whole[i] != 0 ? layout_.chunks.grids[i].chunks() : 0);
@@ -259,6 +265,7 @@ private:
     bool header_writer_ = false, writer_ = false;
     bool completes_ = false;  ///< see complete_records()
     bool several_ = false;    ///< several writers write whole chunks
+    bool on_ext4_ = false;    ///< space that is reserved is written in parts in 2/3 of the time
     Netcdf4Layout layout_;
     std::optional<ChunkPlacer> placer_;
     std::optional<ChunkStore> store_;

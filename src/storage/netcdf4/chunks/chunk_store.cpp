@@ -8,11 +8,12 @@
 
 namespace thalweg::detail {
 
-ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, const std::string& path,
+ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, Reserve reserve, const std::string& path,
                        const Definitions& definitions, const ChunkLayout& layout,
                        IndexConvention wording, int threads, std::int64_t memory)
     : placer_(placer),
       read_(std::move(read)),
+      reserve_(std::move(reserve)),
       definitions_(definitions),
       layout_(layout),
       bands_(*this, path, definitions, layout.grids, layout.filters, layout.fills, layout.sparse,
@@ -58,7 +59,10 @@ std::int64_t ChunkStore::place(const Band& band, bool& is_new) {
         layout_.filters[band.variable].empty() && g.in_order && elements == g.chunk_elements() &&
         elements * g.element >= least &&
         definitions_.variables[band.variable].packing.quantize == Packing::Quantize::none;
-    return as_is && !(sums_ != nullptr && sums_->on()) ? placer_.place(chunk_of(band), is_new) : -1;
+    if (!as_is || (sums_ != nullptr && sums_->on())) return -1;
+    const std::int64_t at = placer_.place(chunk_of(band), is_new);
+    if (at >= 0 && is_new) reserve_(at, g.chunk_bytes());
+    return at;
 }
 
 /// Writes a chunk at its present place if possible; otherwise keeps it in memory until it has a new

@@ -40,10 +40,12 @@ class ChunkStore final : StoredChunks, BandPlaces {
 public:
     /// Reads bytes at an address of the file.
     using Read = std::function<Status(char* to, std::int64_t bytes, std::int64_t address)>;
+    /// Reserves the space of a chunk that will be written in parts, if that makes it faster.
+    using Reserve = std::function<void(std::int64_t address, std::int64_t bytes)>;
 
     /// @param threads  number of threads that filter chunks, including the caller
     /// @param memory   see StorageOptions::waiting_chunks
-    ChunkStore(ChunkPlacer& placer, Read read, const std::string& path,
+    ChunkStore(ChunkPlacer& placer, Read read, Reserve reserve, const std::string& path,
                const Definitions& definitions, const ChunkLayout& layout, IndexConvention wording,
                int threads, std::int64_t memory);
 
@@ -101,6 +103,7 @@ private:
 
     ChunkPlacer& placer_;
     Read read_;
+    Reserve reserve_;
     const Definitions& definitions_;
     const ChunkLayout& layout_;
     SumsWriter* sums_ = nullptr;
