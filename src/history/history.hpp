@@ -69,6 +69,7 @@ private:
         Field* field;
         const Taken* taken;
         std::shared_ptr<const Reduction> reduction;  ///< reduces results; null: there is none
+        std::shared_ptr<const Mapping> mapping;      ///< null: there is none
         Weights weights;
         std::vector<std::string> units;  ///< units of the weights
     };
@@ -83,6 +84,7 @@ private:
                             const Chosen& chosen, Weights& weights) const;
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
     Status make_reduction(OutputStream& stream, const StreamField& about, Reducing& reducing);
+    Status make_mapping(OutputStream& stream, StreamField& about, Reducing& reducing);
     Status reduce_samples();
     bool waits(OutputStream& stream) const;
     std::vector<PickGroup> waiting_groups(const std::vector<Due>& due) const;

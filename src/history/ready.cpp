@@ -97,14 +97,6 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
     return {};
 }
 
-/// Tests if no grid mapping says that cells are in another order of HEALPix than the nested one.
-static bool is_nested(const Field& field, const std::map<std::string, Coordinate>& coordinates) {
-    const auto grid = coordinates.find(text_of(field.attributes, "grid_mapping"));
-    if (grid == coordinates.end()) return true;
-    const std::string order = text_of(grid->second.attributes, "indexing_scheme");
-    return order.empty() || order == "nested";
-}
-
 Status History::make_variable(OutputStream& stream, const StreamField& about) {
     const StreamTable& table = stream.table();
     Field& field = declared_.fields()[about.declared];
@@ -132,23 +124,17 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     rules.takes_begin = is_difference(about.statistic.op);
     const Value fill =
         about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
-    Reducing reducing{&field, &t, nullptr, std::move(weights), {}};
+    Reducing reducing{&field, &t, nullptr, nullptr, std::move(weights), {}};
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
-    std::shared_ptr<const Mapping> mapping;
-    if (table.reduce.map.empty() && table.reduce.zoom >= 0 &&
-        !is_nested(field, declared_.coordinates()))
-        return failure(
-            TW_ESETTING,
-            "{}:{}: stream '{}': the cells of field '{}' are not in HEALPix's nested order",
-            table_.name, table.line_of("zoom"), table.name, field.declared.name);
+    StreamField own = about;
     if (table.reduce.maps())
-        if (Status s = maps_.make(table, about, field, t, mapping); !s.ok()) return s;
+        if (Status s = make_mapping(stream, own, reducing); !s.ok()) return s;
     auto made =
-        std::make_unique<Variable>(SampledField{about, *reducing.field, rules, *reducing.taken,
-                                                fill, reducing.reduction, mapping},
+        std::make_unique<Variable>(SampledField{own, *reducing.field, rules, *reducing.taken, fill,
+                                                reducing.reduction, reducing.mapping},
                                    reducing.weights);
-    const bool joins = !about.reduced.empty() || mapping != nullptr;
+    const bool joins = !about.reduced.empty() || reducing.mapping != nullptr;
     if (joins) made->set_reduced(declared_.coordinates(), reducing.units);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
@@ -255,7 +241,7 @@ Status History::make_reduction(OutputStream& stream, const StreamField& about, R
         return {};
     }
     StepReduction& made = reductions_.emplace_back(
-        field, *reducing.taken, reduction, std::exchange(reducing.weights, Weights{}),
+        field, *reducing.taken, reduction, nullptr, std::exchange(reducing.weights, Weights{}),
         reduced_dims(field.declared.dims, about.reduced, table.reduce.by));
     field.users.push_back(&made);
     if (weight != nullptr) declared_.fields()[about.weight].weighed.push_back(&made);
@@ -265,18 +251,52 @@ Status History::make_reduction(OutputStream& stream, const StreamField& about, R
     return {};
 }
 
-/// Reduces the samples of the step whose groups have elements on several ranks.
+/// Tests if no grid mapping says that cells are in another order of HEALPix than the nested one.
+static bool is_nested(const Field& field, const std::map<std::string, Coordinate>& coordinates) {
+    const auto grid = coordinates.find(text_of(field.attributes, "grid_mapping"));
+    if (grid == coordinates.end()) return true;
+    const std::string order = text_of(grid->second.attributes, "indexing_scheme");
+    return order.empty() || order == "nested";
+}
+
+/// Makes the map of a variable. Each sample is mapped if a map of the results would give other
+/// values, once for all variables that take it.
+Status History::make_mapping(OutputStream& stream, StreamField& about, Reducing& reducing) {
+    const StreamTable& table = stream.table();
+    Field& field = *reducing.field;
+    if (table.reduce.map.empty() && !is_nested(field, declared_.coordinates()))
+        return failure(
+            TW_ESETTING,
+            "{}:{}: stream '{}': the cells of field '{}' are not in HEALPix's nested order",
+            table_.name, table.line_of("zoom"), table.name, field.declared.name);
+    Status status = maps_.make(table, about, field, *reducing.taken, reducing.mapping);
+    if (!status.ok() || reducing.mapping == nullptr || !about.reduces_samples) return status;
+    stream.set_reduces_samples();
+    set_reduced_samples(about.statistic);
+    const Mapping& mapping = *reducing.mapping;
+    const Taken& taken = *std::exchange(reducing.taken, &mapping.results());
+    auto made = std::ranges::find_if(
+        reductions_, [&](const StepReduction& one) { return one.maps(field, mapping); });
+    if (made == reductions_.end()) {
+        reductions_.emplace_back(field, taken, nullptr, reducing.mapping, Weights{},
+                                 mapping.dims());
+        made = std::prev(reductions_.end());
+        field.users.push_back(&*made);
+    }
+    reducing.field = &made->field();
+    return {};
+}
+
+/// Maps samples of the step, and reduces those whose groups have elements on several ranks.
 /// @note Collective if there are any
 Status History::reduce_samples() {
     std::vector<StepReduction*> used;
-    std::vector<Reduced*> reduced;
     std::vector<std::int64_t> words;
     for (StepReduction& one : reductions_) {
         if (!one.joins_ranks() || !one.wants()) continue;
         one.prepare();
         one.give_words(words);
         used.push_back(&one);
-        reduced.push_back(&one.reduced());
     }
     // A rank whose time was refused knows only which streams take the step.
     const bool meets =
@@ -285,9 +305,14 @@ Status History::reduce_samples() {
     if (meets) status = ranks_.agree({}, step_.now, words);
     if (status.ok()) {
         std::span<const std::int64_t> all(words);
-        for (StepReduction* one : used)
+        std::vector<Reduced*> reduced;
+        std::vector<Mapped*> mapped;
+        for (StepReduction* one : used) {
             if (Status s = one->take_words(all); !s.ok()) one->fail(s);
+            one->list(reduced, mapped);
+        }
         status = combine(ranks_, reduced);
+        if (status.ok()) status = Mapped::exchange(ranks_, mapped);
     }
     for (StepReduction* one : used)
         if (status.ok()) one->send(step_.now);

@@ -186,7 +186,6 @@ TEST(Table, WrongKeysOfAStream) {
         {"map = \"m\"\nweight = \"b\"\n[map.m]\nfile = \"m\"\nmissing = \"zero\"",
          "5: stream 'daily': 'min_fraction' and missing = \"zero\" of map 'm' have no effect"},
         {"zoom = [3]\nreduce = \"mean\"", "6: stream 'daily': 'reduce' cannot be used with a map"},
-        {"op = \"max\"\nzoom = [3]", "5: stream 'daily': op = \"max\" cannot be used with a map"},
         {"zoom = [3, 2]\npath = \"a.nc\"", "6: stream 'daily_2': 'path': its files would have"},
         {"levels = { dim = \"lev\" }", "5: stream 'daily': levels: expected one of 'index'"},
         {"levels = { index = [0] }", "5: stream 'daily': levels: 'dim' is missing"},
@@ -523,6 +522,8 @@ TEST(Resolve, Problems) {
          "h:5: stream 's': field 'tas' has the weight 'siconc': 'min_valid' and 'weight' exclude"},
         {"op = \"std\"\nddof = 1\nweights = \"count\"\nfield.tas.weight = \"siconc\"",
          "h:7: stream 's': field 'tas' has the weight 'siconc': 'ddof' needs samples that count"},
+        {"op = \"std\"\nzoom = [3]\nfield.tas.weight = \"siconc\"",
+         "h:6: stream 's_3': field 'tas': op = \"std\" of mapped samples takes neither 'weight'"},
         {"fields = [\"tas\", \"ta\"]\nlevels = { dim = \"levv\", index = [0] }",
          "h:5: stream 's': levels: none of its fields has the dimension 'levv'; did you mean "
          "'lev'"},

@@ -50,6 +50,10 @@ STREAMS = {
     "level": ('map = "esmf"\nlevels = { dim = "lev", index = [1] }', "esmf"),
     "thick": ('map = "esmf"\nweight = "H"', "esmf"),
     "share": ('map = "esmf"\nop = "fraction"', "esmf"),
+    # Each sample is mapped.
+    "max": ('map = "some"\nop = "max"', "some"),
+    "std": ('map = "zero"\nop = "std"', "zero"),
+    "inner": ('map = "esmf"\ninner = { op = "min", every = "3 hours" }', "esmf"),
 }
 NORTH = {"lon": "east", "lat": "north"}
 SCRIP = {"n_s": "num_links", "n_a": "src_grid_size", "n_b": "dst_grid_size"}
@@ -136,6 +140,28 @@ def linked(x):
     return found
 
 
+def mapped(y, how):
+    """Maps a sample, or the result of an operation."""
+    least = {"some": 0.7, "all": 1}.get(how, 1e-10)
+    valid = ~np.ma.getmaskarray(y) * 1.0
+    r, top, f = linked(np.ones_like(valid)), linked(y), linked(valid)
+    with np.errstate(all="ignore"):
+        y = top if how == "zero" else np.where(f == r, top, top / (f / r))
+        bad = ~((f / r > least) | (f == r)) if how not in ("zero", "strict") else f == 0
+    if how == "strict":
+        bad |= f != r
+    return np.ma.array(y, mask=bad | (r == 0))
+
+
+def of_samples(name, samples):
+    """Computes a statistic of mapped samples."""
+    if name == "max":
+        return samples.max(axis=0)
+    if name == "std":
+        return samples.std(axis=0)
+    return samples.reshape(2, 3, *samples.shape[1:]).min(axis=1).mean(axis=0)
+
+
 def right(name, field):
     """Computes the records of a stream."""
     how = STREAMS[name][1]
@@ -144,6 +170,9 @@ def right(name, field):
     for first in (0, 6):
         values, missing = FIELDS[field]
         x = np.ma.masked_equal(values[first : first + 6].astype("f8"), -999)
+        if name in ("max", "std", "inner"):
+            records.append(of_samples(name, np.ma.stack([mapped(each, how) for each in x])))
+            continue
         w = H[first : first + 6] if name == "thick" else np.ones(x.shape)
         w = np.where(np.ma.getmaskarray(x), 0, w)
         n, d = (w * x.filled(0)).cumsum(axis=0)[-1], w.cumsum(axis=0)[-1]
@@ -169,13 +198,8 @@ def right(name, field):
                     bad |= whole != r
             else:
                 y = x[-1] if name == "now" else np.ma.array(n, mask=d == 0)
-                y = y if name in ("now", "sum") else y / d
-                valid = ~np.ma.getmaskarray(y) * 1.0
-                top, f = linked(y), linked(valid)
-                y = top if how == "zero" else np.where(f == r, top, top / (f / r))
-                bad = ~((f / r > least) | (f == r)) if how not in ("zero", "strict") else f == 0
-                if how == "strict":
-                    bad |= f != r
+                y = mapped(y if name in ("now", "sum") else y / d, how)
+                bad = np.ma.getmaskarray(y)
         records.append(np.ma.array(y, mask=bad | (r == 0)))
     found = np.ma.stack(records).reshape(2, NZ, MY, MX)
     return found[:, 1:2] if name == "level" else found
@@ -199,7 +223,8 @@ def check(folder):
                 good, found = right(name, field), f[field][:]
                 masks = np.ma.getmaskarray(found), np.ma.getmaskarray(good)
                 assert np.array_equal(*masks), (name, field)
-                assert np.ma.allequal(found, good), (name, field, np.ma.abs(found - good).max())
+                same = partial(np.ma.allclose, rtol=1e-13) if name == "std" else np.ma.allequal
+                assert same(found, good), (name, field, np.ma.abs(found - good).max())
     with netCDF4.Dataset(folder / "all/mean.nc") as f:
         assert f["T"].cell_methods == "time: mean area: mean"
         assert f["T"].dimensions == ("time", "lev", "lat", "lon")
@@ -207,6 +232,8 @@ def check(folder):
         assert f["frac_b"][:].ravel().tolist() == (np.arange(MY * MX) / 20).tolist()
         assert f["lat"][:].tolist() == [60, 30, 0, -30, -60] and f["lat"].bounds == "lat_bnds"
         assert f["lat_bnds"][0].tolist() == [75, 45] and f["lon_bnds"][2].tolist() == [-45, 45]
+    with netCDF4.Dataset(folder / "all/max.nc") as f:
+        assert f["T"].cell_methods == "area: mean time: maximum"
     with netCDF4.Dataset(folder / "all/sum.nc") as f:
         assert f["T"].cell_methods == "time: sum"
         assert np.allclose(f["lat"][:], [60, 30, 0, -30, -60], rtol=0, atol=1e-13)
@@ -217,38 +244,48 @@ def check(folder):
 def test_cdo(io, folder, make):
     """Compares with weights that CDO has made and applied, or that are no weights of a sum."""
 
-    def run(name, text):
-        stream = f"""{text}
-[[stream]]
+    def run(text, streams):
+        for name, keys in streams.items():
+            text += f"""[[stream]]
 name = "{name}"
 fields = ["T"]
-every = "once"
 type = "double"
 path = "{folder}/{name}.nc"
-{text and 'map = "cdo"'}
+{keys}
 """
-        h = io.history(stream, calendar="noleap", start="2000-01-01")
-        send = declare("list", io, h, WORLD.rank, WORLD.size)
-        h.time = 3600
-        send(0)
-        h.close()
+        with io.history(text, calendar="noleap", start="2000-01-01") as h:
+            send = declare("list", io, h, WORLD.rank, WORLD.size)
+            for step in range(4):
+                h.time = 3600 * (step + 1)
+                send(step)
+                h.end_step()
 
-    run("samples", "")
+    run("", {"samples": 'every = "1 hour"\nop = "instant"'})
     samples, weights, grid = (folder / name for name in ("samples.nc", "weights.nc", "grid"))
     if WORLD.rank == 0:
         grid.write_text("gridtype=lonlat\nxsize=6\nysize=5\nxinc=60\nyfirst=-72\nyinc=36\n")
         cdo = ["cdo", "-s", "-O"]
         subprocess.run([*cdo, f"gen{make},{grid}", samples, weights], check=True)
-        subprocess.run([*cdo, f"remap,{grid},{weights}", samples, folder / "cdo.nc"], check=True)
+        remap = f"-remap,{grid},{weights}"
+        for op in ("copy", "timmax", "timmin", "timstd"):
+            subprocess.run([*cdo, f"-{op}", remap, samples, folder / f"cdo_{op}.nc"], check=True)
     WORLD.barrier()
-    mapped = partial(run, "mapped", f'[map.cdo]\nfile = "{weights}"')
+    streams = {"copy": 'every = "1 hour"\nop = "instant"\nmap = "cdo"'}
+    for op in ("max", "min", "std"):
+        streams[f"tim{op}"] = f'every = "run"\nop = "{op}"\nmap = "cdo"'
+    mapped = partial(run, f'[map.cdo]\nfile = "{weights}"\n', streams)
     if make in ("con2", "bic", "laf"):
         text = "no sum" if make == "laf" else "gradients"
         assert text in str(fails("TW_EUNSUPPORTED", mapped))
         return
     mapped()
-    with netCDF4.Dataset(folder / "mapped.nc") as f, netCDF4.Dataset(folder / "cdo.nc") as g:
-        assert np.array_equal(f["T"][:], g["T"][:])
+    for op in streams:
+        with (
+            netCDF4.Dataset(folder / f"{op}.nc") as f,
+            netCDF4.Dataset(folder / f"cdo_{op}.nc") as g,
+        ):
+            same = partial(np.allclose, rtol=1e-12) if op == "timstd" else np.array_equal
+            assert same(f["T"][:], g["T"][:]), op
 
 
 def pyramid(x, levels):
@@ -434,6 +471,28 @@ def test_orders(folder):
         assert np.ma.getmaskarray(f["X"][1]).all()
         assert np.allclose(f["R"][:], values[:, :, 0].reshape(2, 2, 24).mean(axis=2), rtol=1e-14)
         assert f["lat"][:].tolist() == f["lon"][:].tolist() == [10, 20]
+
+
+def test_unsent(folder):
+    """A sample that no rank sends is missing; one that some ranks send is refused."""
+    keys = f'every = "1 hour"\nop = "max"\npath = "{folder}/s.nc"\n'
+    io, h, x, _, mine = begin_small(folder, SMALL.replace(', "R"', "") + keys)
+    everyone = range(WORLD.size)
+    for hour, who in enumerate((range(0), everyone, everyone[-1:], everyone), 1):
+        h.time = 3600 * hour
+        if WORLD.rank in who:
+            x.send(np.full((24, 3, mine.stop - mine.start), float(hour)))
+        if 0 < len(who) < WORLD.size:
+            fails("TW_EMISSING", h.end_step)
+        else:
+            h.end_step()
+    h.close()
+    io.finalize()
+    WORLD.barrier()
+    with netCDF4.Dataset(folder / "s.nc") as f:
+        found = f["X"][:].reshape(len(f["time"]), -1)
+        assert np.ma.getmaskarray(found[0]).all()
+        assert np.allclose(found[1:], np.array([2, 3, 4] if WORLD.size == 1 else [2, 4])[:, None])
 
 
 def test_static(folder):

@@ -287,15 +287,6 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
     if (!stream.timing.local_times.empty() && stream.reduce.op &&
         (op != Op::mean || stream.reduce.op != ReduceOp::mean))
         keys.fail("local_time", "'local_time' with 'reduce' needs a mean of both");
-    const auto commutes = [](Op each) {
-        return each == Op::mean || each == Op::sum || is_difference(each) || !is_statistic(each);
-    };
-    const bool maps = commutes(op) || (op == Op::fraction && !inner);
-    if (stream.reduce.maps() && (!maps || (inner && !commutes(inner->op))))
-        keys.fail(maps ? "inner" : "op",
-                  "op = \"{0}\" cannot be used with a map: the {0} of mapped samples has other "
-                  "values; compute it of mapped samples: op = \"instant\", every = \"step\"",
-                  op_name(maps ? inner->op : op));
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
 }

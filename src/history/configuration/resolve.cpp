@@ -245,6 +245,7 @@ private:
         find_weight(stream, line, declared, field);
         choose_type(stream, line, declared, field);
         if (stream.reduce.op) reduce(stream, declared, field);
+        if (stream.reduce.maps()) map(line, field);
         // The results of reductions and maps are real.
         const bool joins = !field.reduced.empty() || stream.reduce.maps();
         if (joins && !is_real(field.type))
@@ -356,11 +357,22 @@ private:
                               : statistic.op == Op::sum ? whole && !extreme
                                                         : false;
         field.reduces_samples = !commutes || field.inner;
-        if (!field.reduces_samples) return;
-        statistic.weight_field = false;
-        statistic.type = TW_DOUBLE;
-        statistic.missing = Missing::varying;
-        statistic.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
+        if (field.reduces_samples) set_reduced_samples(statistic);
+    }
+
+    /// Finds out if each sample of a field is mapped.
+    void map(std::int64_t line, StreamField& field) {
+        const auto commutes = [](Op op) {
+            return op == Op::mean || op == Op::sum || is_difference(op) || !is_statistic(op);
+        };
+        const Op op = field.statistic.op;
+        field.reduces_samples = field.inner ? !commutes(op) || !commutes(field.inner->op)
+                                            : !commutes(op) && op != Op::fraction;
+        if (field.reduces_samples && field.statistic.weight_field)
+            fail(line,
+                 "field '{}': op = \"{}\" of mapped samples takes neither 'weight' nor "
+                 "'local_time'",
+                 field.name, op_name(commutes(op) ? field.inner->op : op));
     }
 
     void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {
@@ -437,6 +449,13 @@ void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
 }
 
 }  // namespace
+
+void set_reduced_samples(Statistic& statistic) {
+    statistic.weight_field = false;
+    statistic.type = TW_DOUBLE;
+    statistic.missing = Missing::varying;
+    statistic.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
+}
 
 void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
                 WindowRules& rules) {

@@ -88,7 +88,8 @@ struct StreamField {
     FieldKeys keys;
     /// Dimensions over which it is reduced; empty: it is not reduced.
     std::vector<std::string> reduced;
-    /// Each sample is reduced, because a reduction of the results would give other values.
+    /// Each sample is reduced or mapped, because a reduction or map of the results would give other
+    /// values.
     bool reduces_samples = false;
     /// A coordinate of another variable of the same file names it in formula_terms. If each
     /// variable has a file, it belongs to that of the last variable before it that is no term.
@@ -99,6 +100,9 @@ struct ResolvedStream {
     int table = 0;  ///< index in Table::streams
     std::vector<StreamField> fields;
 };
+
+/// Lets a statistic take the results of a reduction or map as its samples.
+void set_reduced_samples(Statistic& statistic);
 
 /// Sets in the rules of windows whether the samples of fields are split at their boundaries.
 void set_splits(const StreamTable& stream, std::span<const StreamField> fields, WindowRules& rules);

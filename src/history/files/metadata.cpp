@@ -93,6 +93,7 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
     const std::string comment = detail::joined(comments, ", ");
     const Op op = about.statistic.op;
     const bool day = stream.timing.cycle.kind() == Cycle::Kind::day;
+    const auto over_time = std::ssize(methods);
     methods.push_back(
         stream.timing.cycle
             ? cell_methods(context.table->time, op, op, day ? "days" : "years", comment, "")
@@ -100,7 +101,8 @@ std::string all_cell_methods(const FileContext& context, const StreamTable& stre
                            about.inner ? plural_unit(about.inner->every) : "", comment, interval));
     if (variable.mapping && variable.mapping->map().conserves &&
         own.find("area: mean") == std::string::npos)
-        methods.push_back("area: mean");
+        methods.insert(about.reduces_samples ? methods.begin() + over_time : methods.end(),
+                       "area: mean");
     std::erase(methods, "");
     return detail::joined(methods, " ");
 }

@@ -69,7 +69,7 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     if (Status status = combine(ranks_, reduced); !status.ok()) return status;
     std::vector<Mapped*> mapped;
     for (const auto& [one, variable] : variables)
-        if (variable.mapping != nullptr && sent_in_record_.contains({&variable, one.number()}))
+        if (variable.maps_results() && sent_in_record_.contains({&variable, one.number()}))
             mapped.push_back(static_cast<Mapped*>(variable.samples.joined(one.number())));
     return Mapped::exchange(ranks_, mapped);
 }

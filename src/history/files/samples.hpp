@@ -40,10 +40,11 @@ struct SampledField {
     Value fill{};        ///< value of elements without a result
     /// Reduction of the results at each record; null: there is none.
     std::shared_ptr<const Reduction> reduction;
-    std::shared_ptr<const Mapping> mapping;  ///< map of the results; null: there is none
+    std::shared_ptr<const Mapping> mapping;  ///< map of results or samples; null: there is none
 
+    bool maps_results() const { return mapping != nullptr && !about.reduces_samples; }
     /// Tests if ranks compute the values of records together.
-    bool joins() const { return reduction != nullptr || mapping != nullptr; }
+    bool joins() const { return reduction != nullptr || maps_results(); }
     bool once() const { return about.statistic.op == Op::once; }
     bool instant() const { return about.statistic.op == Op::instant || once(); }
 };

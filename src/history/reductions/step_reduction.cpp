@@ -13,17 +13,20 @@ namespace thalweg::history {
 static constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
 
 StepReduction::StepReduction(Field& source, const Taken& taken,
-                             std::shared_ptr<const Reduction> reduction, Weights weights,
+                             std::shared_ptr<const Reduction> reduction,
+                             std::shared_ptr<const Mapping> mapping, Weights weights,
                              std::vector<std::string> dims)
     : SampleTaker(std::move(weights)),
       source_(source),
       chosen_(taken.chosen),
-      reduction_(std::move(reduction)) {
-    const Part& part = reduction_->results().chosen.part;
+      reduction_(std::move(reduction)),
+      mapping_(std::move(mapping)) {
+    const Taken& results = mapping_ ? mapping_->results() : reduction_->results();
+    const Part& part = results.chosen.part;
     field_.history = source.history;
     field_.attributes = source.attributes;
     field_.part = part;
-    field_.serial = reduction_->results().serial;
+    field_.serial = results.serial;
     DeclaredField& declared = field_.declared;
     declared.name = source.declared.name;
     declared.type = TW_DOUBLE;
@@ -49,13 +52,18 @@ void StepReduction::take(std::span<const SentBox> boxes, const double* own_weigh
     if (!last) return;
     own_weight_.reset();
     if (own_weight != nullptr) own_weight_ = *own_weight;
-    is_sent_ = true;
     if (Status status = reduce(); !status.ok()) fail(std::move(status));
+    is_sent_ = true;  // not after an exception
     if (!joins_ranks()) send(now);
 }
 
 Status StepReduction::reduce() {
     Reducible from{sent_.data()};
+    if (mapping_) {
+        values_ = std::make_unique<Mapped>(*mapping_, from, Divisors::one);
+        sent_ = std::vector<double>();
+        return {};
+    }
     std::vector<double> weights = weights_.values();
     bool negative = false;
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -65,7 +73,7 @@ Status StepReduction::reduce() {
         sent_[i] = missing ? 0 : sent_[i] * weights[i];
     }
     if (!weights.empty()) from.weights = weights.data();
-    reduced_ = std::make_unique<Reduced>(*reduction_, from);
+    values_ = std::make_unique<Reduced>(*reduction_, from);
     sent_ = std::vector<double>();
     if (!negative) return {};
     return failure(TW_EARG, "field '{}': the weight field has values below 0",
@@ -81,13 +89,13 @@ void StepReduction::give_words(std::vector<std::int64_t>& any) const {
                   (own_weight_ ? has_weight : 0));
     any.push_back(is_sent_ ? weight : 0);
     any.push_back(is_sent_ ? ~weight : 0);
-    reduced_->give_bins(any);
+    if (!mapping_) static_cast<const Reduced&>(*values_).give_bins(any);
 }
 
 Status StepReduction::take_words(std::span<const std::int64_t>& any) {
     const std::int64_t flags = any[0], weight = any[1], not_weight = any[2];
     any = any.subspan(3);
-    reduced_->take_bins(any);
+    if (!mapping_) static_cast<Reduced&>(*values_).take_bins(any);
     const std::string& name = source_.declared.name;
     const bool partly = (flags & has_sent) != 0 && (flags & has_not_sent) != 0;
     is_sent_ = (flags & has_sent) != 0 && !partly;
@@ -104,24 +112,32 @@ Status StepReduction::take_words(std::span<const std::int64_t>& any) {
     return {};
 }
 
+void StepReduction::list(std::vector<Reduced*>& reduced, std::vector<Mapped*>& mapped) const {
+    if (!is_sent_) return;
+    if (mapping_)
+        mapped.push_back(static_cast<Mapped*>(values_.get()));
+    else
+        reduced.push_back(static_cast<Reduced*>(values_.get()));
+}
+
 void StepReduction::send(Time now) {
     if (!is_sent_) return;
-    (void)reduced_->convert(TW_DOUBLE, field_.declared.missing_value);
-    const auto boxes = dense_boxes(field_.part, reduced_->converted(), sizeof(double));
+    (void)values_->convert(TW_DOUBLE, field_.declared.missing_value);
+    const auto boxes = dense_boxes(field_.part, values_->converted(), sizeof(double));
     for (SampleTaker* user : field_.users)
         if (user->wants())
             user->take(boxes, own_weight_ ? &*own_weight_ : nullptr, now, true, true);
 }
 
 void StepReduction::prepare() {
-    if (reduced_) return;
+    if (values_) return;
     sent_.assign(chosen_.elements, kernels::missing_mark);
     (void)reduce();
 }
 
 void StepReduction::end_step() {
     weights_.end_step();
-    reduced_.reset();
+    values_.reset();
     is_sent_ = false;
     own_weight_.reset();
 }
