@@ -47,6 +47,25 @@ inline void save(tw_history history, const std::string& path) {
     OK(tw_restart_free(&restart));
 }
 
+/// Loads the state of a history from a restart. Collective. @return as tw_history_load
+inline int load(tw_history history, const std::string& path) {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    const int loaded = tw_history_load(history, file);
+    OK(tw_close(&file));
+    return loaded;
+}
+
+/// Returns a variable without records.
+inline std::vector<double> read(const std::string& path, const char* name, std::int64_t n) {
+    tw_file file = nullptr;
+    OK(tw_open(session, path.c_str(), nullptr, &file));
+    std::vector<double> values(n);
+    OK(tw_get(file, name, nullptr, 0, TW_DOUBLE, values.data(), n));
+    OK(tw_close(&file));
+    return values;
+}
+
 /// The contents of a file, on every rank.
 struct Contents {
     explicit Contents(const std::string& path, const char* variable = "T") {

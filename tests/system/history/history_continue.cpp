@@ -203,12 +203,7 @@ void new_stream() {
     expect(folder + "/new.nc", {3, 4});
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK((Contents(folder + "/new.nc").bounds == std::vector<double>{5, 10, 10, 20}));
-    tw_file file = nullptr;
-    std::vector<double> once(size);
-    OK(tw_open(session, (folder + "/once.nc").c_str(), nullptr, &file));
-    OK(tw_get(file, "U", nullptr, 0, TW_DOUBLE, once.data(), size));
-    OK(tw_close(&file));
-    CHECK(once == std::vector<double>(size, 6));
+    CHECK(read(folder + "/once.nc", "U", size) == std::vector<double>(size, 6));
 }
 
 /// Runs the program `thalweg` on rank 0, outside of the model's MPI.

@@ -103,23 +103,14 @@ private:
             const std::int64_t z = i / 3 / rows % 2 == 0 ? 2 : 0;
             CHECK(box.values[i] == value_of(static_cast<int>(i / 3 / rows / 2) + 1, z, y, x));
         }
-        CHECK(coordinate(folder + "/box.nc", "x", 3) == (std::vector<double>{350, 360, 370}));
-        CHECK(coordinate(folder + "/box.nc", "x_bnds", 6) ==
+        CHECK(read(folder + "/box.nc", "x", 3) == (std::vector<double>{350, 360, 370}));
+        CHECK(read(folder + "/box.nc", "x_bnds", 6) ==
               (std::vector<double>{345, 355, 355, 365, 365, 375}));
-        CHECK(coordinate(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
+        CHECK(read(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
         // the same elements, with longitudes that begin at another meridian
-        CHECK(coordinate(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
-        CHECK(coordinate(folder + "/turned.nc", "x_bnds", 6) ==
+        CHECK(read(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
+        CHECK(read(folder + "/turned.nc", "x_bnds", 6) ==
               (std::vector<double>{-15, -5, -5, 5, 5, 15}));
-    }
-    static std::vector<double> coordinate(const std::string& path, const char* name,
-                                          std::int64_t n) {
-        tw_file file = nullptr;
-        OK(tw_open(session, path.c_str(), nullptr, &file));
-        std::vector<double> values(n);
-        OK(tw_get(file, name, nullptr, 0, TW_DOUBLE, values.data(), n));
-        OK(tw_close(&file));
-        return values;
     }
     tw_decomposition d_;
 };

@@ -128,12 +128,7 @@ public:
         OK(tw_history_end_step(history_));
     }
     void save(const std::string& path) { histories::save(history_, path); }
-    void load(const std::string& path) {
-        tw_file file = nullptr;
-        OK(tw_open(session, path.c_str(), nullptr, &file));
-        OK(tw_history_load(history_, file));
-        OK(tw_close(&file));
-    }
+    void load(const std::string& path) { OK(histories::load(history_, path)); }
     void end() {
         OK(tw_history_close(&history_));
         for (tw_decomposition* d : {&volume_, &surface_}) OK(tw_free_decomposition(d));
@@ -302,15 +297,6 @@ void compare(const std::string& right, const std::string& other,
         CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name.c_str(),
                    right.c_str());
     }
-}
-
-std::vector<double> read(const std::string& path, const char* name, std::int64_t n) {
-    tw_file file = nullptr;
-    OK(tw_open(session, path.c_str(), nullptr, &file));
-    std::vector<double> values(n);
-    OK(tw_get(file, name, nullptr, 0, TW_DOUBLE, values.data(), n));
-    OK(tw_close(&file));
-    return values;
 }
 
 /// Checks the values in a file. Each record has a value in `first` for its first step, and contains
