@@ -1,19 +1,19 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares expressions, counts and interpolation to levels with numpy and CDO, and the files of
-several numbers of ranks, with restarts, with each other: check_computed.py SEED LAUNCHER..."""
+"""Expressions, counts and interpolation to levels of histories: compared with NumPy and CDO, and
+byte for byte with those of one rank, for several decompositions and over a restart in a window."""
 
 import re
+import shutil
 import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from functools import partial
 
 import computed_fields as model
 import netCDF4
 import numpy as np
+import pytest
+from helpers import WORLD, rows
+from history_runs import run_on_all_and_one
 
-HERE = Path(__file__).parent
 STEPS, WINDOW = 10, 4
 PLEV = [850.0, 500.0, 200.0]
 DIVISION = "(u+v)/(u-u)+log(v)"
@@ -25,6 +25,7 @@ of = "sqrt(u*u + v*v)"
 units = "m s-1"
 [[stream]]
 name = "mean"
+path = "{folder}/mean.nc"
 every = "4 hours"
 at_close = "write"
 type = "double"
@@ -42,12 +43,12 @@ op = "max"
 LEVELS = """
 [[stream]]
 name = "{name}"
-every = "{every}"
+path = "{folder}/{name}.nc"
 op = "{op}"
-{close}
+{windows}
 type = "double"
 fields = ["t", "v"]
-levels = {{ dim = "lev", coordinate = "p", values = {values}, method = "{method}", name = "{dim}" }}
+levels = {{ dim = "lev", coordinate = "p", values = {values}, method = "{name}", name = "{dim}" }}
 [stream.field.twice]
 of = "t * scale + u"
 units = "K"
@@ -55,30 +56,87 @@ units = "K"
 CASES = [("log", "mean", "loglev"), ("linear", "instant", "plev")]
 
 
-def configuration(expressions):
-    text = STREAMS
+def make_expressions():
+    rng = np.random.default_rng(1)
+    found = [
+        ("sqrt(u*u + v*v)", model.speed),
+        ("u > v", lambda step: (model.load("u", step)[0] > model.load("v", step)[0], np.False_)),
+        (DIVISION, lambda step: (model.load("u", step)[0], np.ones((model.NY, model.NX), bool))),
+    ]
+    while len(found) < 15:
+        wide = rng.random() < 0.5
+        names = ["t", "u", "scale", "p", "ice"] if wide else ["u", "v", "ice", "n"]
+        made = model.random_expression(rng, names, int(rng.integers(1, 4)))
+        with np.errstate(all="ignore"):
+            x, missing = made[1](1)
+        # One field has all dimensions, and no result overflows.
+        shape = ((model.NZ,) if wide else ()) + (model.NY, model.NX)
+        has_all = np.shape(x + missing) == shape and re.search(r"\b[tp]\b" if wide else "", made[0])
+        if has_all and np.isfinite(np.where(missing, 0, x)).all():
+            found.append(made)
+    return found
+
+
+EXPRESSIONS = make_expressions()
+
+
+def config(folder):
+    text = STREAMS.format(folder=folder)
     for name, op, dim in CASES:
-        every, close = ("4 hours", 'at_close = "write"') if op == "mean" else ("1 hour", "")
+        windows = 'every = "4 hours"\nat_close = "write"' if op == "mean" else 'every = "1 hour"'
         text += LEVELS.format(
-            name=name, op=op, method=name, dim=dim, values=PLEV, every=every, close=close
+            folder=folder, name=name, op=op, values=PLEV, windows=windows, dim=dim
         )
-    text += '[[stream]]\nname = "random"\nevery = "1 hour"\nop = "instant"\ntype = "double"\n'
-    for i, (expression, _) in enumerate(expressions):
+    text += f'[[stream]]\nname = "random"\npath = "{folder}/random.nc"\nevery = "1 hour"\n'
+    text += 'op = "instant"\ntype = "double"\n'
+    for i, (expression, _) in enumerate(EXPRESSIONS):
         text += f'[stream.field.e{i}]\nof = "{expression}"\nunits = "1"\n'
     return text
 
 
-def run(folder, launcher, ranks, form, *arguments):
-    command = [*launcher, str(ranks), sys.executable, str(HERE / "computed.py")]
-    job = subprocess.run(
-        [*command, "history.toml", form, *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert job.returncode == 0, f"{job.stdout}{job.stderr}"
+def declare(form, io, h, rank, size):
+    first, n = rows(model.NY, rank, size)
+    cells = np.random.default_rng(1).permutation(model.NY * model.NX)[rank::size]
+
+    def held(dims):
+        sizes = {dim: model.SIZES[dim] for dim in dims.split()}
+        if form == "list":
+            return io.decompose_list(sizes, listed="y x", indices=cells)
+        start = [first if dim == "y" else 0 for dim in sizes]
+        count = [n if dim == "y" else length for dim, length in sizes.items()]
+        if form == "empty":
+            none = [0 if dim == "x" else m for dim, m in zip(sizes, count, strict=True)]
+            return io.decompose(sizes, boxes=[(start, none), (start, count)])
+        return io.decompose(sizes, start=start, count=count)
+
+    def part(dims, values):
+        if form == "list":
+            return np.ascontiguousarray(values.reshape(*values.shape[:-2], -1)[..., cells])
+        index = tuple(slice(first, first + n) if d == "y" else slice(None) for d in dims.split())
+        return np.ascontiguousarray(values[index])
+
+    for name, (dtype, dims, attributes) in model.FIELDS.items():
+        # The order of one field in memory is another than in the file.
+        order = "y x lev" if form == "boxes" and name == "p" else dims
+        h.field(name, dtype, dims, held(order) if "y" in dims else None, **attributes)
+
+    def send(step):
+        # The order of the fields changes, so each of them is the last one in some step.
+        names = list(model.FIELDS)
+        for name in names[step % len(names) :] + names[: step % len(names)]:
+            dims = model.FIELDS[name][1]
+            values = model.value(name, step + 1)
+            if "y" in dims:
+                values = part(dims, values)
+            if form == "boxes" and name == "p":
+                values = np.ascontiguousarray(np.moveaxis(values, 0, 2))
+            if h[name].wanted and form == "empty" and "y" in dims:
+                h[name].send_block(1, values)
+                h[name].send_block(0, values[..., :0])
+            elif h[name].wanted:
+                h[name].send(values)
+
+    return send
 
 
 def windows():
@@ -95,8 +153,7 @@ def mean(samples):
             w = np.where(missing, 0.0, 1.0)
             total = total + np.where(w > 0, x, -0.0)
             weight = weight + w
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(np.where(weight > 0, total / weight, model.MISSING))
+        found.append(np.where(weight > 0, total / weight, model.MISSING))
     return np.array(found)
 
 
@@ -105,7 +162,7 @@ def instants(samples):
     return np.array([np.where(missing, model.MISSING, x) for x, missing in found])
 
 
-def expected(expressions):
+def expected():
     """Returns the values of all variables, by stream."""
 
     def where(step):
@@ -124,16 +181,35 @@ def expected(expressions):
     yield "mean", "share", np.array([n / len(w) for n, w in zip(valid, windows(), strict=True)])
     yield "mean", "most", np.array(u)
     for name, op, _ in CASES:
-        for variable, field in (("t", lambda step: model.load("t", step)), ("twice", twice)):
+        over = instants if op == "instant" else mean
+        for variable, field in (("t", partial(model.load, "t")), ("twice", twice)):
 
             def sample(step, log=name == "log", field=field):
                 return model.interpolate(*field(step), model.load("p", step)[0], PLEV, log)
 
-            yield name, variable, instants(sample) if op == "instant" else mean(sample)
-        v = instants(lambda step: model.load("v", step))
-        yield name, "v", v if op == "instant" else mean(lambda step: model.load("v", step))
-    for i, (_, compute) in enumerate(expressions):
+            yield name, variable, over(sample)
+        yield name, "v", over(partial(model.load, "v"))
+    for i, (_, compute) in enumerate(EXPRESSIONS):
         yield "random", f"e{i}", instants(compute)
+
+
+@pytest.mark.parametrize("form, restart", [("boxes", 0), ("boxes", 6), ("empty", 6), ("list", 6)])
+def test_computed(folder, form, restart):
+    ranges = [range(restart), range(restart, STEPS)] if restart else [range(STEPS)]
+    run_on_all_and_one(folder, config, ranges, partial(declare, form))
+    if WORLD.rank > 0:
+        return
+    with np.errstate(all="ignore"):
+        for stream, name, right in expected():
+            with netCDF4.Dataset(folder / f"all/{stream}.nc") as file:
+                file.set_auto_maskandscale(False)
+                found = file[name][:]
+            same = np.array_equal(found, right, equal_nan=True)
+            close = found.shape == right.shape and np.allclose(found, right, rtol=1e-14)
+            assert same or (close and stream != "random"), (stream, name, config(""))
+    check_attributes(folder / "all")
+    if shutil.which("cdo"):
+        check_cdo(folder / "all")
 
 
 def check_attributes(folder):
@@ -195,63 +271,3 @@ def check_cdo(folder):
         assert not np.ma.getmaskarray(right)[both].any()
         # CDO has the coordinate in single precision.
         assert both.mean() > 0.3 and np.allclose(found[both], right[both], atol=2e-5)
-
-
-def main():
-    seed, launcher = int(sys.argv[1]), sys.argv[2:]
-    rng = np.random.default_rng(seed)
-    expressions = [
-        ("sqrt(u*u + v*v)", model.speed),
-        ("u > v", lambda step: (model.load("u", step)[0] > model.load("v", step)[0], np.False_)),
-        (DIVISION, lambda step: (model.load("u", step)[0], np.ones((model.NY, model.NX), bool))),
-    ]
-    while len(expressions) < 15:
-        wide = rng.random() < 0.5
-        names = ["t", "u", "scale", "p", "ice"] if wide else ["u", "v", "ice", "n"]
-        made = model.random_expression(rng, names, int(rng.integers(1, 4)))
-        with np.errstate(all="ignore"):
-            x, missing = made[1](1)
-        # One field has all dimensions, and no result overflows.
-        shape = ((model.NZ,) if wide else ()) + (model.NY, model.NX)
-        has_all = np.shape(x + missing) == shape and re.search(r"\b[tp]\b" if wide else "", made[0])
-        if has_all and np.isfinite(np.where(missing, 0, x)).all():
-            expressions.append(made)
-    text = configuration(expressions)
-    runs = [(1, "boxes"), (3, "boxes"), (7, "boxes"), (3, "empty"), (3, "list"), (7, "list")]
-    with tempfile.TemporaryDirectory() as root:
-        folders = []
-        for ranks, form in runs:
-            folder = Path(root) / f"{ranks}{form}"
-            folder.mkdir()
-            folders.append(folder)
-            (folder / "history.toml").write_text(text)
-            if folder == folders[0]:
-                run(folder, launcher, ranks, form, "1", str(STEPS))
-                continue
-            # A restart in the middle of a window continues on another number of ranks.
-            run(folder, launcher, ranks, form, "1", "6", "none", "restart.nc")
-            run(folder, launcher, 4 - ranks % 3, form, "7", str(STEPS), "restart.nc")
-        problems = []
-        with np.errstate(all="ignore"):
-            for stream, name, right in expected(expressions):
-                with netCDF4.Dataset(folders[0] / f"{stream}.nc") as file:
-                    file.set_auto_maskandscale(False)
-                    found = file[name][:]
-                if found.shape != right.shape or not np.array_equal(found, right, equal_nan=True):
-                    close = found.shape == right.shape and np.allclose(found, right, rtol=1e-14)
-                    differing = "shape" if found.shape != right.shape else np.sum(found != right)
-                    if not close or stream == "random":
-                        problems.append(f"{stream}: {name} differs in {differing} values")
-        for folder in folders[1:]:
-            for path in folders[0].glob("*.nc"):
-                if path.read_bytes() != (folder / path.name).read_bytes():
-                    problems.append(f"{folder.name}/{path.name} differs from that of one rank")
-        print(*problems, sep="\n")
-        check_attributes(folders[0])
-        check_cdo(folders[0])
-    print(text if problems else "", f"computed: {len(problems)} problems", sep="\n")
-    sys.exit(bool(problems))
-
-
-if __name__ == "__main__":
-    main()
