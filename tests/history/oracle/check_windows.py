@@ -6,13 +6,16 @@ import subprocess
 import sys
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import cftime
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "system/history"))
+from history_model import SECONDS, Clock
+
 CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
 MICRO = timedelta(microseconds=1)
-FIXED = {"S": 1, "M": 60, "H": 3600, "D": 86400, "W": 7 * 86400}
 
 
 class Case:
@@ -27,12 +30,14 @@ class Case:
         first = int(random.integers(1, 5)) if random.random() < 0.7 else 1
         hour, minute = (0, 0) if random.random() < 0.5 else (int(random.integers(24)), 30)
         self.start = self.date(year, month, first, hour, minute)
-        self.n, self.unit, self.clock = pick(
-            *((1, "M", False), (1, "M", False), (3, "M", False), (5, "M", False)),
-            *((1, "Y", False), (2, "Y", False), (1, "D", False), (5, "D", False)),
-            *((1, "W", False), (6, "H", True), (5, "H", True), (90, "M", True), (1, "H", True)),
+        self.n, self.unit = pick(
+            *((1, "month"), (1, "month"), (3, "month"), (5, "month"), (1, "year"), (2, "year")),
+            *((1, "day"), (5, "day"), (1, "week")),
+            *((6, "hour"), (5, "hour"), (90, "minute"), (1, "hour")),
         )
-        length = self.length() or 28 * 86400 * self.n * (12 if self.unit == "Y" else 1)
+        self.clock = self.unit in ("hour", "minute")
+        months = {"month": 1, "year": 12}
+        length = self.n * (SECONDS.get(self.unit) or 28 * 86400 * months[self.unit])
         # From steps much shorter than a window to steps that cross boundaries or cover several
         # windows.
         per_window = float(pick(24, 8, 4, 3, 2.5, 1.7, 1.0, 0.7))
@@ -65,14 +70,8 @@ class Case:
                 continue
         raise AssertionError(parts)
 
-    def length(self):
-        """Returns the length of a window in seconds, or None if it varies."""
-        if self.unit == "Y" or (self.unit == "M" and not self.clock):
-            return None
-        return self.n * FIXED[self.unit]
-
     def line(self):
-        every = f"P{'T' if self.clock else ''}{self.n}{self.unit}"
+        every = f"P{'T' if self.clock else ''}{self.n}{self.unit[0].upper()}"
         return " ".join(
             str(int(v) if isinstance(v, bool) else v)
             for v in (
@@ -82,51 +81,22 @@ class Case:
             )
         )
 
-    def origin(self):
-        if self.anchor:
-            return self.anchor
-        if self.anchor_word == "start":
-            return self.start
-        year = self.start.year
-        midnight = self.start.replace(hour=0, minute=0, second=0, microsecond=0)
-        if self.length() is None:
-            if self.unit == "M" and 12 % self.n:
-                return None
-            return cftime.datetime(year, 1, 1, calendar=self.calendar)
-        if self.clock and 86400 % self.length():
-            return None
-        return midnight
-
-    def boundary(self, origin, k):
-        if self.length() is not None:
-            return origin + timedelta(seconds=k * self.length())
-        months = origin.year * 12 + origin.month - 1 + k * self.n * (12 if self.unit == "Y" else 1)
-        for day in range(origin.day, 0, -1):
-            try:
-                return origin.replace(year=months // 12, month=months % 12 + 1, day=day)
-            except ValueError:
-                continue
-        raise AssertionError(k)
-
-    def boundaries(self, origin):
-        """Returns the numbers and times of boundaries, from the one before the start to the one
-        after the end."""
-        end = self.start + timedelta(microseconds=self.dt) * (self.steps + 1)
-        k = 0
-        while self.boundary(origin, k) >= self.start:
-            k -= 1
-        found = [self.boundary(origin, k)]
-        while found[-1] <= end:
-            k += 1
-            found.append(self.boundary(origin, k))
-        k += 1
-        return [*found, self.boundary(origin, k)]
+    def boundaries(self):
+        """Returns the boundaries; none if the windows do not fit the calendar."""
+        length = self.n * SECONDS.get(self.unit, 0)
+        fits = {"month": 12 % self.n, "year": 0}.get(self.unit, 86400 % length if self.clock else 0)
+        if self.anchor_word == "calendar" and fits != 0:
+            return []
+        start, anchor = (text.partition(".")[0] for text in (word(self.start), self.anchor_word))
+        clock = Clock(self.calendar, start)
+        end = (self.dt * (self.steps + 1)) // 10**6 + 1
+        found = clock.boundaries((self.n, self.unit), anchor, end)
+        return [clock.start + timedelta(seconds=b) for b in found]
 
     def expected(self):
-        origin = self.origin()
-        if origin is None:
+        b = self.boundaries()
+        if not b:
             return "REFUSED", []
-        b = self.boundaries(origin)
         begin = max(self.start, self.first) if self.first else self.start
         dt = timedelta(microseconds=self.dt)
         times = [self.start + dt * i for i in range(self.steps + 1)]
