@@ -45,28 +45,6 @@ points = [[11.07, 47.98], [262.5, 36.6]]
 names = ["HPB", "SGP"]
 )toml";
 
-const char* const ocean = R"toml([[stream]]
-name = "5d"
-every = "5 days"
-anchor = "1958-01-01"
-fields = ["uo", "vo", "zos", "mlotst"]
-files = "variable"
-path = "oce/{variable}_5d_{start:YYYY}.nc"
-new_file = "1 year"
-file = { format = "netcdf4", deflate = 1, chunks = "lev=1" }
-field.thetao = { weight = "thkcello", cell_methods = "area: mean time: mean (weighted by thkcello)" }
-field.so = { weight = "thkcello" }
-field.tosstd = { of = "tos", op = "std" }
-[[stream]]
-name = "denmark_strait"
-every = "1 day"
-fields = ["thetao", "so", "vo"]
-region = "strait"
-[region.strait]
-list_file = "sections.nc"
-list_var = "denmark_strait"
-)toml";
-
 const char* const cmip = R"toml([history]
 attributes = { Conventions = "CF-1.11", mip_era = "CMIP7", source_id = "X-1", variant_label = "r1i1p1f1" }
 stamp_files = true
@@ -124,10 +102,6 @@ TEST(Table, Examples) {
     EXPECT_EQ(air.regions.at("towers").points.at(1)[0], 262.5);
     EXPECT_EQ(air.time_units.text, "days since 2000-01-01 00:00:00");
     EXPECT_EQ(air.bounds, "time_bnds");
-    const Table sea = table_of(ocean);
-    EXPECT_TRUE(sea.streams.at(0).file_per_variable);
-    EXPECT_EQ(sea.streams[0].field.size(), 3u);
-    EXPECT_EQ(sea.regions.at("strait").list_var, "denmark_strait");
     const Table cmor = table_of(cmip);
     EXPECT_EQ(cmor.attributes.size(), 4u);
 }
