@@ -67,6 +67,7 @@ DIAG_TABLE = """\
 "ocean_model",   "SSH"      "ssh"      "ocean_daily%4yr%2mo",  "all", .false., "none", 2,
 "ocean_model",   "SSH",     "ssh_sq",  "ocean_daily%4yr%2mo",  "all", "pow02", "none", 2
 "ocean_model", "SSH", "ssh_box", "ocean_daily%4yr%2mo",  "all", .false., "-20,10,40,60,-1,-1", 2
+"ocean_model", "SSH", "ssh_line", "ocean_daily%4yr%2mo", "all", .false., "2. 2. -71 -34 -1 -1", 2
 "ocean_model", "SSH", "ssh_lat", "ocean_daily%4yr%2mo",  "all", .false., "-1 -1 40 60 -1 -1", 2
 "ocean_model",   "geolat",  "geolat",  "ocean_static", "all", .false., "none", 2
 "ocean_model",   "geolat",  "unused",  "null", "all", .false., "none", 2
@@ -105,7 +106,6 @@ title
 "g%4yr", 1, "days", 1, "days", "time", 1, "years", "1900 1 1 0 0 0", 6, "months"
 "o", "x", "oa", "a", "all", "diurnal24", "none", 2
 "o", "x", "ob", "a", "all", "mean", "1 2 3 4 0 100", 2
-"o", "x", "oc", "a", "all", "mean", "1 1 3 4 -1 -1", 2
 "o", "x", "od", "a", "all", "mean", "1 2 3", 2
 "o", "x", "oe", "b", "all", "mean", "none", 2
 "o", "x", "of", "a", "all", "mean", "none", 4
@@ -130,12 +130,11 @@ TABLE_PROBLEMS = {
     10: "file_duration is not converted",
     11: "'diurnal24' is not converted",
     12: "levels are not converted",
-    13: "it has no width",
-    14: "expected six numbers",
-    15: "no line has the file 'b'",
-    16: "packing 4 is not converted",
-    17: "another line has it",
-    18: "neither",
+    13: "expected six numbers",
+    14: "no line has the file 'b'",
+    15: "packing 4 is not converted",
+    16: "another line has it",
+    17: "neither",
 }
 
 ICE_IN = """\
@@ -412,6 +411,7 @@ def check_tables(folder):
         'every = "5 hours"\nop = "sum"\nanchor = "start"\npath = "odd.nc"\nfield."EXT_sum"',
         "box = [-20, 10, 40, 60]",
         "box = [0, 360, 40, 60]",
+        "box = [2, 2, -71, -34]",
     ]:
         assert part in out, (part, out)
     assert "unused" not in out, out

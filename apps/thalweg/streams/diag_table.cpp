@@ -422,8 +422,6 @@ private:
         };
         if (!whole(4)) return "levels are not converted";
         if (whole(0) && whole(2)) return "";
-        if ((n[0] == n[1] && !whole(0)) || (n[2] == n[3] && !whole(2)))
-            return "it has no width: make it as wide as a cell";
         if (whole(0)) n[0] = 0, n[1] = 360;
         if (whole(2)) n[2] = -90, n[3] = 90;
         box = fmt::format("{}, {}, {}, {}", n[0], n[1], n[2], n[3]);

@@ -23,9 +23,25 @@ Integers within(const std::vector<double>& values, double low, double high) {
     return indices;
 }
 
+/// Returns the index of the element next to a position; none if it is farther away than its own
+/// neighbours.
+Integers nearest(const std::vector<double>& values, double position) {
+    if (values.empty()) return {};
+    const auto distance = [](double a, double b) { return std::abs(std::remainder(a - b, 360)); };
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < values.size(); ++i)
+        if (distance(values[i], position) < distance(values[best], position)) best = i;
+    double step = 0;
+    if (best > 0) step = distance(values[best - 1], values[best]);
+    if (best + 1 < values.size()) step = std::max(step, distance(values[best + 1], values[best]));
+    if (distance(values[best], position) > step) return {};
+    return {static_cast<std::int64_t>(best)};
+}
+
 /// Returns the indices of the elements in a box, sorted from west to east. The box may cross the
 /// seam of the grid, where longitudes jump by 360.
 Integers eastward(std::vector<double> longitudes, double west, double east) {
+    if (west == east) return nearest(longitudes, west);
     for (double& longitude : longitudes) longitude = turned(longitude, west);
     Integers indices = within(longitudes, -1e9, east < west ? east + 360 : east);
     std::ranges::stable_sort(indices, {}, [&](std::int64_t i) { return longitudes[i]; });
@@ -90,8 +106,9 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
             const auto [west, east, south, north] = *region.box;
             const std::vector<double> values = numbers_of(*c, c->data);
             if (choice.along.contains(dim)) return both("region's box", dim);
-            choice.along[dim] =
-                is_east(units) ? eastward(values, west, east) : within(values, south, north);
+            choice.along[dim] = is_east(units)   ? eastward(values, west, east)
+                                : south == north ? nearest(values, south)
+                                                 : within(values, south, north);
         }
     }
     for (const auto& [dim, indices] : choice.along) {
@@ -122,7 +139,8 @@ void Choices::turn_eastward(const StreamTable& stream, const Coordinate& c, cons
     if (along == nullptr || !is_east(text_of(along->attributes, "units"))) return;
     if (&c != along && text_of(along->attributes, "bounds") != c.name) return;
     const Integers& chosen = choice.along.at(c.dims.front());
-    const double west = (*region.box)[0];
+    // The column next to a meridian may lie on either side of it.
+    const double west = (*region.box)[0] - ((*region.box)[0] == (*region.box)[1] ? 180 : 0);
     if (c.type == TW_DOUBLE)
         make_monotonic<double>(numbers_of(*along, along->data), chosen, west, data);
     if (c.type == TW_FLOAT)

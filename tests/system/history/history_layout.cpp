@@ -42,6 +42,15 @@ every = "1 day"
 fields = ["T"]
 region = "west"
 path = "turned.nc"
+[[stream]]
+name = "line"
+every = "1 day"
+type = "double"
+fields = ["T"]
+region = "meridian"
+path = "line.nc"
+[region.meridian]
+box = [-9, -9, 0.4, 0.4]
 [region.seam]
 box = [350, 10, -90, 1.5]
 [region.west]
@@ -79,7 +88,9 @@ public:
         const std::int64_t rows = rank == 0 ? 2 : 0;  // rows of the box on this rank
         std::int64_t now = 0;
         OK(tw_history_memory(history, &now, nullptr));
-        CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3), "%lld bytes", static_cast<long long>(now));
+        const std::int64_t line = rank == 0 ? 1 : 0;
+        CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3 + line), "%lld bytes",
+                   static_cast<long long>(now));
     }
     void end(const std::string& folder) {
         OK(tw_history_close(&history));
@@ -107,6 +118,11 @@ private:
         CHECK(read(folder + "/box.nc", "x_bnds", 6) ==
               (std::vector<double>{345, 355, 355, 365, 365, 375}));
         CHECK(read(folder + "/box.nc", "z", 2) == (std::vector<double>{300, 100}));
+        const Contents line(folder + "/line.nc");  // the nearest column
+        CHECK(std::ssize(line.values) == nz);
+        for (std::int64_t z = 0; z < nz; ++z)
+            CHECK(line.values[z] == value_of(1, z, 0, nx - 1) + 50000);
+        CHECK(read(folder + "/line.nc", "x", 1) == (std::vector<double>{-10}));
         // the same elements, with longitudes that begin at another meridian
         CHECK(read(folder + "/turned.nc", "x", 3) == (std::vector<double>{-10, 0, 10}));
         CHECK(read(folder + "/turned.nc", "x_bnds", 6) ==
