@@ -265,8 +265,8 @@ MPAS = """<streams><immutable_stream name="input" type="input" input_interval="i
 <stream name="output" type="output" filename_template="history.$Y-$M-$D_$h.nc"
   output_interval="1_06:00:00" io_type="pnetcdf,cdf5" precision="single">
 <file name="list"/><var name="u"/><var_struct name="tracers"/></stream>
-<stream name="month" type="output" filename_template="m.$Y.nc" filename_interval="01-00-00_00:00:00"
-  reference_time="0001-01-01_00:00:00" output_interval="00-01-00_00:00:00"><var name="ps"/></stream>
+<stream name="month" filename_template="m.$Y.nc" filename_interval="01-00-00_00:00:00"
+  reference_time="01-01-01_00:00:00" output_interval="00-01-00_00:00:00"><var name="ps"/></stream>
 <stream name="odd" type="output" filename_template="o.nc" output_interval="00-01-01_00:00:00"/>
 </streams>
 """
@@ -296,7 +296,7 @@ XML = {
             'path = "history.{start:YYYY}-{start:MM}-{start:DD}_{start:hh}.nc"',
             'anchor = "0001-01-01 00:00:00"\nnew_file = "1 year"\nboundary = "next"',
         ],
-        "2: stream 'restart'|5: var_struct 'tracers'|8: stream 'odd': output_interval",
+        "5: var_struct 'tracers'|8: stream 'odd': output_interval",
     ),
     "<streams/>": ([], "1: no stream"),
     "<?xml version='1.0'?>\n<simulation/>": ([], "2: no field"),

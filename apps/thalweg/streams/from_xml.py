@@ -294,9 +294,11 @@ class Mpas:
         def refuse(what):
             fail(element, f"stream '{name}': {what}")
 
-        if element.get("type") == "input" or every == "none":
+        # A file that completes another one may leave out the type.
+        kind = element.get("type", "output" if element.tag == "stream" else "restarts")
+        if every == "none" or kind == "input" or (kind != "output" and element.tag != "stream"):
             return
-        if element.get("type") != "output":
+        if kind != "output":
             return refuse("it is also read, which is not converted")
         once, interval = every == "initial_only", self.duration(every)
         if not once and not interval:
@@ -304,9 +306,12 @@ class Mpas:
         fields = [field for child in element for field in self.names(child)]
         path, files = element.get("filename_template", ""), element.get("filename_interval", "")
         reference = element.get("reference_time", "initial_time")
-        anchor = "start" if reference == "initial_time" else reference.replace("_", " ")
+        date = re.fullmatch(r"(\d+)-(\d\d?)-(\d\d?)_(.+)", reference)
+        anchor = "{:0>4}-{:0>2}-{:0>2} {}".format(*date.groups()) if date else "start"
+        if not date and reference != "initial_time":
+            return refuse(f"reference_time '{reference}' is not converted")
         keys = f'every = "{interval}"\nop = "instant"\ninitial = true\nanchor = "{anchor}"\n'
-        if self.duration(files) and self.duration(files) != interval:
+        if "$" in path and self.duration(files) not in (None, interval):
             keys += f'new_file = "{self.duration(files)}"\nboundary = "next"\n'
         elif "$" in path and files != "none":
             keys += "records = 1\n"
@@ -315,10 +320,10 @@ class Mpas:
         if not fields or "$" in path:
             return refuse(f"'{path}' is not converted" if fields else "it has no fields")
         keys = 'every = "once"\n' if once else keys
-        kind = {"single": "float", "double": "double"}.get(element.get("precision"), "same")
+        real = {"single": "float", "double": "double"}.get(element.get("precision"), "same")
         for form in re.findall("netcdf4|cdf5", element.get("io_type", "")):
             keys += f'file = {{ format = "{form}" }}\n'
-        self.text += f"[[stream]]\nname = {quoted(name)}\n{keys}type = {quoted(kind)}\n"
+        self.text += f"[[stream]]\nname = {quoted(name)}\n{keys}type = {quoted(real)}\n"
         self.text += f"fields = {quoted(fields)}\npath = {quoted(path)}\n\n"
 
     def names(self, child):
