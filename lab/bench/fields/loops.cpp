@@ -164,4 +164,14 @@ void interpolate_plainly(const float* coordinate, const float* values, std::int6
     }
 }
 
+void map_plainly(std::span<const std::int64_t> begin, const std::int32_t* columns,
+                 const double* weights, const double* from, double* to) {
+    for (std::size_t row = 0; row + 1 < begin.size(); ++row) {
+        double sum = 0;
+        for (std::int64_t i = begin[row]; i < begin[row + 1]; ++i)
+            sum += weights[i] * from[columns[i]];
+        to[row] = sum;
+    }
+}
+
 }  // namespace thalweg::bench

@@ -36,4 +36,9 @@ void add_plainly(const float* values, std::int64_t n, double* sums);
 void interpolate_plainly(const float* coordinate, const float* values, std::int64_t levels,
                          std::int64_t columns, std::span<const float> wanted, double* sums);
 
+/// Multiplies a sparse matrix by a vector: the loop that maps are compared with.
+/// @param begin  for each row, the first of its links; then their number
+void map_plainly(std::span<const std::int64_t> begin, const std::int32_t* columns,
+                 const double* weights, const double* from, double* to);
+
 }  // namespace thalweg::bench

@@ -104,6 +104,96 @@ private:
     std::int64_t grown_ = 0;
 };
 
+/// A history that maps a level of 1000 x 1000 elements to 360 x 180, with 62 links each; and the
+/// same product by a plain loop.
+class Remap {
+public:
+    explicit Remap(const Model& model) : model_(model), path_(model.folder + "/weights.nc") {
+        const std::int64_t ranks = model.ranks.ranks(), rank = model.ranks.rank();
+        const std::int64_t first = targets * rank / ranks, end = targets * (rank + 1) / ranks;
+        std::vector<std::int32_t> row;
+        begin_.push_back(0);
+        for (std::int64_t t = first; t < end; ++t) {
+            for (std::int64_t k = 0; k < links; ++k) {
+                row.push_back(static_cast<std::int32_t>(t + 1));
+                const std::int64_t y = t / nx * side / ny + k / 8, x = t % nx * side / nx + k % 8;
+                columns_.push_back(static_cast<std::int32_t>(y % side * side + x % side));
+                weights_.push_back(1. / static_cast<double>(links + k));
+            }
+            begin_.push_back(std::ssize(columns_));
+        }
+        from_.assign(sources, 280);
+        to_.resize(static_cast<std::size_t>(end - first));
+        write(row, first);
+        const std::int64_t start = sources * rank / ranks;
+        const std::int64_t count = sources * (rank + 1) / ranks - start;
+        data_.assign(static_cast<std::size_t>(count), 280);
+        model.check(tw_decompose(model.session, "cell", 1, &sources, &start, &count, &cells_));
+        const std::string text = fmt::format(
+            "[map.m]\nfile = \"{}\"\n[[stream]]\nname = \"map\"\nfields = [\"T\"]\nevery = \"1 "
+            "hour\"\nop = \"instant\"\nmap = \"m\"\npath = \"{}/map.nc\"\n",
+            path_, model.folder);
+        model.check(tw_history_open(model.session, text.c_str(), "noleap", "2000-01-01", nullptr,
+                                    &history_));
+        model.check(tw_history_field(history_, "T", TW_FLOAT, "cell", cells_, "", &field_));
+        model.check(tw_history_ready(history_));
+    }
+    double plain() {
+        return model_.seconds([&] {
+            std::copy(from_.begin(), from_.begin() + std::ssize(data_), copied_.begin());
+            map_plainly(begin_, columns_.data(), weights_.data(), copied_.data(), to_.data());
+        });
+    }
+    double record() {
+        model_.check(tw_history_time(history_, 3600. * ++step_));
+        return model_.seconds([&] {
+            model_.check(tw_send(field_, TW_FLOAT, data_.data(), std::ssize(data_)));
+            model_.check(tw_history_end_step(history_));
+        });
+    }
+    void close() {
+        model_.check(tw_history_close(&history_));
+        model_.check(tw_free_decomposition(&cells_));
+    }
+
+private:
+    static constexpr std::int64_t side = 1000, sources = side * side, nx = 360, ny = 180;
+    static constexpr std::int64_t targets = nx * ny, links = 62;
+
+    void write(std::vector<std::int32_t>& row, std::int64_t first) {
+        const std::int64_t all = targets * links, start = first * links, count = std::ssize(row);
+        tw_decomposition part = nullptr;
+        tw_file file = nullptr;
+        model_.check(tw_decompose(model_.session, "n_s", 1, &all, &start, &count, &part));
+        model_.check(tw_create(model_.session, path_.c_str(), nullptr, &file));
+        for (const auto& [name, length] :
+             {std::pair{"n_s", all}, {"n_a", sources}, {"n_b", targets}})
+            model_.check(tw_def_dim(file, name, length));
+        for (const auto& [name, type] :
+             {std::pair{"row", TW_INT}, {"col", TW_INT}, {"S", TW_DOUBLE}})
+            model_.check(tw_def_var(file, name, type, "n_s", part));
+        model_.check(tw_enddef(file));
+        std::vector<std::int32_t> column = columns_;
+        for (std::int32_t& each : column) ++each;
+        model_.check(tw_put(file, "row", TW_INT, row.data(), count));
+        model_.check(tw_put(file, "col", TW_INT, column.data(), count));
+        model_.check(tw_put(file, "S", TW_DOUBLE, weights_.data(), count));
+        model_.check(tw_close(&file));
+        model_.check(tw_free_decomposition(&part));
+    }
+
+    const Model& model_;
+    std::string path_;
+    std::vector<std::int64_t> begin_;
+    std::vector<std::int32_t> columns_;
+    std::vector<double> weights_, from_, copied_ = std::vector<double>(sources, 280), to_;
+    std::vector<float> data_;
+    tw_decomposition cells_ = nullptr;
+    tw_history history_ = nullptr;
+    tw_field field_ = nullptr;
+    int step_ = 0;
+};
+
 /// Times of a line of the table, and what it is compared with in the same repetitions.
 struct Line {
     const char* name;
@@ -149,6 +239,7 @@ void measure_history(const RankGroup& ranks, const Options& options) {
                               "\"column\"]\n",
                               window));
     Stream instants(model, "instants", "every = \"1 hour\"\nop = \"instant\"\n");
+    Remap remap(model);
     tw_file file = nullptr;  // the same records by tw_put
     model.check(tw_create(model.session, (model.folder + "/put.nc").c_str(), nullptr, &file));
     model.check(tw_def_dim(file, "time", TW_UNLIMITED));
@@ -220,10 +311,14 @@ void measure_history(const RankGroup& ranks, const Options& options) {
             global.end();
         });
         add("record of a mean over space, with tw_send", last, "720 samples", 720 * sampled, 0.03);
+        const double product = remap.plain();
+        add("plain product of a map, copy", product, "plain", product, 1);
+        add("record of 360 x 180 of 10^6, with tw_send", remap.record(), "plain", product, 1.5);
     }
     const double wants = mean.wants(), memory = mean.memory_share();
     for (Stream* stream : {&mean, &varying, &deviations, &levels, &records, &instants, &global})
         stream->close();
+    remap.close();
     model.check(tw_close(&file));
     model.check(tw_finalize(&model.session));
     if (ranks.rank() != 0) return;
@@ -234,8 +329,8 @@ void measure_history(const RankGroup& ranks, const Options& options) {
                    1e3 * median(line.times), median(line.ratios), line.than, line.goal);
     fmt::print("{:<41} {:9.2f} ns   (goal 2)\n{:<41} {:9.4f} x stated (goal 0.99 to 1.01)\n",
                "tw_wants", wants, "memory of means", memory);
-    for (const char* name :
-         {"mean", "varying", "std", "levels", "records", "instants", "global", "put"})
+    for (const char* name : {"mean", "varying", "std", "levels", "records", "instants", "global",
+                             "put", "map", "weights"})
         ::unlink(fmt::format("{}/{}.nc", model.folder, name).c_str());
 }
 

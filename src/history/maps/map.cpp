@@ -66,7 +66,7 @@ void sort_links(std::span<const MapLink> links, std::int64_t rows, Map& map) {
     }
 }
 
-Status exchange(Ranks& ranks, Letters& letters, Status mine) {
+Status send(Ranks& ranks, Letters& letters, Status mine) {
     std::vector<detail::Packet> packets;
     auto own = letters.extract(ranks.rank());  // is not copied
     if (mine.ok())
@@ -81,7 +81,11 @@ Status exchange(Ranks& ranks, Letters& letters, Status mine) {
             for (detail::Packet& packet : packets) letters[packet.rank] = std::move(packet.bytes);
         });
     letters.insert(std::move(own));
-    return ranks.agree(mine, 0, {});
+    return mine;
+}
+
+Status exchange(Ranks& ranks, Letters& letters, Status mine) {
+    return ranks.agree(send(ranks, letters, std::move(mine)), 0, {});
 }
 
 int healpix_level(std::int64_t elements) {

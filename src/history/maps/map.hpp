@@ -115,7 +115,9 @@ std::span<T> values_in(std::vector<char>& letter) {
 
 /// Sends each letter to its rank, and replaces them by those that have come.
 /// @param mine  this rank's own failure so far: it sends nothing
-/// @return the same on every rank @note Collective
+/// @return the failure of this rank alone @note Collective
+Status send(Ranks& ranks, Letters& letters, Status mine);
+/// Sends letters likewise. @return the same on every rank @note Collective
 Status exchange(Ranks& ranks, Letters& letters, Status mine = {});
 
 /// Reads a map from a file.

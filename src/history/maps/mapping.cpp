@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "history/statistics/kernels.hpp"
@@ -37,6 +38,15 @@ Mapping::Mapping(std::shared_ptr<const Map> map, const Part& part,
     }
     to_column_ = steps_along(part.dims, replaced_, replaced_lengths);
     to_other_ = steps_along(part.dims, others, lengths);
+}
+
+void Mapping::Peer::add(std::int64_t position, std::int64_t row) {
+    ++elements;
+    if (!ranges.empty() && position == ranges.back().first + ranges.back().count &&
+        position % row != 0)
+        ++ranges.back().count;
+    else
+        ranges.push_back({position, 1});
 }
 
 /// Finds the columns of this rank's elements that each rank needs. A rank keeps, for a range of
@@ -115,10 +125,10 @@ Status Mapping::connect(Ranks& ranks) {
                            elements.items.begin() + list[1]);
             }
             const Lists sorted(others_, std::ssize(own), [&](auto i) { return other[own[i]]; });
-            Integers& sent = takers_.emplace_back(Peer{rank, {}}).elements;
+            Peer& taker = takers_.emplace_back(rank);
             std::vector<char>& letter = letters[rank];
             for (const std::int64_t i : sorted.items) {
-                sent.push_back(own[i]);
+                taker.add(own[i], std::numeric_limits<std::int64_t>::max());
                 append(letter, other[own[i]] * map_->sources + column[own[i]]);
             }
         }
@@ -127,11 +137,18 @@ Status Mapping::connect(Ranks& ranks) {
     sources_.clear();
     mine = detail::catch_errors([&] {
         for (auto& [rank, letter] : letters) {
-            Integers& own = sources_.emplace_back(Peer{rank, {}}).elements;
+            Peer& source = sources_.emplace_back(rank);
             for (const std::int64_t place : values_in<std::int64_t>(letter))
-                own.push_back(place / map_->sources * map_->columns.size() +
-                              map_->columns.number(place % map_->sources));
+                source.add(place / map_->sources * map_->columns.size() +
+                               map_->columns.number(place % map_->sources),
+                           map_->columns.size());
         }
+        std::vector<bool> held_by_any(others_ * map_->columns.size());
+        for (const Peer& source : sources_)
+            for (const auto [first, count] : source.ranges)
+                std::fill_n(held_by_any.begin() + first, count, true);
+        complete_ = std::ranges::find(held_by_any, false) == held_by_any.end();
+        columns_.resize(map_->columns.size());
     });
     return ranks.agree(mine, 0, {});
 }
@@ -140,16 +157,26 @@ Mapped::Mapped(const Mapping& mapping, const Reducible& from, Divisors divisors)
     : mapping_(mapping), divisors_(divisors) {
     if (from.values == nullptr) return;
     for (const Mapping::Peer& taker : mapping.takers_) {
-        const std::size_t n = taker.elements.size(), arrays = divisors == Divisors::one ? 1 : 2;
-        auto* to =
-            reinterpret_cast<double*>(sent_.emplace_back((1 + n * arrays) * sizeof(double)).data());
-        *to++ = from.divisor;
-        for (const std::int64_t e : taker.elements) {
-            const bool counts =
-                arrays == 1 || (from.weights[e] > 0 && from.weights[e] >= from.least);
-            if (arrays == 2) to[n] = counts ? from.weights[e] : 0;
-            *to++ = counts ? from.values[e] : 0;
+        std::vector<char>& letter = sent_.emplace_back();
+        const std::size_t arrays = divisors == Divisors::one ? 1 : 2;
+        const std::size_t bytes_of_all = (1 + taker.elements * arrays) * sizeof(double);
+        letter.reserve(bytes_of_all);
+        append(letter, from.divisor);
+        if (arrays == 1) {
+            for (const auto [first, count] : taker.ranges) {
+                const auto* const bytes = reinterpret_cast<const char*>(from.values + first);
+                letter.insert(letter.end(), bytes, bytes + count * sizeof(double));
+            }
+            continue;
         }
+        letter.resize(bytes_of_all);
+        double* to = values_in<double>(letter).data() + 1;
+        for (const auto [first, count] : taker.ranges)
+            for (std::int64_t e = first; e < first + count; ++e) {
+                const bool counts = from.weights[e] > 0 && from.weights[e] >= from.least;
+                to[taker.elements] = counts ? from.weights[e] : 0;
+                *to++ = counts ? from.values[e] : 0;
+            }
     }
 }
 
@@ -168,13 +195,14 @@ Status Mapped::exchange(Ranks& ranks, std::span<Mapped* const> all) {
             one->sent_.clear();
         }
     });
-    if (Status s = history::exchange(ranks, letters, std::move(mine)); !s.ok()) return s;
-    std::map<int, const double*> next;
-    mine = detail::catch_errors([&] {
+    mine = send(ranks, letters, std::move(mine));
+    const auto map_all = [&] {
+        std::map<int, const double*> next;
         for (const auto& [rank, bytes] : letters)
             next[rank] = reinterpret_cast<const double*>(bytes.data());
         for (Mapped* one : all) one->map(next);
-    });
+    };
+    if (mine.ok()) mine = detail::catch_errors(map_all);
     return ranks.agree(mine, 0, {});
 }
 
@@ -183,31 +211,76 @@ void Mapped::map(std::map<int, const double*>& next) {
     const Map& map = mapping_.map();
     const bool weighs = divisors_ != Divisors::one;
     const std::int64_t rows = map.rows(), columns = map.columns.size(), after = mapping_.after_;
-    std::vector<double> from(columns), weights(weighs ? columns : 0);
-    std::vector<std::pair<const double*, std::size_t>> taken;  // of each source
+    std::vector<double>&from = mapping_.columns_, &weights = mapping_.weights_;
+    if (weighs) weights.resize(columns);
+    struct Sent {
+        const double* values;
+        std::size_t range;
+    };
+    std::vector<Sent> taken;  // of each source
     for (const Mapping::Peer& source : mapping_.sources_) {
         const double*& sent = next.at(source.rank);
         whole_ = *sent++;
-        taken.emplace_back(sent, 0);
-        sent += source.elements.size() * (weighs ? 2 : 1);
+        taken.push_back({sent, 0});
+        sent += source.elements * (weighs ? 2 : 1);
     }
     values_.resize(rows * mapping_.others_);
+    std::vector<double> level(after == 1 ? 0 : rows);
     for (std::int64_t other = 0; other < mapping_.others_; ++other) {
-        std::ranges::fill(from, weighs ? 0 : missing_mark);
-        std::ranges::fill(weights, 0);
+        bool missing = !mapping_.complete_;
+        if (missing) {
+            std::ranges::fill(from, weighs ? 0 : missing_mark);
+            std::ranges::fill(weights, 0);
+        }
         for (std::size_t s = 0; s < taken.size(); ++s) {
-            const Integers& elements = mapping_.sources_[s].elements;
+            const Mapping::Peer& source = mapping_.sources_[s];
             auto& [sent, at] = taken[s];
-            for (; at < elements.size() && elements[at] < (other + 1) * columns; ++at) {
-                from[elements[at] - other * columns] = sent[at];
-                if (weighs) weights[elements[at] - other * columns] = sent[elements.size() + at];
+            for (; at < source.ranges.size(); ++at) {
+                const auto [first, count] = source.ranges[at];
+                const std::int64_t column = first - other * columns;
+                if (column >= columns) break;
+                for (std::int64_t i = 0; i < count; ++i) {
+                    from[column + i] = sent[i];
+                    missing |= is_missing(sent[i]);
+                }
+                if (weighs) std::copy_n(sent + source.elements, count, weights.data() + column);
+                sent += count;
             }
         }
-        missing_ = std::ranges::any_of(from, is_missing);
+        missing_ = missing;
         double* const to = values_.data() + other / after * rows * after + other % after;
+        if (!weighs && !missing_) {
+            sum(from.data(), after == 1 ? to : level.data());
+            for (std::size_t row = 0; row < level.size(); ++row) to[row * after] = level[row];
+            continue;
+        }
         for (std::int64_t row = 0; row < rows; ++row)
             to[row * after] =
                 weighs ? quotient(row, from.data(), weights.data()) : value(row, from.data());
+    }
+}
+
+/// Computes the elements of the target if none is missing in the source: some of them at the same
+/// time, as each has to wait for its own sums.
+void Mapped::sum(const double* from, double* to) const {
+    constexpr std::int64_t together = 4;
+    const Map& map = mapping_.map();
+    const auto product = [&](std::int64_t i) { return map.weight[i] * from[map.column[i]]; };
+    for (std::int64_t row = 0; row < map.rows(); row += together) {
+        const std::int64_t n = std::min(together, map.rows() - row);
+        const std::int64_t* const begin = map.begin.data() + row;
+        std::int64_t all = n == together ? begin[1] - begin[0] : 0;
+        for (std::int64_t k = 1; k < n; ++k) all = std::min(all, begin[k + 1] - begin[k]);
+        std::array<double, together> sums;
+        for (std::int64_t k = 0; k < n; ++k)
+            sums[k] = begin[k] == begin[k + 1] ? missing_mark : product(begin[k]);
+        for (std::int64_t i = 1; i < all; ++i)
+            for (std::int64_t k = 0; k < together; ++k) sums[k] += product(begin[k] + i);
+        for (std::int64_t k = 0; k < n; ++k) {
+            for (std::int64_t i = begin[k] + std::max<std::int64_t>(all, 1); i < begin[k + 1]; ++i)
+                sums[k] += product(i);
+            to[row + k] = sums[k];
+        }
     }
 }
 
@@ -222,11 +295,6 @@ double Mapped::value(std::int64_t row, const double* from) const {
     std::int64_t i = map.begin[row];
     const std::int64_t end = map.begin[row + 1];
     if (i == end) return missing_mark;
-    if (!missing_) {
-        double sum = map.weight[i] * from[map.column[i]];
-        for (++i; i < end; ++i) sum += map.weight[i] * from[map.column[i]];
-        return sum;
-    }
     double sum = 0, valid = 0, all = 0;
     std::int64_t n = 0;
     for (; i < end; ++i) {

@@ -34,10 +34,19 @@ public:
 
 private:
     friend class Mapped;
+    /// Adjacent positions.
+    struct Range {
+        std::int64_t first, count;
+    };
     /// Elements that another rank gets from, or sends to, this one.
     struct Peer {
+        explicit Peer(int of) : rank(of) {}
+        /// Adds the next position. @param row  a range lies within a multiple of this length
+        void add(std::int64_t position, std::int64_t row);
+
         int rank;
-        Integers elements;
+        std::int64_t elements = 0;
+        std::vector<Range> ranges;
     };
     Status find_takers(Ranks& ranks, const ColumnSet& held, std::map<int, Integers>& takers) const;
 
@@ -53,6 +62,9 @@ private:
     // In the order of the others, and then of the columns.
     std::vector<Peer> takers_;   ///< positions among the variable's elements
     std::vector<Peer> sources_;  ///< positions among the others times the map's columns
+    bool complete_ = false;      ///< a rank holds each of these
+    /// Memory for the columns, and for their weights.
+    mutable std::vector<double> columns_, weights_;
 };
 
 /// Weights of the elements of a variable, which are its results' divisors.
@@ -74,6 +86,7 @@ public:
 
 private:
     void map(std::map<int, const double*>& next);
+    void sum(const double* from, double* to) const;
     double value(std::int64_t row, const double* from) const;
     double quotient(std::int64_t row, const double* from, const double* divisors) const;
 
