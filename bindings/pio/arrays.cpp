@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "base/work.hpp"
 #include "nc/base/types.hpp"
 #include "nc/state/library_file.hpp"
 
@@ -231,15 +232,15 @@ Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d
                        const void* data) {
     const Map& map = place.grid->map();
     const std::size_t size = size_of(type), n = static_cast<std::size_t>(place.grid->elements());
-    char* const packed = n > 0 && map.is_boxes() && !map.dense() ? copies_.take(n * size) : nullptr;
-    if (packed != nullptr) map.pack(data, size, packed);
-    const int status =
+    if (n > 0 && map.is_boxes() && !map.dense()) {
+        boxes_.resize(std::max(boxes_.size(), n * size));
+        detail::charge_bytes(static_cast<Index>(n * size));
+        map.pack(data, size, boxes_.data());
+        data = boxes_.data();
+    }
+    return state_.session.error_of_call(
         tw_put_record_array(state_.file(), v.name.c_str(), d, place.record,
-                            tw_dense(static_cast<tw_type>(type), packed == nullptr ? data : packed,
-                                     static_cast<Index>(n)),
-                            0);
-    if (packed != nullptr) copies_.undo(packed);
-    return state_.session.error_of_call(status);
+                            tw_dense(static_cast<tw_type>(type), data, static_cast<Index>(n)), 0));
 }
 
 // Puts values at a place. Throws errors that all ranks have; returns errors of this rank only.

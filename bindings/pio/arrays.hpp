@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "grid.hpp"
-#include "nc/base/copies.hpp"
 #include "nc/definitions/definitions.hpp"
 #include "nc/state/state.hpp"
 
@@ -49,7 +48,7 @@ private:
     Table& table_;
     Definitions& definitions_;
     State& state_;
-    Copies copies_;  // memory for boxes that lie packed in the call of a put
+    std::vector<char> boxes_;  // boxes that lie one after the other in the call of a put
 
     // A part of a put or get: a record, and the grid over the variable's other dimensions.
     struct Place {
@@ -67,10 +66,7 @@ private:
     // Number of variables for which a grid has been prepared, by Grid::serial().
     std::map<Index, std::size_t> begun_;
 
-    void step_ended() override {
-        puts_.clear();
-        copies_.give_back();
-    }
+    void step_ended() override { puts_.clear(); }
     void note(Index bytes);  // Prepares for a put of a number of bytes on any rank.
     // Keeps the order of puts. If two ranks put the same element in one step, either value may
     // remain. So before a put of elements that another rank may have put, the step is ended.

@@ -119,10 +119,24 @@ tw_status put_record(tw_file file, const char* var, tw_decomposition decompositi
     const auto put = [&](DataMode& mode) -> Status {
         std::shared_ptr<const Decomposition> held;
         if (Status s = find_decomposition(*file, var, decomposition, held); !s.ok()) return s;
-        if (Status s = check_flags(file->path(), var, flags, TW_DEFERRED | TW_BORROWED); !s.ok())
+        constexpr int deferred = TW_DEFERRED | TW_BORROWED;
+        if (Status s = check_flags(file->path(), var, flags, deferred | TW_PACKED); !s.ok())
             return s;
-        return mode.parts().put_record(
-            text_or_empty(var), {held, record, array, flags != 0, (flags & TW_BORROWED) != 0});
+        return mode.parts().put_record(text_or_empty(var),
+                                       {held, record, array, (flags & deferred) != 0,
+                                        (flags & TW_BORROWED) != 0, (flags & TW_PACKED) != 0});
+    };
+    return with_put(file, put, call);
+}
+
+tw_status put_box(tw_file file, const char* var, BoxToPut box, int flags,
+                  const char* call = __builtin_FUNCTION()) {
+    const auto put = [&](DataMode& mode) -> Status {
+        if (Status s = check_flags(file->path(), var, flags, TW_ALONE | TW_PACKED); !s.ok())
+            return s;
+        box.alone = (flags & TW_ALONE) != 0;
+        box.packed = (flags & TW_PACKED) != 0;
+        return mode.parts().put_box(text_or_empty(var), box);
     };
     return with_put(file, put, call);
 }
@@ -208,16 +222,12 @@ tw_status tw_put_array(tw_file file, const char* var, tw_array array, int flags)
 
 tw_status tw_put_box(tw_file file, const char* var, tw_type type, const int64_t* start,
                      const int64_t* count, const int64_t* stride, const void* data) {
-    return with_put(file, [&](DataMode& mode) {
-        return mode.parts().put_box(text_or_empty(var), {type, start, count, stride, data});
-    });
+    return put_box(file, var, {type, start, count, stride, data}, 0);
 }
 
-tw_status tw_put_box_alone(tw_file file, const char* var, tw_type type, const int64_t* start,
-                           const int64_t* count, const void* data) {
-    return with_put(file, [&](DataMode& mode) {
-        return mode.parts().put_box(text_or_empty(var), {type, start, count, nullptr, data, true});
-    });
+tw_status tw_put_box_as(tw_file file, const char* var, tw_type type, const int64_t* start,
+                        const int64_t* count, const int64_t* stride, const void* data, int flags) {
+    return put_box(file, var, {type, start, count, stride, data}, flags);
 }
 
 tw_status tw_put_record(tw_file file, const char* var, tw_decomposition decomposition,

@@ -50,6 +50,8 @@ public:
     ///              (Agreed::closed_early); the caller makes the ranks agree
     Status close(bool good, Status& mine);
 
+    /// Returns the byte order of packed values.
+    Order order() const { return target_.order; }
     /// Returns the file's number of records that this rank knows after sync(). At least one rank
     /// knows all.
     std::int64_t records() const { return batch_.boxed ? batch_.file_records : batch_.record; }

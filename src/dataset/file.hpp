@@ -37,6 +37,8 @@ public:
     }
 
     DefineMode& definitions() { return define_; }
+    /// Sets the memory in which an interface packs values. Local.
+    void use_copies(std::shared_ptr<NodeCopies> copies) { file_.copies = std::move(copies); }
 
     /// The words of an agreement that precedes begin() with a new file; see FileNames. The ranks
     /// need one exchange fewer if they call both functions. Local.

@@ -199,6 +199,7 @@ Status PartPuts::put_box(const std::string& name, const BoxToPut& put) {
     part.array.dense = whole;
     puts.bytes = section.array_strides(size_of(part.array.type), part.array.stride);
     puts.alone = put.alone;
+    if (put.packed) part.packed = part.array.data;
     return put_parts(puts);
 }
 
@@ -230,6 +231,7 @@ Status PartPuts::put_record_of(int at, const RecordToPut& put) {
     if (Status s = check_array(d, put.array, part.array); !s.ok())
         return file_.in_variable(std::move(s), at);
     if (lacks_data(d, put.array)) return file_.in_variable(data_missing(), at);
+    if (put.packed) part.packed = part.array.data;
     if (put.decomposition)
         if (Status s = find_holding(at, put.decomposition, part.holding); !s.ok())
             return file_.in_variable(std::move(s), at);

@@ -18,7 +18,8 @@ struct BoxToPut {
     const std::int64_t* count = nullptr;
     const std::int64_t* stride = nullptr;  ///< stride of each dimension; null: 1
     const void* data = nullptr;
-    bool alone = false;  ///< write at once, without the other ranks, or not at all
+    bool alone = false;   ///< write at once, without the other ranks, or not at all
+    bool packed = false;  ///< the values are in packed form, and stay until they are written
 };
 
 /// The arguments of tw_put_record.
@@ -29,6 +30,7 @@ struct RecordToPut {
     tw_array array{};
     bool deferred = false;  ///< the array will not change before it is written
     bool borrowed = false;  ///< deferred, and not checked for changes
+    bool packed = false;    ///< the array is in packed form, and stays until it is written
 };
 
 /// Returns the error for a missing array.

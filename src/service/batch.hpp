@@ -41,7 +41,7 @@ struct WaitingPart : Part {
 
 /// A part to be put, and similar parts of later records.
 struct PartsToPut {
-    Part part;
+    Part part;  ///< if it is packed, the arrays are, and do not change before they are written
     std::int64_t records = 1;  ///< 0: the call only returns an earlier error
     std::int64_t step = 1;     ///< distance from record to record
     std::int64_t bytes = 0;    ///< bytes between the arrays of two records
@@ -104,8 +104,10 @@ public:
         const std::int64_t last = put.last();
         puts[put.part.variable].boxed |= is_open(put);
         for (Part& part = put.part; part.record <= last;
-             part.record += put.step, part.array.data += put.bytes)
+             part.record += put.step, part.array.data += put.bytes) {
+            if (part.packed != nullptr) part.packed = part.array.data;
             if (Status s = act(part); !s.ok()) return s;
+        }
         // Note the record even if this rank holds nothing of it.
         note_records(is_record(put.part.variable) ? last + 1 : 0);
         return {};

@@ -30,6 +30,8 @@ struct FileContext {
     FileOptions options;          ///< final values once the definitions have ended
     Definitions definitions;
     Holdings holdings;  ///< holding of each variable, as defined
+    /// Memory in which an interface packs values; null: the service makes memory for copies.
+    std::shared_ptr<NodeCopies> copies;
     LateAttributes late;
     Existing existing;
     bool has_checksums = false;  ///< the existing file has checksums

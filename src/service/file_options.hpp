@@ -67,6 +67,7 @@ public:
     /// Memory for copies, kept for the next file; the same on all ranks of a node if they share it.
     /// May be null.
     std::shared_ptr<NodeCopies> spare_copies;
+    int copies_made = 0;       ///< number of memories for copies so far, the same on all ranks
     KeptHeaders kept_headers;  ///< of the netCDF-4 files whose headers this rank has written last
     /// Returns the node's memory for exchanges.
     /// @param status  this rank's own failure so far; the caller lets the ranks agree

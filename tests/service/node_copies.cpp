@@ -46,15 +46,15 @@ TEST(NodeCopies, BlocksStayUntilTheyAreGivenBack) {
 TEST(NodeCopies, TheNextFileHasTheMemory) {
     on_node(3, [](int, Resources& resources, FileContext& file) {
         const auto first = std::make_shared<NodeCopies>(), next = std::make_shared<NodeCopies>();
-        first->begin(file, mb);
+        first->begin(file.team, resources, mb, 16 * mb);
         const char* const block = first->step.take(mb);
         NodeCopies::keep(first, resources);
         ASSERT_NE(resources.spare_copies, nullptr);
-        next->begin(file, mb);
+        next->begin(file.team, resources, mb, 16 * mb);
         EXPECT_EQ(next->step.take(mb), block);
         EXPECT_EQ(resources.spare_copies, nullptr);
         const auto larger = std::make_shared<NodeCopies>();
-        larger->begin(file, 3 * mb);
+        larger->begin(file.team, resources, 3 * mb, 16 * mb);
         EXPECT_NE(larger->step.take(3 * mb), nullptr);
         NodeCopies::keep(larger, resources);
         NodeCopies::keep(next, resources);
@@ -71,10 +71,10 @@ TEST(NodeCopies, WritersFindTheCopiesOfAllRanks) {
         v.name = "v";
         file.definitions.variables.set(v);
         const auto earlier = std::make_shared<NodeCopies>();
-        earlier->begin(file, mb);
+        earlier->begin(file.team, resources, mb, 16 * mb);
         if (rank != 1) NodeCopies::keep(earlier, resources);
         NodeCopies copies;
-        copies.begin(file, mb);
+        copies.begin(file.team, resources, mb, 16 * mb);
         Batch batch(file);
         auto holding = std::make_shared<Holding>();
         holding->elements = 1;

@@ -54,10 +54,10 @@ struct ArrayOf {
 };
 
 // Converts the elements of an array to another type, in the order of the section.
-// @param fill, any_sign  see convert()
+// @param fill, any_sign, order  see convert()
 // @return as convert()
 inline int convert_from(const ArrayOf<const void*>& array, int type, void* to,
-                        const std::string& fill, bool any_sign) {
+                        const std::string& fill, bool any_sign, Order order) {
     const Index n = volume(array.count);
     const void* from = array.at;
     std::string gathered;
@@ -71,7 +71,7 @@ inline int convert_from(const ArrayOf<const void*>& array, int type, void* to,
         });
         from = gathered.data();
     }
-    return convert(array.type, from, type, to, n, fill, any_sign);
+    return convert(array.type, from, type, to, n, fill, any_sign, order);
 }
 
 // Converts values of another type, in the order of the section, to the elements of an array.

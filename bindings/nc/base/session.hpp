@@ -48,8 +48,8 @@ public:
     // process exits.
     bool ends_with_mpi() const { return ends_with_mpi_; }
 
-    // Tests if the library reads deferred arrays only in its collective calls (service inline). A
-    // copy in this layer then saves a copy in the library. Affects only the speed.
+    // Tests if the library reads deferred arrays only in its collective calls (service inline).
+    // Values that this layer packs are then not copied again. Affects only the speed.
     bool keeps_arrays() const;
 
     // Returns lanes in memory that the ranks share; null if they share none.

@@ -18,11 +18,14 @@ tw_type own(nc_type type) { return static_cast<tw_type>(type); }
 
 // Converts numbers. Returns the number of those that do not fit, which `fill` replaces.
 std::int64_t convert_numbers(nc_type from, const void* source, nc_type to, void* target,
-                             std::int64_t n, const std::string& fill) {
-    const auto kernel = detail::pack_kernel(own(from), own(to), detail::Order::native);
-    return kernel(static_cast<char*>(target), static_cast<std::ptrdiff_t>(size_of(to)),
-                  static_cast<const char*>(source), static_cast<std::ptrdiff_t>(size_of(from)), n,
-                  fill.data());
+                             std::int64_t n, const std::string& fill, Order order) {
+    const auto to_size = static_cast<std::ptrdiff_t>(size_of(to));
+    char ordered[8];
+    detail::pack_kernel(own(to), own(to), order)(ordered, to_size, fill.data(), to_size, 1,
+                                                 nullptr);
+    return detail::pack_kernel(own(from), own(to), order)(
+        static_cast<char*>(target), to_size, static_cast<const char*>(source),
+        static_cast<std::ptrdiff_t>(size_of(from)), n, ordered);
 }
 
 }  // namespace
@@ -57,22 +60,23 @@ bool always_fits(nc_type from, nc_type to) {
         using Limits = std::numeric_limits<decltype(number)>;
         const decltype(number) extremes[] = {Limits::min(), Limits::max()};
         char converted[2 * sizeof(double)];
-        return Limits::is_integer &&
-               convert_numbers(from, extremes, to, converted, 2, default_fill(to)) == 0;
+        return Limits::is_integer && convert_numbers(from, extremes, to, converted, 2,
+                                                     default_fill(to), Order::native) == 0;
     });
 }
 
 int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
-            const std::string& fill, bool any_sign) {
+            const std::string& fill, bool any_sign, Order order) {
     if (size_of(from) == 0 || size_of(to) == 0) return NC_EBADTYPE;
     if (n == 0) return NC_NOERR;
-    if (from == to || (any_sign && is_byte(from) && is_byte(to))) {
+    const bool as_is = size_of(to) == 1 || order == Order::native;
+    if ((from == to && as_is) || (any_sign && is_byte(from) && is_byte(to))) {
         std::memcpy(target, source, static_cast<std::size_t>(n) * size_of(from));
         return NC_NOERR;
     }
     if (from == NC_CHAR || to == NC_CHAR) return NC_ECHAR;
     const std::int64_t misfits =
-        convert_numbers(from, source, to, target, n, fill.empty() ? default_fill(to) : fill);
+        convert_numbers(from, source, to, target, n, fill.empty() ? default_fill(to) : fill, order);
     return misfits == 0 ? NC_NOERR : NC_ERANGE;
 }
 

@@ -39,6 +39,7 @@ namespace thalweg::nc {
 using detail::Format;  // with the values of NC_FORMAT_...
 using detail::is_netcdf4;
 using detail::name_of;
+using detail::Order;
 Format format_named(const std::string& name);
 inline int number_of(Format format) { return static_cast<int>(format); }
 Format format_numbered(int number);
@@ -58,9 +59,10 @@ std::string default_fill(nc_type type);
 // Converts n values by netCDF's rules. Text can only be converted to text. NaN does not fit an
 // integer. `fill` contains the bytes of the value that replaces values which do not fit; if it is
 // empty, netCDF's default is used. With `any_sign`, signed and unsigned bytes are not
-// distinguished, as in CDF-1 and CDF-2. Returns NC_NOERR, NC_ERANGE, NC_ECHAR or NC_EBADTYPE.
+// distinguished, as in CDF-1 and CDF-2. The target gets the byte order `order`. Returns NC_NOERR,
+// NC_ERANGE, NC_ECHAR or NC_EBADTYPE.
 int convert(nc_type from, const void* source, nc_type to, void* target, std::int64_t n,
-            const std::string& fill = "", bool any_sign = false);
+            const std::string& fill = "", bool any_sign = false, Order order = Order::native);
 
 // Tests if one type can represent all values of another.
 bool always_fits(nc_type from, nc_type to);

@@ -77,6 +77,8 @@ public:
     void set_writable(bool writable) { writable_ = writable; }
 
     bool is_netcdf4() const { return nc::is_netcdf4(format); }
+    // Returns the byte order of values in the file.
+    Order order() const { return is_netcdf4() ? Order::native : Order::big_endian; }
     bool is_writable() const { return writable_; }
     bool is_new() const { return !changes.recorded; }
     bool in_file(int varid) const;

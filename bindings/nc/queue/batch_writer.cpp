@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nc/queue/batch_writer.hpp"
 
-#include <thalweg/alone.h>
-
 #include <algorithm>
 #include <climits>
 #include <new>
@@ -16,6 +14,13 @@ namespace thalweg::nc {
 bool is_large(const Table& table, const Variable& v, const Shape& count) {
     constexpr Index large = 64 << 10;  // bytes
     return !table.is_record(v) && volume(count) * static_cast<Index>(size_of(v.type)) >= large;
+}
+
+int put_box(const State& state, const Variable& v, const Section& section, const char* values,
+            int flags) {
+    return tw_put_box_as(state.file(), v.name.c_str(), static_cast<tw_type>(v.type),
+                         section.start.data(), section.count.data(), section.steps(), values,
+                         flags);
 }
 
 void BatchWriter::write(bool goes_on, bool passed, bool queued) try {
@@ -36,6 +41,7 @@ void BatchWriter::write(bool goes_on, bool passed, bool queued) try {
     state_.begin_writing();
     state_.dirty = true;
     if (state_.kind() == State::Kind::fallback) return write_by_root(batches_.boxes());
+    if (detail::packed_order(state_.file()) != definitions_.order()) queue_.unpack();
     const Batch batch = batches_.next();
     int step = 0;
     for (const PutCall& call : batch.calls) {
@@ -65,18 +71,21 @@ void BatchWriter::commit(bool independent) {
     state_.dirty = false;
 }
 
-// Puts a box. A large one is written at once, if possible, without a copy in the library.
-int BatchWriter::put_box(const Variable& v, const Shape& start, const Shape& count,
-                         const Shape& stride, const char* values) {
-    const auto type = static_cast<tw_type>(v.type);
-    const char* const name = v.name.c_str();
-    const int status =
-        stride.empty() && is_large(table_, v, count)
-            ? tw_put_box_alone(state_.file(), name, type, start.data(), count.data(), values)
-            : TW_EUNSUPPORTED;
-    if (status != TW_EUNSUPPORTED) return status;
-    return tw_put_box(state_.file(), name, type, start.data(), count.data(),
-                      stride.empty() ? nullptr : stride.data(), values);
+// Puts the boxes of an entry. A large one is written at once, if possible, without a copy in the
+// library.
+int BatchWriter::put_boxes(const Variable& v, const Entry& e) {
+    int status = TW_OK;
+    const int packed = e.packed ? TW_PACKED : 0;
+    e.for_boxes([&](const Shape& start, const Shape& count, Index first) {
+        if (status != TW_OK) return;
+        const Section box{start, count, e.stride};
+        const char* const values = e.values + static_cast<std::size_t>(first) * size_of(v.type);
+        status = e.stride.empty() && is_large(table_, v, count)
+                     ? put_box(state_, v, box, values, packed | TW_ALONE)
+                     : TW_EUNSUPPORTED;
+        if (status == TW_EUNSUPPORTED) status = put_box(state_, v, box, values, packed);
+    });
+    return status;
 }
 
 Error BatchWriter::put_call(const PutCall& call) {
@@ -86,11 +95,7 @@ Error BatchWriter::put_call(const PutCall& call) {
     const auto type = static_cast<tw_type>(v.type);
     int status = TW_OK;
     if (call.form == Form::box) {
-        e->for_boxes([&](const Shape& start, const Shape& count, Index first) {
-            if (status == TW_OK)
-                status = put_box(v, start, count, e->stride,
-                                 e->values + static_cast<std::size_t>(first) * size_of(v.type));
-        });
+        status = put_boxes(v, *e);
     } else {
         const Index n = e == nullptr ? 0 : e->elements() / call.records;
         for (Index r = 0; r < call.records && status == TW_OK; r++) {
@@ -98,7 +103,8 @@ Error BatchWriter::put_call(const PutCall& call) {
                 e == nullptr ? nullptr
                              : e->values + static_cast<std::size_t>(r * n) * size_of(v.type);
             status = tw_put_record_array(state_.file(), v.name.c_str(), call.decomposition,
-                                         call.record + r, tw_dense(type, values, n), TW_BORROWED);
+                                         call.record + r, tw_dense(type, values, n),
+                                         e != nullptr && e->packed ? TW_PACKED : TW_BORROWED);
         }
     }
     return state_.session.error_of_call(status);

@@ -12,8 +12,9 @@ namespace thalweg::nc {
 
 class BatchWriter {
 public:
-    BatchWriter(Definitions& definitions, State& state, const Queue& queue)
-        : table_(definitions.table),
+    BatchWriter(Definitions& definitions, State& state, Queue& queue)
+        : definitions_(definitions),
+          table_(definitions.table),
           state_(state),
           queue_(queue),
           batches_(state.session, definitions.table, queue) {}
@@ -32,17 +33,20 @@ public:
     void commit(bool independent);
 
 private:
+    const Definitions& definitions_;
     const Table& table_;
     State& state_;
-    const Queue& queue_;
+    Queue& queue_;
     Batches batches_;
 
     Error put_call(const PutCall& call);
-    int put_box(const Variable& v, const Shape& start, const Shape& count, const Shape& stride,
-                const char* values);
+    int put_boxes(const Variable& v, const Entry& e);
     void write_by_root(const Batch& batch);
 };
 
+// Puts a section by the call of the library that takes flags. Returns its status.
+int put_box(const State& state, const Variable& v, const Section& section, const char* values,
+            int flags);
 // Tests if a box of a fixed-size variable is worth a write of its own.
 bool is_large(const Table& table, const Variable& v, const Shape& count);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nc/queue/puts.hpp"
 
-#include <thalweg/alone.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,8 +24,10 @@ Index bytes_of(const Table& table, const Entry& e) {
 
 // Copies the elements of a box that are part of a section to the section's values. Both have the
 // same dimensions.
+// @param order  byte order of the box
 void lay_over(const Shape& start, const Shape& count, const Shape& stride, const char* box,
-              std::size_t bytes, const Section& section, void* values) {
+              nc_type type, Order order, const Section& section, void* values) {
+    const std::size_t bytes = size_of(type);
     const std::size_t dims = start.size();
     Shape at(dims, 0);
     const Index n = volume(section.count);
@@ -41,9 +42,10 @@ void lay_over(const Shape& start, const Shape& count, const Shape& stride, const
             in = k >= 0 && k % step == 0 && k / step < count[d];
             from = from * count[d] + k / step;
         }
-        if (in)
-            std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(i) * bytes,
-                        box + static_cast<std::size_t>(from) * bytes, bytes);
+        if (in)  // to convert twice restores a value
+            convert(type, box + static_cast<std::size_t>(from) * bytes, type,
+                    static_cast<char*>(values) + static_cast<std::size_t>(i) * bytes, 1, "", false,
+                    order);
         for (std::size_t d = dims; d-- > 0;) {
             if (++at[d] < section.count[d]) break;
             at[d] = 0;
@@ -59,7 +61,7 @@ Puts::Puts(Definitions& its_definitions, State& its_state)
     : definitions(its_definitions),
       state(its_state),
       table_(definitions.table),
-      queue_(definitions.path),
+      queue_(definitions, state),
       joint_(state.session, definitions),
       writer_(definitions, state, queue_),
       last_write_(detail::now()) {}
@@ -112,10 +114,8 @@ Error Puts::pass_on(const Entry& e, Index bytes) {
     state.dirty = true;
     passed_ += bytes;
     const Variable& v = table_.variable(e.varid);
-    const int status =
-        tw_put_box(state.file(), v.name.c_str(), static_cast<tw_type>(v.type), e.start.data(),
-                   e.count.data(), e.stride.empty() ? nullptr : e.stride.data(), e.values);
-    const Error error = state.session.error_of_call(status);
+    const Error error = state.session.error_of_call(
+        put_box(state, v, {e.start, e.count, e.stride}, e.values, e.packed ? TW_PACKED : 0));
     if (error.code != 0)
         own_failure_ = error;  // the other ranks learn of it in the next joint call
     return error;
@@ -162,7 +162,7 @@ void Puts::put(Entry entry) {
     const bool much = bytes > std::min(share_of(v) / 2, staging_limit() / 4);
     const Error joined = error_of([&] { after_put(collective, at_once, much); });
     if (error.code != 0) throw error;
-    if (borrows && !queue_.entries().empty()) queue_.own_last(bytes, size);
+    if (borrows && !queue_.entries().empty()) queue_.own(queue_.entries().size() - 1);
     if (joined.code != 0) throw joined;
 }
 
@@ -232,8 +232,7 @@ bool Puts::put_at_once(const Entry& entry) {
     if (must_wait() && queue_.has_values() && joint_.others_wait()) join(Reason::full);
     if (must_wait()) return false;
     const Variable& v = table_.variable(entry.varid);  // join() may have replaced the definitions
-    const int status = tw_put_box_alone(state.file(), v.name.c_str(), static_cast<tw_type>(v.type),
-                                        entry.start.data(), entry.count.data(), entry.values);
+    const int status = put_box(state, v, {entry.start, entry.count, {}}, entry.values, TW_ALONE);
     if (status == TW_EUNSUPPORTED) return false;
     const Error error = error_of([&] { state.session.check(status); });
     if (status == TW_EIO)
@@ -337,9 +336,7 @@ void Puts::keep_requests() {
     const auto& entries = queue_.entries();
     passes_ = false;  // later puts must not come before these
     const Error error = error_of([&] {
-        for (std::size_t i = entries.size(); i-- > 0 && entries[i].borrowed;)
-            queue_.own(i, bytes_of(table_, entries[i]),
-                       size_of(table_.variable(entries[i].varid).type));
+        for (std::size_t i = entries.size(); i-- > 0 && entries[i].borrowed;) queue_.own(i);
     });
     if (state.session.ranks() > 1) queue_.begin_round();
     if (error.code != 0) throw error;
@@ -411,7 +408,7 @@ void Puts::get_alone(int varid, const Section& section, void* values) {
         if (e.varid == varid && !e.empty)
             e.for_boxes([&](const Shape& start, const Shape& count, Index first) {
                 lay_over(start, count, e.stride, e.values + static_cast<std::size_t>(first) * bytes,
-                         bytes, section, values);
+                         v.type, e.packed ? definitions.order() : Order::native, section, values);
             });
 }
 

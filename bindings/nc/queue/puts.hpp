@@ -52,10 +52,12 @@ public:
 
     // Writes the queue before a put that needs no other rank, if it is long.
     void make_room(int varid, const Section& section);
+    // Chooses the byte order in which the values of a put are queued.
+    Order pack(Entry& entry) const { return queue_.pack(entry); }
     // Returns memory for the values of a put.
     char* take(Index bytes, std::size_t alignment) { return queue_.take(bytes, alignment); }
-    // Queues values, which have the variable's type. They must stay in place until the next call of
-    // join().
+    // Queues values, which have the variable's type, and the byte order that pack() has returned if
+    // they lie in memory of the queue. They must stay in place until the next call of join().
     void put(Entry entry);
     // Writes a section of a fixed-size variable at once, if neither other ranks nor earlier puts
     // are concerned, and if it is large: small ones are cheaper together.

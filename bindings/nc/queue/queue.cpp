@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/system/ignore_sigxfsz.hpp"
-#include "nc/base/error.hpp"
-#include "nc/base/session.hpp"
+#include "base/work.hpp"
 
 namespace thalweg::nc {
 
@@ -22,7 +22,7 @@ namespace {
 // ends, and if both together are one section.
 bool continues(const Entry& a, const Entry& b, std::size_t element) {
     if (a.varid != b.varid || a.collective != b.collective || a.empty || b.empty) return false;
-    if (a.round != b.round || a.borrowed != b.borrowed) return false;
+    if (a.round != b.round || a.borrowed != b.borrowed || a.packed != b.packed) return false;
     if (!a.stride.empty() || !b.stride.empty()) return false;
     if (a.pieces != nullptr || b.pieces != nullptr) return false;
     if (a.values + static_cast<std::size_t>(volume(a.count)) * element != b.values) return false;
@@ -60,10 +60,18 @@ void Queue::push(Entry entry, std::size_t element) {
     if (element != 0) join_last(element);
 }
 
+// With the service background, the library packs values itself, in its own memory.
+Order Queue::pack(Entry& entry) const {
+    entry.packed = entry.pieces == nullptr && state_.session.keeps_arrays();
+    return entry.packed ? definitions_.order() : Order::native;
+}
+
 char* Queue::take(Index bytes, std::size_t alignment) {
-    const auto size = static_cast<std::size_t>(bytes);
-    char* const taken =
-        bytes_ + bytes <= staging_limit() ? copies_.take(size, alignment) : take_mapped(size);
+    char* const taken = bytes_ + bytes <= staging_limit()
+                            ? state_.memory()->take(bytes, alignment)
+                            : take_mapped(static_cast<std::size_t>(bytes));
+    if (taken == nullptr) throw std::bad_alloc();
+    detail::charge_bytes(bytes);
     bytes_ += bytes;
     taken_ = taken;
     return taken;
@@ -71,18 +79,36 @@ char* Queue::take(Index bytes, std::size_t alignment) {
 
 void Queue::give_back(Index bytes) {
     if (bytes_ <= staging_limit())
-        copies_.undo(taken_);
+        state_.memory()->undo(taken_);
     else
         used_ -= static_cast<std::size_t>(bytes);
     bytes_ -= bytes;
     taken_ = nullptr;
 }
 
-void Queue::own(std::size_t i, Index bytes, std::size_t alignment) {
-    char* const copy = take(bytes, alignment);
-    std::memcpy(copy, entries_[i].values, static_cast<std::size_t>(bytes));
-    entries_[i].values = copy;
-    entries_[i].borrowed = false;
+void Queue::own(std::size_t i) {
+    Entry& e = entries_[i];
+    const nc_type type = definitions_.table.variable(e.varid).type;
+    const std::size_t size = size_of(type);
+    char* const copy = take(e.elements() * static_cast<Index>(size), size);
+    convert(type, e.values, type, copy, e.elements(), "", false, pack(e));
+    e.values = copy;
+    e.borrowed = false;
+}
+
+void Queue::unpack() {
+    char value[8];
+    for (Entry& e : entries_) {
+        if (!std::exchange(e.packed, false)) continue;
+        const nc_type type = definitions_.table.variable(e.varid).type;
+        const auto size = static_cast<Index>(size_of(type));
+        char* const values = const_cast<char*>(e.values);
+        detail::charge_bytes(e.elements() * size);
+        for (Index at = 0; at < e.elements() * size; at += size) {
+            convert(type, values + at, type, value, 1, "", false, definitions_.order());
+            std::memcpy(values + at, value, static_cast<std::size_t>(size));
+        }
+    }
 }
 
 void Queue::drop_borrowed() {
@@ -102,7 +128,7 @@ char* Queue::take_mapped(std::size_t bytes) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
     if (mappings_.empty() || used_ + bytes > mappings_.back().size) {
         const std::size_t size = std::max(bytes, usual);
-        std::string name = path_ + ".XXXXXX";
+        std::string name = definitions_.path + ".XXXXXX";
         const int file = mkstemp(name.data());
         if (file < 0) throw Error{errno, name + ": " + std::strerror(errno)};
         unlink(name.c_str());
@@ -114,8 +140,8 @@ char* Queue::take_mapped(std::size_t bytes) {
         const int code = full != 0 ? full : errno;
         ::close(file);
         if (at == MAP_FAILED)
-            throw Error{
-                code, path_ + ": no room for data that wait to be written: " + std::strerror(code)};
+            throw Error{code, definitions_.path + ": no room for data that wait to be written: " +
+                                  std::strerror(code)};
         mappings_.push_back({at, size});
         used_ = 0;
     }
@@ -128,7 +154,7 @@ void Queue::clear() {
     entries_.clear();
     has_values_ = has_independent_ = false;
     round_ = 0;
-    copies_.give_back();
+    if (state_.memory() != nullptr) state_.memory()->give_back();
     for (const Mapping& m : mappings_) munmap(m.at, m.size);
     mappings_.clear();
     bytes_ = 0;

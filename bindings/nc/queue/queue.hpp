@@ -1,6 +1,7 @@
 // The puts of a rank that were not passed to the library yet. They are kept in the variable's type,
-// in memory that later puts use again. Data that exceed the budget go to an unnamed file beside the
-// output, so that a rank may put any number of times between two joint calls (see puts.hpp).
+// if possible as the file has them, in memory from which the library writes. Data that exceed the
+// budget go to an unnamed file beside the output, so that a rank may put any number of times
+// between two joint calls (see puts.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "nc/base/copies.hpp"
 #include "nc/base/shape.hpp"
+#include "nc/state/state.hpp"
 
 namespace thalweg::nc {
 
@@ -37,6 +38,7 @@ struct Entry {
     // record, and the section is the smallest that contains them.
     std::shared_ptr<const Pieces> pieces = nullptr;
     bool borrowed = false;  // the values are in the program's memory, or in that of a request
+    bool packed = false;    // the values are in the byte order of the file, in memory of the queue
     int round = 0;          // counts the calls in which all ranks waited before this put, since the
                             // last write; puts of a later round win, whichever rank made them
 
@@ -64,8 +66,9 @@ void Entry::for_boxes(Act act) const {
 
 class Queue {
 public:
-    // @param path  path of the output; the unnamed file is made in its folder
-    explicit Queue(const std::string& path) : path_(path) {}
+    // @param definitions, state  those of the output; the unnamed file is made in its folder
+    Queue(const Definitions& definitions, const State& state)
+        : definitions_(definitions), state_(state) {}
     ~Queue() { clear(); }
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
@@ -79,6 +82,8 @@ public:
     // Returns the number of rounds, which is the same on all ranks.
     int rounds() const { return round_ + 1; }
 
+    // Chooses the byte order in which the values of a put are queued.
+    Order pack(Entry& entry) const;
     // Returns memory for the next entry. Throws std::bad_alloc, or Error if the unnamed file cannot
     // be extended.
     // @param alignment alignment of the variable's type
@@ -92,13 +97,11 @@ public:
     void push(Entry entry, std::size_t element = 0);
     // Tests if values are in the memory that was taken last.
     bool has_taken(const char* values) const { return values == taken_; }
-    // Copies the values of the last entry, which are in the program's memory. Throws as take()
+    // Copies the values of entry number i, which are in the program's memory. Throws as take()
     // does.
-    void own_last(Index bytes, std::size_t alignment) {
-        own(entries_.size() - 1, bytes, alignment);
-    }
-    // Copies the values of entry number i. Throws as take() does.
-    void own(std::size_t i, Index bytes, std::size_t alignment);
+    void own(std::size_t i);
+    // Changes packed values to the byte order of memory.
+    void unpack();
     void begin_round() { round_++; }
     // Removes entries whose values are not in the memory of the queue.
     void drop_borrowed();
@@ -110,11 +113,11 @@ private:
         std::size_t size;
     };
 
-    std::string path_;
+    const Definitions& definitions_;
+    const State& state_;
     std::vector<Entry> entries_;
     bool has_values_ = false, has_independent_ = false;
     int round_ = 0;
-    Copies copies_;
     Index bytes_ = 0;              // number of bytes that were taken
     const char* taken_ = nullptr;  // memory that was taken last
     std::vector<Mapping> mappings_;

@@ -99,6 +99,8 @@ void State::create(bool clobber) {
         status = make();
     }
     session.check(status);
+    memory_ = std::make_unique<detail::PutMemory>(session.handle(), staging_limit());
+    memory_->serve(file_);
 }
 
 void State::open(bool writable) {
@@ -109,6 +111,7 @@ void State::open(bool writable) {
     definitions_.fill_mode = NC_FILL;
     open_for_reading();
     adopt(definitions_, session, file_);
+    if (writable) memory_ = std::make_unique<detail::PutMemory>(session.handle(), staging_limit());
 }
 
 void State::open_for_reading() {
@@ -268,6 +271,7 @@ void State::continue_file() {
     try {
         session.check(
             tw_open(session.handle(), definitions_.path.c_str(), settings.c_str(), &file_));
+        memory_->serve(file_);
         define(definitions_, session, root, file_, true);
     } catch (const Error&) {
         if (file_ != nullptr) tw_close(&file_);

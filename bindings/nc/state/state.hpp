@@ -4,11 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <thalweg/thalweg.h>
+#include <thalweg/alone.h>
 
 #include <memory>
 #include <string>
 
+#include "api/put_memory.hpp"
 #include "nc/base/session.hpp"
 #include "nc/definitions/definitions.hpp"
 #include "nc/fallback/fallback.hpp"
@@ -82,6 +83,8 @@ public:
     Kind kind() const { return kind_; }
     tw_file file() const { return file_; }
     Fallback& fallback() { return *fallback_; }
+    // Returns the memory for values that are put; null if the file is only read.
+    detail::PutMemory* memory() const { return memory_.get(); }
     // Returns the path of what is open.
     const std::string& path() const {
         return fallback_ ? fallback_->work_path() : definitions_.path;
@@ -110,6 +113,7 @@ private:
     Kind kind_ = Kind::defining;
     Existing existing_;
     Events* events_;
+    std::unique_ptr<detail::PutMemory> memory_;
     tw_file file_ = nullptr;
     std::unique_ptr<Fallback> fallback_;  // stays open while the file is read between two writes
 

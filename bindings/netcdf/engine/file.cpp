@@ -252,7 +252,8 @@ int File::put(Request r, const void* values) {
             char* const own =
                 puts.take(n * static_cast<Index>(size_of(now.type)), size_of(now.type));
             code = convert_from({r.type, values, s.count, r.map}, now.type, own,
-                                nc::Table::fill_of(now), has_classic_types(definitions.format));
+                                nc::Table::fill_of(now), has_classic_types(definitions.format),
+                                puts.pack(entry));
             entry.values = own;
         }
     } catch (...) {

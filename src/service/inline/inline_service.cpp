@@ -92,7 +92,7 @@ InlineService::InlineService(FileContext& file, Target& target, Batch& batch)
       target_(target),
       batch_(batch),
       progress_(file.definitions, file.existing),
-      copies_(std::make_shared<NodeCopies>()),
+      copies_(file.copies ? file.copies : std::make_shared<NodeCopies>()),
       staged_(file, batch, target.order, *copies_),
       writer_(file, target, progress_, *copies_),
       collective_(file, batch, writer_, progress_) {}
@@ -101,7 +101,8 @@ Status InlineService::begin(Status mine) {
     if (Status s = writer_.begin(std::move(mine)); !s.ok()) return s;
     const std::int64_t bytes = file_.most_step_bytes;
     immediate_ = bytes > file_.options.staging;
-    copies_->begin(file_, immediate_ ? 0 : bytes);
+    if (!file_.copies)
+        copies_->begin(file_.team, file_.session, immediate_ ? 0 : bytes, file_.options.staging);
     if (immediate_ && file_.team.rank() == 0)
         log::info(
             "{}: a step has up to {} bytes per rank, more than 'staging' ({}): tw_put is "

@@ -16,7 +16,9 @@ namespace thalweg::detail {
 class InlineService final : public Service {
 public:
     InlineService(FileContext& file, Target& target, Batch& batch);
-    ~InlineService() override { NodeCopies::keep(copies_, file_.session); }
+    ~InlineService() override {
+        if (!file_.copies) NodeCopies::keep(copies_, file_.session);
+    }
     InlineService(const InlineService&) = delete;
     InlineService& operator=(const InlineService&) = delete;
 

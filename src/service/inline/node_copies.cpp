@@ -22,21 +22,27 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
-char* StagingMemory::take(std::int64_t bytes) {
-    const std::size_t size = rounded(std::max<std::int64_t>(bytes, 1), 64);
-    if (end_ - at_ < size) {
+char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
+    const std::size_t size = std::max<std::int64_t>(bytes, 1);
+    const std::size_t at = (at_ + alignment - 1) / alignment * alignment;
+    if (at > end_ || end_ - at < size) {
         std::unique_ptr<char[]> block(new (std::nothrow) char[size]);
         if (!block) return nullptr;
         more_bytes_ += static_cast<std::int64_t>(size);
         return more_.emplace_back(std::move(block)).get();
     }
-    if (at_ + size > touched_) {
+    if (at + size > touched_) {
         constexpr std::size_t least = std::size_t(1) << 20;  // fewer calls of the system
-        const std::size_t end = std::min(end_, std::max(at_ + size, touched_ + least));
+        const std::size_t end = std::min(end_, std::max(at + size, touched_ + least));
         if (!memory_->touch(touched_, end - touched_)) return nullptr;
         touched_ = end;
     }
-    return memory_->data() + std::exchange(at_, at_ + size);
+    at_ = at + size;
+    return memory_->data() + at;
+}
+
+void StagingMemory::undo(const char* block) {
+    if (more_.empty() || more_.back().get() != block) at_ = block - memory_->data();
 }
 
 void StagingMemory::give_back() {
@@ -57,24 +63,24 @@ struct NodeCopies::Table {
     std::array<Entry, most> entries;
 };
 
-void NodeCopies::begin(FileContext& file, std::int64_t step_bytes) {
+void NodeCopies::begin(Team& team, SessionResources& session, std::int64_t step_bytes,
+                       std::int64_t part_bytes) {
     constexpr std::int64_t most = std::int64_t(1) << 30;
-    Team& team = file.team;
     place_ = team.topology().node_rank;
-    const std::int64_t part_bytes = std::min(file.options.staging, most);
+    part_bytes = std::min(part_bytes, most);
     step_bytes = std::min(step_bytes, most);
-    const std::shared_ptr<NodeCopies> spare = std::move(file.session.spare_copies);
+    const std::shared_ptr<NodeCopies> spare = std::move(session.spare_copies);
     const bool fits =
         spare && spare->step.size() >= step_bytes && spare->parts.size() >= part_bytes;
     // The ranks of a node must use the same memory.
-    std::int64_t same[] = {fits ? spare->serial_ : -1, fits ? -spare->serial_ : 1};
+    std::int64_t same[] = {fits ? spare->serial_ : 0, fits ? -spare->serial_ : 1};
     team.reduce_on_node(same, Reduce::max);
-    if (same[0] >= 0 && same[0] == -same[1]) {
+    if (same[0] > 0 && same[0] == -same[1]) {
         *this = std::move(*spare);
         return;
     }
     if (spare) spare->memory_.reset();
-    serial_ = file.serial;
+    serial_ = ++session.copies_made;
     const std::size_t list = rounded(sizeof(Table), page);
     const std::size_t before = list + rounded(step_bytes, page);
     size_ = before + rounded(part_bytes, page);

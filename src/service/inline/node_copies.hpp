@@ -24,7 +24,9 @@ public:
     }
     std::int64_t size() const { return end_ - begin_; }
     /// Takes a block. @return null if there is no memory for it
-    char* take(std::int64_t bytes);
+    char* take(std::int64_t bytes, std::size_t alignment = 64);
+    /// Returns the block that was taken last. One outside the memory stays until give_back().
+    void undo(const char* block);
     void give_back();
     /// Returns the bytes allocated from the system.
     std::int64_t bytes() const { return touched_ - begin_ + more_bytes_; }
@@ -41,9 +43,10 @@ class NodeCopies {
 public:
     /// Gets the memory, if possible that of an earlier file: to touch pages costs more than to copy
     /// into them. Where there is none, each copy gets memory of its own.
-    /// @param step_bytes  most bytes of a step's copies on any rank
+    /// @param step_bytes, part_bytes  most bytes of a step's and of other copies on any rank
     /// @note Collective over the node
-    void begin(FileContext& file, std::int64_t step_bytes);
+    void begin(Team& team, SessionResources& session, std::int64_t step_bytes,
+               std::int64_t part_bytes);
     /// Keeps the memory for the next file, if it is not too much. Local.
     static void keep(std::shared_ptr<NodeCopies> copies, SessionResources& session);
     /// Lists this rank's copies, for the writers of its node.
@@ -53,7 +56,8 @@ public:
     /// none.
     const char* find(int place, const VariableRecord& of) const;
 
-    StagingMemory step;   ///< memory for copies of tw_put, kept between steps
+    /// Memory for copies of tw_put, kept between steps, or for values that an interface packs.
+    StagingMemory step;
     StagingMemory parts;  ///< memory for copies of other parts, until they are written
 
 private:
@@ -61,7 +65,7 @@ private:
     Table& table(int place) const;
 
     std::unique_ptr<Memory> memory_;
-    int serial_ = -1;       ///< number of the file for which the memory was made
+    int serial_ = 0;        ///< number of the memory in its session; 0: none
     int place_ = 0;         ///< place of this rank in the memory
     std::size_t size_ = 0;  ///< bytes of each rank
 };

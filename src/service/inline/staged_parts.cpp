@@ -25,6 +25,8 @@ Status StagedParts::stage(const Part& part, bool deferred, bool borrowed, Stagin
     Fingerprint fingerprint;
     if (deferred) {
         if (!borrowed) fingerprint = Fingerprint(*h.decomposition, h.order, h.held, part.array);
+    } else if (part.packed != nullptr) {
+        copy = const_cast<char*>(part.packed);
     } else if (part.has_any()) {
         const std::int64_t bytes = h.elements * v.element();
         if (copy == nullptr) copy = memory.take(bytes);

@@ -38,7 +38,7 @@ struct Section {
         return tw_put_box(file, name, TW_DOUBLE, start, count, nullptr, values.data());
     }
     int put_alone(tw_file file, const char* name) const {
-        return tw_put_box_alone(file, name, TW_DOUBLE, start, count, values.data());
+        return tw_put_box_as(file, name, TW_DOUBLE, start, count, nullptr, values.data(), TW_ALONE);
     }
 };
 
@@ -98,7 +98,7 @@ void unsigned_bytes() {
     const std::int64_t start = rank, count = 1;
     const unsigned char high = 200;
     unsigned char got = 0;
-    OK(tw_put_box_alone(file, "byte", TW_UBYTE, &start, &count, &high));
+    OK(tw_put_box_as(file, "byte", TW_UBYTE, &start, &count, nullptr, &high, TW_ALONE));
     OK(tw_close(&file));
     OK(tw_open(session, (folder + "/bytes.nc").c_str(), nullptr, &file));
     OK(tw_get_box(file, "byte", TW_UBYTE, &start, &count, nullptr, &got));
@@ -121,11 +121,11 @@ void unsupported() {
             list == "service=inline; format=cdf5" || list == "service=inline; format=netcdf4";
         CHECK(section.put_alone(file, "hole") == (possible ? TW_OK : TW_EUNSUPPORTED));
         const std::int64_t start[] = {0, 0, 0}, count[] = {1, 1, columns};
-        CHECK(tw_put_box_alone(file, "record", TW_DOUBLE, start, count, section.values.data()) ==
-              TW_EUNSUPPORTED);
+        CHECK(tw_put_box_as(file, "record", TW_DOUBLE, start, count, nullptr, section.values.data(),
+                            TW_ALONE) == TW_EUNSUPPORTED);
         const std::int64_t beyond[] = {rows_each * ranks, 0};
-        CHECK(tw_put_box_alone(file, "hole", TW_DOUBLE, beyond, section.count,
-                               section.values.data()) == TW_EBOUNDS);
+        CHECK(tw_put_box_as(file, "hole", TW_DOUBLE, beyond, section.count, nullptr,
+                            section.values.data(), TW_ALONE) == TW_EBOUNDS);
         OK(tw_close(&file));
     }
 }

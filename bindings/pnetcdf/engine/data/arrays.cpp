@@ -73,7 +73,7 @@ Array& Array::operator=(Array&& other) noexcept {
     return *this;
 }
 
-int Array::pack(int type, void* to, const std::string& fill, bool any_sign) const {
+int Array::pack(int type, void* to, const std::string& fill, bool any_sign, Order order) const {
     std::string packed;
     const void* from = at_;
     if (derived_ != MPI_DATATYPE_NULL) {
@@ -83,7 +83,7 @@ int Array::pack(int type, void* to, const std::string& fill, bool any_sign) cons
                  &position, MPI_COMM_SELF);
         from = packed.data();
     }
-    return convert_from({type_, from, count_, map()}, type, to, fill, any_sign);
+    return convert_from({type_, from, count_, map()}, type, to, fill, any_sign, order);
 }
 
 int Array::unpack(int type, const void* from, bool any_sign) const {

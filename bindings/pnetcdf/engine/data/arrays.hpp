@@ -34,9 +34,9 @@ public:
     bool is_dense() const { return map_.empty() && derived_ == MPI_DATATYPE_NULL; }
 
     // Writes the elements, converted to another type, in their order.
-    // @param fill, any_sign  see nc::convert()
+    // @param fill, any_sign, order  see nc::convert()
     // @return as nc::convert()
-    int pack(int type, void* to, const std::string& fill, bool any_sign) const;
+    int pack(int type, void* to, const std::string& fill, bool any_sign, nc::Order order) const;
     // Copies values of another type, in their order, into the array.
     int unpack(int type, const void* from, bool any_sign) const;
 

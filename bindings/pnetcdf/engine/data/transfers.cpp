@@ -53,9 +53,10 @@ int Transfers::data(const DataCall& each, const std::vector<DataCall>& calls) {
 // ---- puts ---------------------------------------------------------------------------------------
 
 // Writes the elements of a put in the variable's type. @return NC_ERANGE if some do not fit
-int Transfers::convert_to(const Selection& s, char* to) {
+int Transfers::convert_to(const Selection& s, char* to, Order order) {
     const Variable& v = variable(s.varid);
-    return s.array.pack(v.type, to, nc::Table::fill_of(v), has_classic_types(definitions_.format));
+    return s.array.pack(v.type, to, nc::Table::fill_of(v), has_classic_types(definitions_.format),
+                        order);
 }
 
 // Adds the parts of a put to the queue. The number of parts differs between ranks. So if a
@@ -111,7 +112,7 @@ int Transfers::put(const DataCall& call) {
         if (s.elements > 0 && !stays) {
             const Index bytes = s.elements * size_of_element(s.varid);
             char* const own = puts_.take(bytes, size_of(v.type));
-            code = convert_to(s, own);
+            code = convert_to(s, own, s.is_one() ? puts_.pack(s.parts.front()) : Order::native);
             values = own;
         }
     } catch (...) {

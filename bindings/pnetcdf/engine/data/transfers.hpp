@@ -49,7 +49,7 @@ private:
     const Variable& variable(int varid) const { return definitions_.table.variable(varid); }
     Index size_of_element(int varid) const;
     void check_mode(const DataCall& call) const;
-    int convert_to(const Selection& s, char* to);
+    int convert_to(const Selection& s, char* to, Order order = Order::native);
     void push(const Selection& s, const char* values, bool together);
     int put(const DataCall& call);
     bool write_alone(const Selection& s, int& code);
