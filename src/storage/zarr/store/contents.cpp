@@ -15,6 +15,7 @@
 #include "storage/posix/paths.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/variables/variables.hpp"
+#include "storage/zarr/base64.hpp"
 
 namespace thalweg::detail {
 
