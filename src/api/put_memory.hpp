@@ -1,5 +1,6 @@
 // Memory in which an interface such as netCDF's packs the values that its program puts. Writers
-// take them from there. SPDX-License-Identifier: Apache-2.0
+// take them from there.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <thalweg/thalweg.h>

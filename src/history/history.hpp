@@ -11,8 +11,8 @@
 
 #include "history/files/saved_state.hpp"
 #include "history/joins.hpp"
-#include "history/reductions/step_reduction.hpp"
 #include "history/selection/region_picks.hpp"
+#include "history/step_reduction.hpp"
 
 namespace thalweg::history {
 

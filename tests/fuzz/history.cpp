@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fuzz/inputs.hpp"
-#include "history/configuration/table.hpp"
 #include "history/configuration/resolve.hpp"
+#include "history/configuration/table.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/reductions/step_reduction.hpp"
+#include "history/step_reduction.hpp"
 
 #include <algorithm>
 #include <bit>
