@@ -148,8 +148,21 @@ Status Sums::result(std::int64_t first, std::int64_t count, tw_type type, const 
                     *out++ = held & valid[j] ? value : value_as<Out>(fill);
                 }
             };
-            find_valid(i, n, valid.data());
-            if (real && !used_.whole) values(i, n, found.data());
+            const bool all = find_valid(i, n, valid.data());
+            if constexpr (real) {
+                std::uint64_t infinite = used_.whole ? 1 : 0;
+                if (!used_.whole) values(i, n, found.data());
+                for (std::int64_t j = 0; j < n && !used_.whole; ++j) {
+                    out[j] = static_cast<Out>(found[j]);
+                    infinite |= std::abs(out[j]) > std::numeric_limits<Out>::max() ? 1 : 0;
+                }
+                if (infinite == 0) {  // usual, and the compiler can vectorize it
+                    for (std::int64_t j = 0; j < n && !all; ++j)
+                        out[j] = valid[j] ? out[j] : value_as<Out>(fill);
+                    out += n;
+                    continue;
+                }
+            }
             if (used_.whole)
                 put([&](auto j, bool& held) {
                     const std::int64_t sum = whole_[i + j];
