@@ -7,6 +7,7 @@
 
 #include "base/bits.hpp"
 #include "base/clock.hpp"
+#include "base/hash.hpp"
 #include "base/text/text.hpp"
 #include "base/trace.hpp"
 #include "service/service.hpp"
@@ -40,13 +41,8 @@ std::int64_t hash_of_records(const Batch& batch) {
     std::uint64_t sum = 0;
     for (const auto& [key, parts] : batch.parts)
         for (const WaitingPart& p : parts) {
-            if (p.by_put) continue;
-            std::uint64_t h = 14695981039346656037ULL;
-            for (const std::int64_t word : {std::int64_t{p.variable}, p.record, p.holding->key}) {
-                h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-                h ^= h >> 29;
-            }
-            sum += h;
+            const std::array<std::int64_t, 3> words{p.variable, p.record, p.holding->key};
+            if (!p.by_put) sum += hash_of_words(words, hash_of_nothing);
         }
     return sum;
 }
