@@ -69,11 +69,15 @@ std::unique_ptr<Source> open_netcdf4_source(Comm&, const std::string& path, bool
     return nullptr;
 }
 bool is_zarr_store(const std::string&) { return false; }
+Status add_bytes(const std::string& folder, std::int64_t&) { return no_netcdf4(folder); }
+Status read_contents(Comm&, const std::string& path, int, ZarrContents&) {
+    return no_netcdf4(path);
+}
 std::unique_ptr<Source> open_zarr_source(Comm&, const std::string& path, Status& status) {
     status = no_netcdf4(path);
     return nullptr;
 }
-Status complete_store(const std::string& path, std::int64_t&) { return no_netcdf4(path); }
+Status complete_store(const std::string& path, std::int64_t) { return no_netcdf4(path); }
 Status check_netcdf4_whole(const std::string& path, std::int64_t, Netcdf4Records&) {
     return no_netcdf4(path);
 }

@@ -8,26 +8,22 @@
 namespace thalweg::detail {
 
 BandStore::BandStore(StoredChunks& chunks, const std::string& path, const Definitions& definitions,
-                     std::span<const ChunkGrid> grids,
-                     std::span<const std::vector<StoredFilter>> filters,
-                     std::span<const FillValue> fills, std::span<const char> sparse,
-                     IndexConvention wording, int threads, std::int64_t memory, BandPlaces* in_file)
+                     const ChunkLayout& layout, IndexConvention wording, int threads,
+                     std::int64_t memory, BandPlaces* in_file)
     : chunks_(chunks),
       path_(path),
       definitions_(definitions),
-      grids_(grids),
-      filters_(filters),
-      fills_(fills),
-      sparse_(sparse),
+      layout_(layout),
       wording_(wording),
-      packer_(definitions, grids, filters, threads, memory / 2),
+      packer_(definitions, layout.grids, layout.filters, threads, memory / 2),
       bands_(
-          path_, definitions, grids, [this](const Band& band, char* to) { return load(band, to); },
+          path_, definitions, layout.grids,
+          [this](const Band& band, char* to) { return load(band, to); },
           [this](const Band& band, const char* elements) { return pack(band, elements); },
           [this](const Band& band, const char* elements, std::int64_t bytes) {
-              return sparse_[band.variable] != 0 &&
-                     are_all(fills_[band.variable], grids_[band.variable].element, elements,
-                             bytes) &&
+              return layout_.sparse[band.variable] != 0 &&
+                     are_all(layout_.fills[band.variable], layout_.grids[band.variable].element,
+                             elements, bytes) &&
                      is_new(band);
           },
           memory, in_file) {}
@@ -46,13 +42,14 @@ Status BandStore::end_unit(std::int64_t records, bool mark,
 
 Status BandStore::pack(const Band& band, const char* elements) {
     if (definitions_.variables[band.variable].packing.quantize != Packing::Quantize::none) {
-        const ChunkGrid& g = grids_[band.variable];
+        const ChunkGrid& g = layout_.grids[band.variable];
         changed_.assign(elements, elements + g.records * g.elements_of(band.number) * g.element);
         if (Status s = quantize_changes(band, changed_.data()); !s.ok()) return s;
         elements = changed_.data();
     }
     const auto lacks = [&](std::int64_t number) {
-        return sparse_[band.variable] != 0 && !chunks_.has(band.variable, band.record, number);
+        return layout_.sparse[band.variable] != 0 &&
+               !chunks_.has(band.variable, band.record, number);
     };
     return packer_.pack_band(band.variable, band.record, band.number, elements, take_, lacks);
 }
@@ -60,7 +57,7 @@ Status BandStore::pack(const Band& band, const char* elements) {
 /// Quantizes the elements that have changed since the band was last packed. Elements that did not
 /// change are left alone, as quantizing them again could change them.
 Status BandStore::quantize_changes(const Band& band, char* elements) {
-    const ChunkGrid& g = grids_[band.variable];
+    const ChunkGrid& g = layout_.grids[band.variable];
     const std::size_t size = g.element;
     const std::int64_t n = g.elements_of(band.number);
     if (is_new(band)) {
@@ -85,7 +82,7 @@ Status BandStore::quantize_changes(const Band& band, char* elements) {
 
 /// Tests if no chunk of a band was packed before.
 bool BandStore::is_new(const Band& band) const {
-    const std::int64_t chunks = grids_[band.variable].chunks_a_band();
+    const std::int64_t chunks = layout_.grids[band.variable].chunks_a_band();
     for (std::int64_t i = band.number * chunks; i < (band.number + 1) * chunks; ++i)
         if (chunks_.has(band.variable, band.record, i)) return false;
     return !packer_.waits(band.variable, band.record, band.number);
@@ -95,20 +92,21 @@ bool BandStore::is_new(const Band& band) const {
 /// never packed.
 Status BandStore::load(const Band& band, char* to) {
     const std::size_t v = band.variable;
-    const ChunkGrid& g = grids_[v];
+    const ChunkGrid& g = layout_.grids[v];
     if (packer_.waits(band.variable, band.record, band.number))
         if (Status s = packer_.finish(take_); !s.ok()) return s;
     const auto give = [&](std::int64_t number, std::vector<char>& elements) -> Status {
         elements.resize(std::max<std::size_t>(elements.size(), g.chunk_bytes()));
         if (!chunks_.has(band.variable, band.record, number)) {
-            fill_with(fills_[v], g.element, elements.data(), g.chunk_bytes() / g.element);
+            fill_with(layout_.fills[v], g.element, elements.data(), g.chunk_bytes() / g.element);
             return {};
         }
         std::uint32_t skipped = 0;
         if (Status s = chunks_.get(band.variable, band.record, number, raw_, skipped); !s.ok())
             return s;
         if (!unpacker_) unpacker_.emplace();
-        const char* wrong = unpacker_->undo(filters_[v], skipped, raw_, g.chunk_bytes(), elements);
+        const char* wrong =
+            unpacker_->undo(layout_.filters[v], skipped, raw_, g.chunk_bytes(), elements);
         if (wrong == nullptr) return {};
         return failure(TW_EIO, "{}: variable '{}', record {}: chunk {} is damaged: {}",
                        OfFile{path_}, OfVariable{definitions_.variables[v].name},
@@ -118,7 +116,7 @@ Status BandStore::load(const Band& band, char* to) {
 }
 
 Status BandStore::cut(int variable, std::int64_t records) {
-    const ChunkGrid& g = grids_[variable];
+    const ChunkGrid& g = layout_.grids[variable];
     Band band{variable, g.first_record(records)};
     const std::int64_t kept = records - band.record;
     if (kept == 0) return {};
@@ -128,7 +126,7 @@ Status BandStore::cut(int variable, std::int64_t records) {
         const std::int64_t n = g.elements_of(band.number);
         elements.resize(g.records * n * g.element);
         status = load(band, elements.data());
-        fill_with(fills_[variable], g.element, elements.data() + kept * n * g.element,
+        fill_with(layout_.fills[variable], g.element, elements.data() + kept * n * g.element,
                   (g.records - kept) * n);
         if (status.ok())
             status = packer_.pack_band(variable, band.record, band.number, elements.data(), take_);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +14,28 @@
 #include "storage/chunked/partial_chunk_cache.hpp"
 
 namespace thalweg::detail {
+
+/// The chunk grid and the filters of each variable of a file.
+struct ChunkLayout {
+    std::vector<ChunkGrid> grids;
+    std::vector<std::vector<StoredFilter>> filters;
+    /// 1: the variable is written in whole chunks; 0: element by element, at known offsets.
+    std::vector<char> whole;
+    std::vector<FillValue> fills;  ///< values of elements never written
+    /// 1: chunks that are never written read as the fill value, and take no space.
+    std::vector<char> sparse;
+    /// 1: chunks hold several records, and are written when these are complete.
+    std::vector<char> late;
+
+    bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
+    /// Returns how many of the first `records` records are in chunks that are complete.
+    std::int64_t in_chunks(std::int64_t records) const {
+        std::int64_t n = records;
+        for (std::size_t i = 0; i < grids.size(); ++i)
+            if (late[i] != 0) n = std::min(n, grids[i].first_record(records));
+        return n;
+    }
+};
 
 /// The filtered chunks of a writer, in its file or files.
 class StoredChunks {
@@ -34,16 +57,11 @@ protected:
 class BandStore {
 public:
     /// All arguments but the path must outlive this object.
-    /// @param fills    for each variable, the value of elements never written
-    /// @param sparse   for each variable, 1: chunks that are never written read as that value, so
-    ///                 those without other values are left out
     /// @param threads  number of threads that filter chunks, including the caller
     /// @param memory   see StorageOptions::waiting_chunks
     /// @param in_file  see PartialChunkCache
     BandStore(StoredChunks& chunks, const std::string& path, const Definitions& definitions,
-              std::span<const ChunkGrid> grids, std::span<const std::vector<StoredFilter>> filters,
-              std::span<const FillValue> fills, std::span<const char> sparse,
-              IndexConvention wording, int threads, std::int64_t memory,
+              const ChunkLayout& layout, IndexConvention wording, int threads, std::int64_t memory,
               BandPlaces* in_file = nullptr);
 
     /// Writes a piece of a variable. Pieces may come in any order and repeatedly.
@@ -73,10 +91,7 @@ private:
     StoredChunks& chunks_;
     std::string path_;
     const Definitions& definitions_;
-    std::span<const ChunkGrid> grids_;
-    std::span<const std::vector<StoredFilter>> filters_;
-    std::span<const FillValue> fills_;
-    std::span<const char> sparse_;
+    const ChunkLayout& layout_;
     IndexConvention wording_;
     Packer packer_;
     /// Receives each chunk from the Packer, and stores it.

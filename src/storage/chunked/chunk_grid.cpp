@@ -16,10 +16,8 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
     return best;
 }
 
-namespace {
-
-std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::int64_t element,
-                                 std::int64_t target) {
+std::vector<std::int64_t> range_of(const std::vector<std::int64_t>& shape, std::int64_t element,
+                                   std::int64_t target, bool even) {
     constexpr std::int64_t most = std::int64_t(1) << 31;  // half of HDF5's limit in bytes
     std::vector<std::int64_t> chunk(shape.size(), 1);
     std::int64_t bytes = element;
@@ -31,8 +29,7 @@ std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::in
     if (d == 0) return chunk;
     const std::int64_t length = shape[d - 1];
     const std::int64_t fitting = std::max<std::int64_t>(1, target / bytes);
-    const bool slowest = volume(std::span(shape).first(d - 1)) == 1;
-    if (slowest) {
+    if (!even && volume(std::span(shape).first(d - 1)) == 1) {
         const std::int64_t n = (length + fitting - 1) / fitting;
         chunk[d - 1] = (length + n - 1) / n;
     } else {
@@ -43,8 +40,6 @@ std::vector<std::int64_t> ranges(const std::vector<std::int64_t>& shape, std::in
     }
     return chunk;
 }
-
-}  // namespace
 
 Index ChunkGrid::corner(std::int64_t n) const {
     Index at{};
@@ -100,9 +95,9 @@ ChunkGrid choose_grid(const Variable& v, std::int64_t target) {
     g.chunked = v.record || v.packing.filtered() || !v.packing.chunks.empty();
     const bool cmip7 = g.chunked && v.packing.cmip7 > 0 && v.packing.chunks.empty();
     if (cmip7) target = 2 * cmip7_chunk;
-    g.chunk = g.chunked ? ranges(g.shape, g.element, target) : g.shape;
+    g.chunk = g.chunked ? range_of(g.shape, g.element, target) : g.shape;
     while (cmip7 && g.chunk != g.shape && g.chunk_elements() * g.element < cmip7_chunk)
-        g.chunk = ranges(g.shape, g.element, target *= 2);
+        g.chunk = range_of(g.shape, g.element, target *= 2);
     if (cmip7 && v.record)
         g.records = cmip7_records(g.chunk_elements() * g.element, v.packing.cmip7);
     for (std::size_t d = 0; d < v.packing.chunks.size(); ++d) {

@@ -53,11 +53,16 @@ struct ChunkGrid {
 /// @param writers  number of ranks that write
 std::int64_t chunk_target(const Definitions& definitions, bool packed, std::int64_t writers);
 
+/// Returns the lengths of the longest contiguous range of a variable of at most `target` bytes, or
+/// of a longer one where those that divide the variable evenly are much shorter.
+/// @param even  divides the slowest dimension evenly, too
+std::vector<std::int64_t> range_of(const std::vector<std::int64_t>& shape, std::int64_t element,
+                                   std::int64_t target, bool even = false);
+
 /**
- * Chooses the chunks of a new variable. Unless their lengths were requested, each chunk is the
- * longest contiguous range in file order of at most `target` bytes. A longer chunk is chosen only
- * if all lengths that divide the variable evenly are much shorter. A fixed-size variable without
- * filters is not chunked. A chunk holds one record, except in a file that is laid out for CMIP7.
+ * Chooses the chunks of a new variable. Unless their lengths were requested, each chunk is a
+ * range of at most `target` bytes, see range_of(). A fixed-size variable without filters is not
+ * chunked. A chunk holds one record, except in a file that is laid out for CMIP7.
  */
 ChunkGrid choose_grid(const Variable& variable, std::int64_t target);
 

@@ -7,9 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/trace.hpp"
-#include "base/waiting.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/netcdf4/chunks/hdf5_places.hpp"
 #include "storage/netcdf4/contents.hpp"
@@ -146,7 +143,7 @@ public:
 
     Status read(std::span<const ReadRange> ranges) override {
         places_.begin();
-        return read_by(here_, ranges);
+        return here_.read(ranges, throttle_);
     }
 
     Status read_stored(int variable, std::int64_t record, std::int64_t number,
@@ -176,30 +173,6 @@ public:
 
 private:
     const Variable& of(int variable) const { return definitions().variables[variable]; }
-
-    Status read_by(ChunkReader& reader, std::span<const ReadRange> ranges) {
-        Stopwatch watch(counts_.seconds);
-        const Waiting system(the_file_system);
-        Span span("read");
-        const std::int64_t before = counts_.bytes;
-        throttle_.begin();
-        Status status;
-        try {
-            for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
-                status = reader.read(ranges[i]);
-                if (status.ok()) continue;
-                if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path_}, status.text);
-                reword(status, "{} (variable '{}')", status.text,
-                       OfVariable{of(ranges[i].variable).name});
-            }
-        } catch (const std::bad_alloc&) {
-            status =
-                failure(TW_ENOMEM, "{}: out of memory for decompressing chunks", OfFile{path_});
-        }
-        span.bytes(counts_.bytes - before);
-        throttle_.moved(counts_.bytes - before);
-        return status;
-    }
 
     /// Reads the contents on one rank, and broadcasts them. Opens the file before its definitions
     /// are read, because another file may take its name later.
@@ -247,7 +220,7 @@ private:
         }
         void end_prepare() override { source.forget(); }
         Status read(std::span<const ReadRange> ranges) override {
-            return source.read_by(reader, ranges);
+            return reader.read(ranges, source.throttle_);
         }
         void forget() override {
             reader.clear();

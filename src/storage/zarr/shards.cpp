@@ -27,41 +27,25 @@ namespace {
 /// The array of a file with only one variable.
 struct Shard {
     std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> whole;  ///< lengths of the shard; 1 where the array has length 0
     std::vector<std::int64_t> chunk;  ///< chunk lengths in the shard
     std::vector<ChunkPlace> places;   ///< places of all chunks, in row-major order
 };
-
-/// Cuts contiguous elements along their slow dimensions into the largest chunks of at most 16 MiB
-/// that divide a dimension evenly, or larger ones where these would have less than 1 MiB.
-std::vector<std::int64_t> cut(std::span<const std::int64_t> shape, std::int64_t element) {
-    constexpr std::int64_t most = 16 << 20;
-    std::vector<std::int64_t> chunk(shape.size(), 1);
-    std::int64_t row = element;
-    for (std::size_t d = shape.size(); d-- > 0;) {
-        const std::int64_t n = std::max<std::int64_t>(1, shape[d]);
-        if (n > 1 && n > most / row) {
-            chunk[d] = largest_divisor(n, most / row);
-            if (chunk[d] * row < most / 16) chunk[d] = n;
-            break;  // chunks have length 1 along all slower dimensions
-        }
-        chunk[d] = n;
-        row *= n;
-    }
-    return chunk;
-}
 
 Shard cut_shard(const Source& file) {
     const int last = static_cast<int>(file.definitions().variables.size()) - 1;
     const Variable& v = file.definitions().variables.back();
     const FileMap& map = file.contents().header->map;
     const std::int64_t offset = map.offset.back(), stride = map.record_bytes;
-    Shard shard{shape_of(file, last), {}, {}};
+    Shard shard{shape_of(file, last), {}, {}, {}};
+    for (const std::int64_t n : shard.shape) shard.whole.push_back(std::max<std::int64_t>(1, n));
     const std::int64_t size = v.element();
     const std::int64_t record_bytes = v.elements() * size;
     // In a file with only one record variable, records are adjacent, so a chunk can contain
     // several.
     const bool side_by_side = !v.record || stride == record_bytes;
-    shard.chunk = cut(side_by_side ? shard.shape : v.shape, size);
+    constexpr std::int64_t target = 16 << 20;
+    shard.chunk = range_of(side_by_side ? shard.whole : v.shape, size, target, true);
     const std::int64_t bytes = volume(shard.chunk) * size;
     if (!side_by_side) shard.chunk.insert(shard.chunk.begin(), 1);
     const std::int64_t all = volume(shard.shape) * size;
@@ -109,12 +93,11 @@ Status make_array(const std::string& folder, const std::string& name, bool durab
     if (!status.ok()) return status;
     file->forget();
     const Shard shard = cut_shard(*file);
-    std::vector<std::int64_t> whole = shard.shape;
-    for (std::int64_t& n : whole) n = std::max<std::int64_t>(1, n);
     if (!shard.places.empty()) status = append(path, shard_index(shard.places), durable);
     if (status.ok()) status = move_file(folder, name, shard.shape.size());
     const Definitions& d = file->definitions();
-    metadata = array_metadata(d, d.variables.back(), {shard.shape, whole, shard.chunk, "big", {}});
+    metadata =
+        array_metadata(d, d.variables.back(), {shard.shape, shard.whole, shard.chunk, "big", {}});
     return status.ok() ? write_metadata(folder + "/" + name, metadata, durable) : status;
 }
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/trace.hpp"
+#include "base/waiting.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/posix/system.hpp"
 
@@ -137,7 +140,26 @@ std::vector<SourcePart> parts_of(const Variable& v, const StoredVariable& s, int
     return result;
 }
 
-Status ChunkReader::read(const ReadRange& range) {
+Status ChunkReader::read(std::span<const ReadRange> ranges, Throttle& throttle) {
+    Stopwatch watch(counts_.seconds);
+    const Waiting system(the_file_system);
+    Span span("read");
+    const std::int64_t before = counts_.bytes;
+    throttle.begin();
+    Status status;
+    for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
+        status = catch_errors([&] { return read_range(ranges[i]); });
+        if (status.ok()) continue;
+        if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path_}, status.text);
+        reword(status, "{} (variable '{}')", status.text,
+               OfVariable{definitions_.variables[ranges[i].variable].name});
+    }
+    span.bytes(counts_.bytes - before);
+    throttle.moved(counts_.bytes - before);
+    return status;
+}
+
+Status ChunkReader::read_range(const ReadRange& range) {
     const Variable& v = definitions_.variables[range.variable];
     const StoredVariable& s = stored_[range.variable];
     const std::int64_t element = v.element();

@@ -84,7 +84,9 @@ public:
           stored_(stored),
           counts_(counts) {}
 
-    Status read(const ReadRange& range);
+    /// Reads ranges, and adds to the counts.
+    /// @param throttle  limits the rate
+    Status read(std::span<const ReadRange> ranges, Throttle& throttle);
     /// Empties the cache.
     void clear() {
         cache_.clear();
@@ -92,6 +94,7 @@ public:
     }
 
 private:
+    Status read_range(const ReadRange& range);
     Status read_cell(int variable, const Cell& cell, const Box& box, char* to);
     Status locate(int variable, const Cell& cell);
     Status read_raw(std::int64_t address, std::int64_t bytes, char* to);

@@ -16,8 +16,7 @@ ChunkStore::ChunkStore(ChunkPlacer& placer, Read read, Reserve reserve, const st
       reserve_(std::move(reserve)),
       definitions_(definitions),
       layout_(layout),
-      bands_(*this, path, definitions, layout.grids, layout.filters, layout.fills, layout.sparse,
-             wording, threads, memory, this) {}
+      bands_(*this, path, definitions, layout, wording, threads, memory, this) {}
 
 Status ChunkStore::end_unit(std::int64_t records, bool mark, bool all) {
     const std::int64_t before = layout_.in_chunks(bands_.ended());

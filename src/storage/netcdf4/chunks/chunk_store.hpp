@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,28 +12,6 @@
 #include "storage/netcdf4/placement/chunk_placer.hpp"
 
 namespace thalweg::detail {
-
-/// The chunk grid and the filters of each variable of a file.
-struct ChunkLayout {
-    std::vector<ChunkGrid> grids;
-    std::vector<std::vector<StoredFilter>> filters;
-    /// 1: the variable is written in whole chunks; 0: element by element, at known offsets.
-    std::vector<char> whole;
-    std::vector<FillValue> fills;  ///< values of elements never written
-    /// 1: chunks that are never written read as the fill value, and take no space.
-    std::vector<char> sparse;
-    /// 1: chunks hold several records, and are written when these are complete.
-    std::vector<char> late;
-
-    bool any_whole() const { return std::find(whole.begin(), whole.end(), 1) != whole.end(); }
-    /// Returns how many of the first `records` records are in chunks that are complete.
-    std::int64_t in_chunks(std::int64_t records) const {
-        std::int64_t n = records;
-        for (std::size_t i = 0; i < grids.size(); ++i)
-            if (late[i] != 0) n = std::min(n, grids[i].first_record(records));
-        return n;
-    }
-};
 
 class ChunkStore final : StoredChunks, BandPlaces {
 public:

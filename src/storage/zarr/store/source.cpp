@@ -4,9 +4,6 @@
 
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/trace.hpp"
-#include "base/waiting.hpp"
 #include "storage/netcdf4/chunks/chunk_reader.hpp"
 #include "storage/zarr/store/contents.hpp"
 
@@ -117,22 +114,7 @@ private:
         Status read_by_hdf5(int, const Cell&, char*) override { return {}; }
 
         Status read(std::span<const ReadRange> ranges) override {
-            Stopwatch watch(source.counts_.seconds);
-            const Waiting system(the_file_system);
-            Span span("read");
-            const std::int64_t before = source.counts_.bytes;
-            source.throttle_.begin();
-            Status status;
-            for (std::size_t i = 0; i < ranges.size() && status.ok(); ++i) {
-                status = catch_errors([&] { return chunks.read(ranges[i]); });
-                if (status.ok()) continue;
-                if (status.place.file.empty()) reword(status, "{}: {}", OfFile{path}, status.text);
-                reword(status, "{} (variable '{}')", status.text,
-                       OfVariable{source.definitions().variables[ranges[i].variable].name});
-            }
-            span.bytes(source.counts_.bytes - before);
-            source.throttle_.moved(source.counts_.bytes - before);
-            return status;
+            return chunks.read(ranges, source.throttle_);
         }
         void forget() override {
             shard = {};

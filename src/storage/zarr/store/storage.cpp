@@ -40,7 +40,7 @@ public:
     }
     bool fills(int variable) const override {
         // In records that are replaced, fill values must be written over others.
-        return sparse_[variable] != 0 && !file_.options.existing.is;
+        return layout_.sparse[variable] != 0 && !file_.options.existing.is;
     }
 
     Status create(Comm& comm, const std::string& path, const Definitions& definitions,
@@ -210,14 +210,13 @@ private:
         map = plain_map(contents_.definitions);
         for (std::size_t i = 0; i < contents_.arrays.size(); ++i) {
             map.grain[i] = contents_.arrays[i].grain();
-            grids_.push_back(contents_.arrays[i].grid);
-            filters_.push_back(contents_.arrays[i].filters);
-            fills_.push_back(contents_.definitions.variables[i].fill_value());
-            sparse_.push_back(!contents_.arrays[i].plain);
+            layout_.grids.push_back(contents_.arrays[i].grid);
+            layout_.filters.push_back(contents_.arrays[i].filters);
+            layout_.fills.push_back(contents_.definitions.variables[i].fill_value());
+            layout_.sparse.push_back(!contents_.arrays[i].plain);
         }
-        bands_.emplace(static_cast<StoredChunks&>(*this), path_, contents_.definitions, grids_,
-                       filters_, fills_, sparse_, file_.options.wording, file_.options.threads,
-                       file_.options.waiting_chunks);
+        bands_.emplace(static_cast<StoredChunks&>(*this), path_, contents_.definitions, layout_,
+                       file_.options.wording, file_.options.threads, file_.options.waiting_chunks);
     }
 
     // ---- metadata --------------------------------------------------------------------------
@@ -440,10 +439,7 @@ private:
     ShardKey used_;            ///< shard whose file is open; none: variable -1
     bool header_writer_ = false;
     ZarrContents contents_;
-    std::vector<ChunkGrid> grids_;
-    std::vector<std::vector<StoredFilter>> filters_;
-    std::vector<FillValue> fills_;
-    std::vector<char> sparse_;  ///< 1: chunks that are never written read as the fill value
+    ChunkLayout layout_;
     std::optional<BandStore> bands_;
     OpenShards open_;
     ShardKey known_of_;  ///< complete shard whose index is `known_`
