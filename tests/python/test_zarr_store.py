@@ -292,7 +292,7 @@ def test_copied_attribute(io, folder):
 
 
 def test_other_stores(io, folder):
-    """Tests that stores of others, and of which a file is missing, are refused or read as such."""
+    """Tests that stores of others are refused."""
 
     def prepare():
         zarr.create_group(folder / "other").create_array("a", shape=3, dtype="f4")
@@ -301,3 +301,69 @@ def test_other_stores(io, folder):
     error = fails("TW_EFORMAT", lambda: io.open(folder / "other"))
     assert "not a Zarr store of this library" in str(error)
     fails("TW_EEXISTS", lambda: io.create(folder / "other", format="zarr"))
+
+
+def test_lost_files(io, folder):
+    """Tests that a lost file is an error, and one that was never written is not: as the store was
+    closed, while it is continued, and after it was recovered."""
+    first, n = rows(600)
+    cells = io.decompose(x=600, start=first, count=n)
+    part = np.arange(first, first + n, dtype="f4")
+    path = folder / "a"
+
+    def lost(name, record):
+        files = list((path / name).glob(f"c.{record}.*"))
+        on_root(lambda: [file.rename(path / file.name) for file in files])
+        with io.open(path) as f:
+            error = fails("TW_EFORMAT", lambda: f.get(name, record=record))
+            assert "the file is missing" in str(error) and f"'{name}'" in str(error)
+        on_root(lambda: [(path / file.name).rename(file) for file in files])
+
+    def write(make, settings, records):
+        with make(path, format="zarr", publish="live") as f:
+            f.define_dim("time", None)
+            for name in ("T", "packed"):
+                f.define(name, "f4", "time x", cells, **(settings if name == "packed" else {}))
+            for k in records:
+                f["T"] = part
+                if k % 2 == 0:
+                    f["packed"] = part
+                f.end_step()
+                f.sync()
+                lost("T", k)
+
+    write(io.create, {"zstd": 1}, range(3))
+    for records in (range(3, 5), range(5, 6)):
+        lost("packed", 2)
+        write(partial(io.open, mode="a"), {}, records)
+    on_root(lambda: (path.rename(folder / "a.part"), tw.recover(path)))
+    lost("packed", 4)
+    with io.open(path) as f:
+        assert (f.get("packed")[1::2] > 9e36).all() and (f.get("packed")[::2] < 600).all()
+
+
+def test_rewritten_files(io, folder):
+    """Tests that nothing is written where another program has moved the chunks of a file."""
+    first, n = rows(60)
+    cells = io.decompose([("y", 60), ("x", 7)], start=[first, 0], count=[n, 7])
+    with io.create(folder / "a", format="zarr") as f:
+        f.define_dim("time", None)
+        f.define("T", "f4", "time y x", cells, chunks="y=20")
+        for _ in range(2):
+            f["T"] = np.ones((n, 7), "f4")
+            f.end_step()
+
+    def rewrite():
+        array = zarr.open_group(folder / "a", mode="a", use_consolidated=False)["T"]
+        array[0, :20] = array.fill_value
+
+    on_root(rewrite)
+    with io.open(folder / "a") as f:
+        values = f.get("T")
+        assert (values[0, :20] > 9e36).all() and (values[0, 20:] == 1).all()
+    f = io.open(folder / "a", mode="a", format="zarr")
+    f.define("T", "f4", "time y x", cells)
+    f.put_record("T", np.full((n, 7), 2, "f4"), 0)
+    error = fails("TW_EFORMAT", f.end_step)
+    assert "another program has rewritten it" in str(error)
+    fails("TW_EFORMAT", f.close)

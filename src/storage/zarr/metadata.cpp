@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/zarr/metadata.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -188,10 +186,8 @@ std::string shard_index(std::span<const ChunkPlace> chunks) {
 
 Status write_metadata(const std::string& folder, const std::string& text, bool durable) {
     const std::string path = folder + "/zarr.json", part = temporary_path(path);
-    Status status = with_file(part, O_WRONLY | O_CREAT | O_TRUNC, [&](int fd) {
-        Status written = write_fully(fd, part, text.data(), std::ssize(text), 0);
-        return written.ok() && durable ? sync_file(fd, part, true) : written;
-    });
+    Status status = write_file(part, {text.begin(), text.end()});
+    if (status.ok() && durable) status = sync_closed(part);
     if (status.ok() && std::rename(part.c_str(), path.c_str()) != 0)
         status = system_failure(part, "cannot rename to " + path);
     if (!status.ok()) unlink(part.c_str());

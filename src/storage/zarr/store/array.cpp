@@ -98,6 +98,8 @@ ArrayStorage describe(const ZarrArray& a, const Variable& v, std::int64_t record
     return its;
 }
 
+std::int64_t shards_a_record(const ZarrArray& a) { return volume(shards_along(a)); }
+
 ShardKey shard_of(const ZarrArray& a, int variable, std::int64_t record, std::int64_t chunk,
                   std::int64_t& inside) {
     Index at = index_at(a.grid.number, chunk), within{};
@@ -124,6 +126,14 @@ std::string shard_path(const ZarrArray& a, const Variable& v, const ShardKey& sh
     const Index at = index_at(all, shard.number);
     for (std::size_t d = 0; d < all.size(); ++d) path += fmt::format(".{}", at[d]);
     return path;
+}
+
+bool was_written(const ZarrArray& a, const ShardKey& shard, bool has_records) {
+    const std::int64_t at = shard.record * shards_a_record(a) + shard.number;
+    return (a.plain && has_records) ||
+           (a.absent && std::ranges::none_of(*a.absent, [&](const auto& range) {
+                return range[0] <= at && at < range[1];
+            }));
 }
 
 Status read_shard_index(const std::string& path, std::int64_t chunks,

@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ struct ZarrArray {
     /// The chunks are not filtered, and lie in file order in the variable's only shard. So the
     /// place of each element is known, and several writers can write a shard.
     bool plain = true;
+    /// Ranges of shards that were never written, counted over all records; null if not known, as
+    /// while a store is written.
+    std::optional<std::vector<std::array<std::int64_t, 2>>> absent;
 
     /// Returns the number of chunks in a shard, including those past the variable's edges.
     std::int64_t chunks_a_shard() const { return volume(per); }
@@ -48,6 +53,9 @@ struct ShardKey {
     auto operator<=>(const ShardKey&) const = default;
 };
 
+/// Returns the number of shards of a record.
+std::int64_t shards_a_record(const ZarrArray& array);
+
 /// Finds the shard that holds a chunk, and the chunk's number in it (`inside`).
 ShardKey shard_of(const ZarrArray& array, int variable, std::int64_t record, std::int64_t chunk,
                   std::int64_t& inside);
@@ -57,6 +65,10 @@ std::int64_t chunks_of(const ZarrArray& array, const ShardKey& shard);
 
 /// Returns the path of a shard below the folder of the store.
 std::string shard_path(const ZarrArray& array, const Variable& variable, const ShardKey& shard);
+
+/// Tests if a shard was written, so that it is lost if there is no such file.
+/// @param has_records  its variable has records: they are counted when all have been written
+bool was_written(const ZarrArray& array, const ShardKey& shard, bool has_records);
 
 /// Reads the places of a shard's chunks, and the size in bytes of what lies before its index.
 /// @param places  empty if there is no such file

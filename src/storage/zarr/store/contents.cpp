@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/parsed_json.hpp"
 #include "base/text/text.hpp"
@@ -71,18 +72,13 @@ std::vector<std::int64_t> numbers(const Json& json) {
     return json.get<std::vector<std::int64_t>>();
 }
 
-tw_type type_named(const std::string& name) {
-    for (const tw_type type : {TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE, TW_USHORT,
-                               TW_UINT, TW_INT64, TW_UINT64})
-        if (name == name_of(type)) return type;
-    throw std::invalid_argument("unknown type " + name);
-}
-
-tw_type data_type(const Json& json) {
-    for (const tw_type type : {TW_CHAR, TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE, TW_UBYTE,
-                               TW_USHORT, TW_UINT, TW_INT64, TW_UINT64})
-        if (json == Json::parse(data_type_text(type))) return type;
-    throw std::invalid_argument("unknown data type " + json.dump());
+/// Returns the type that has a name or a description.
+/// @param form  returns that of a type
+template <class Form>
+tw_type type_with(const Json& wanted, Form&& form) {
+    for (int type = TW_BYTE; valid_type(type); ++type)
+        if (form(static_cast<tw_type>(type)) == wanted) return static_cast<tw_type>(type);
+    throw std::invalid_argument("unknown type " + wanted.dump());
 }
 
 /// @param types  types of all attributes but texts
@@ -98,7 +94,7 @@ void add_attributes(const Json& values, const Json& types, NamedList<Attribute>&
             a.values.assign(text.begin(), text.end());
             a.n = std::ssize(text);
         } else {
-            a.type = type_named(type);
+            a.type = type_with(type, [](tw_type one) { return Json(name_of(one)); });
             if (!value.is_array()) add_value(value, a.type, a.values);
             if (value.is_array())
                 for (const Json& one : value) add_value(one, a.type, a.values);
@@ -161,7 +157,8 @@ void take_variable(const Json& own, const Json& array, ZarrContents& contents) {
     Definitions& d = contents.definitions;
     Variable v;
     v.name = own.at(0).get<std::string>();
-    v.type = data_type(array.at("data_type"));
+    v.type = type_with(array.at("data_type"),
+                       [](tw_type type) { return Json::parse(data_type_text(type)); });
     const std::vector<std::int64_t> shape = numbers(array.at("shape"));
     const Json& dims = array.at("dimension_names");
     require(dims.size() == shape.size() && shape.size() <= max_dims, "a wrong rank");
@@ -202,6 +199,9 @@ void take(const std::string& text, ZarrContents& contents) {
                    contents.definitions.attributes);
     for (const Json& v : own.at("variables"))
         take_variable(v, all.at("metadata").at(v.at(0).get<std::string>()), contents);
+    for (std::size_t i = 0; i < contents.arrays.size() && own.contains("absent"); ++i)
+        if (const Json& ranges = own.at("absent").at(i); !ranges.is_null())
+            contents.arrays[i].absent = ranges.get<decltype(ZarrArray::absent)::value_type>();
     for (const Variable& v : contents.definitions.variables)
         if (v.record)
             require(all.at("metadata").at(v.name).at("shape").at(0) == contents.records,
@@ -218,17 +218,22 @@ std::string types_text(const Definitions& d, const Variable* v) {
 
 /// Formats the members of the consolidated metadata with which the library completes Zarr's: the
 /// order of dimensions and variables, the types of attributes, and a third element for a text whose
-/// fill value is an attribute.
-std::string own_members(const Definitions& d) {
+/// fill value is an attribute. Also the shards that were never written, if they are known.
+std::string own_members(const ZarrContents& contents) {
+    const Definitions& d = contents.definitions;
     std::vector<std::string> dims, variables;
+    Json absent;
     for (const Dimension& dim : d.dims)
         dims.push_back(fmt::format("[{},{}]", json_string(dim.name), dim.length));
     for (const Variable& v : d.variables)
         variables.push_back(
             fmt::format("[{},{}{}]", json_string(v.name), types_text(d, &v),
                         v.type == TW_CHAR && fill_attribute(v) != nullptr ? ",true" : ""));
-    return fmt::format(R"(,"{}":{{"dimensions":[{}],"attributes":{},"variables":[{}]}})", own_key,
-                       joined(dims, ","), types_text(d, nullptr), joined(variables, ","));
+    for (const ZarrArray& a : contents.arrays)
+        absent.push_back(a.absent ? Json(*a.absent) : Json());
+    return fmt::format(
+        R"(,"{}":{{"dimensions":[{}],"attributes":{},"variables":[{}],"absent":{}}})", own_key,
+        joined(dims, ","), types_text(d, nullptr), joined(variables, ","), absent.dump());
 }
 
 }  // namespace
@@ -270,7 +275,7 @@ Status write_store(const std::string& path, const ZarrContents& contents, bool d
         arrays.push_back(json_string(v.name) + ":" +
                          array_metadata(d, v, describe(contents.arrays[i], v, contents.records)));
     }
-    return write_metadata(path, group_metadata(d, arrays, own_members(d)), durable);
+    return write_metadata(path, group_metadata(d, arrays, own_members(contents)), durable);
 }
 
 Status write_arrays(const std::string& path, const ZarrContents& contents, bool durable) {
@@ -289,6 +294,30 @@ Status sync_store(const std::string& path) {
     return with_file(path, O_RDONLY | O_DIRECTORY, [&](int fd) {
         return syncfs(fd) == 0 ? Status{} : system_failure(path, "cannot sync");
     });
+}
+
+Status note_absent(const std::string& path, ZarrContents& contents) {
+    std::error_code error;
+    constexpr std::size_t most = 1 << 12;  // ranges that are kept
+    for (std::size_t i = 0; i < contents.arrays.size() && !error; ++i) {
+        const Variable& v = contents.definitions.variables[i];
+        ZarrArray& a = contents.arrays[i];
+        std::set<std::string> names;
+        std::filesystem::directory_iterator entry(path + "/" + v.name, error), end;
+        for (; !error && entry != end; entry.increment(error))
+            names.insert(v.name + "/" + entry->path().filename().string());
+        const std::int64_t n = shards_a_record(a), per = a.grid.records;
+        const std::int64_t all = v.record ? (contents.records + per - 1) / per * n : n;
+        a.absent.emplace();
+        for (std::int64_t at = 0; at < all; ++at) {
+            if (names.contains(shard_path(a, v, {static_cast<int>(i), at / n, at % n}))) continue;
+            if (a.absent->empty() || a.absent->back()[1] < at) a.absent->push_back({at, at});
+            a.absent->back()[1] = at + 1;
+        }
+        if (a.absent->size() > most) a.absent.reset();
+    }
+    errno = error.value();
+    return error ? system_failure(path, "cannot list its files") : Status{};
 }
 
 Status remove_records(const std::string& path, const ZarrContents& contents, std::int64_t records) {
@@ -317,9 +346,12 @@ Status complete_store(const std::string& path, std::int64_t records) {
     Status status = read_contents(*make_serial_comm(), path, 0, contents);
     const bool cuts = records < contents.records;
     contents.records = records;
+    for (ZarrArray& a : contents.arrays) a.absent.reset();
     if (status.ok() && cuts) status = write_store(path, contents, true);
     if (status.ok()) status = remove_records(path, contents, records);
+    if (status.ok()) status = note_absent(path, contents);
     if (status.ok()) status = write_arrays(path, contents, false);
+    if (status.ok()) status = write_store(path, contents, false);
     return status.ok() ? sync_store(path) : status;
 }
 

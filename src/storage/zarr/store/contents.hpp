@@ -37,6 +37,10 @@ Status write_arrays(const std::string& path, const ZarrContents& contents, bool 
 /// Syncs the file system of a store.
 Status sync_store(const std::string& path);
 
+/// Notes for all arrays which shards were never written.
+/// @return TW_OK, TW_EIO
+Status note_absent(const std::string& path, ZarrContents& contents);
+
 /// Removes the shards that have only records from `records` on.
 /// @return TW_OK, TW_EIO
 Status remove_records(const std::string& path, const ZarrContents& contents, std::int64_t records);

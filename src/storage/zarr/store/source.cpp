@@ -50,6 +50,8 @@ public:
         forget();
         ahead_.forget();
         contents_.records = contents.records;
+        for (std::size_t i = 0; i < arrays_.size() && i < contents.arrays.size(); ++i)
+            arrays_[i].absent = std::move(contents.arrays[i].absent);
         note_extents();
         return {};
     }
@@ -105,6 +107,8 @@ private:
                 shard = key;
             }
             place = {};
+            if (places.empty() && was_written(a, key, v.record))
+                return failure(TW_EFORMAT, "{}: the file is missing", OfFile{path});
             if (places.empty() || places[inside].bytes < 0) return {};
             place.address = places[inside].offset;
             place.bytes = places[inside].bytes;

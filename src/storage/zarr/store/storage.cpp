@@ -60,6 +60,7 @@ public:
         if (!status.ok()) return status;
         path_ = path;
         synced_ = true;
+        for (ZarrArray& a : contents_.arrays) a.absent.reset();
         file_.begin(path, contents_.definitions, options);
         header_writer_ = comm.rank() == options.header_writer;
         if (definitions.variables.size() != contents_.arrays.size())
@@ -152,7 +153,9 @@ public:
         Definitions& d = contents_.definitions;
         for (const auto& [variable, attribute] : late)
             (variable < 0 ? d.attributes : d.variables[variable].attributes).set(attribute);
-        return write_all_metadata(std::max(records, file_.options.existing.kept));
+        contents_.records = std::max(records, file_.options.existing.kept);
+        status = note_absent(path_, contents_);
+        return status.ok() ? write_all_metadata(contents_.records) : status;
     }
 
 private:
@@ -265,7 +268,13 @@ private:
         const std::int64_t end = std::ssize(places) * bytes;
         struct stat info {};
         if (fstat(file_.fd, &info) != 0) return system_failure(file_.path, "cannot get its size");
-        if (info.st_size < end + std::ssize(index))
+        if (variable(key).record && key.record * a.grid.records < file_.options.existing.kept) {
+            std::int64_t before = 0;
+            Status s = read_shard_index(file_.path, a.chunks_a_shard(), places, before);
+            if (s.ok() && shard_index(places) != index)
+                s = failure(TW_EFORMAT, "{}: another program has rewritten it", OfFile{file_.path});
+            if (!s.ok()) return s;
+        } else if (info.st_size < end + std::ssize(index))
             if (Status s = file_.write_range(key.variable, key.record, index.data(),
                                              std::ssize(index), end);
                 !s.ok())
