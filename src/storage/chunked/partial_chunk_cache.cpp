@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "storage/posix/system.hpp"
@@ -83,8 +84,9 @@ Status PartialChunkCache::store(const Band& band, const Place& place, const char
         return write_fully(fd_, path_, from, bytes, place.at + at);
     }
     // The system provides only what is used, and nothing has to be copied when more is used.
-    if (!memory_) memory_ = std::make_unique_for_overwrite<char[]>(most_memory_);
-    std::copy_n(from, bytes, memory_.get() + place.at + at);
+    if (!memory_) memory_ = make_private_memory(most_memory_);
+    if (!memory_) throw std::bad_alloc();
+    std::copy_n(from, bytes, memory_->data() + place.at + at);
     return {};
 }
 
@@ -147,7 +149,7 @@ Status PartialChunkCache::read(const Chunk& range, char* to) {
         if (place.in_file) return in_file_->read_at(to + p.offset, p.bytes, place.at + p.at);
         if (!is_in_memory(p.band, place))
             return read_fully(fd_, path_, to + p.offset, p.bytes, place.at + p.at);
-        std::copy_n(memory_.get() + place.at + p.at, p.bytes, to + p.offset);
+        std::copy_n(memory_->data() + place.at + p.at, p.bytes, to + p.offset);
         return Status{};
     });
 }
@@ -164,8 +166,10 @@ Status PartialChunkCache::pass_on(Places::iterator band) {
         places_.erase(band);
         return {};
     }
-    const char* elements = memory_.get() + place.at;
-    if (!is_in_memory(key, place)) {
+    const char* elements = nullptr;
+    if (is_in_memory(key, place)) {
+        elements = memory_->data() + place.at;
+    } else {
         buffer_.resize(std::max<std::size_t>(buffer_.size(), bytes_of(key)));
         elements = buffer_.data();
         if (Status s = read_fully(fd_, path_, buffer_.data(), bytes_of(key), place.at); !s.ok())

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "comm/comm.hpp"
 #include "storage/chunked/chunk_grid.hpp"
 #include "storage/posix/system.hpp"
 #include "storage/storage.hpp"
@@ -104,7 +105,7 @@ private:
     Lacks lacks_;
     BandPlaces* in_file_;
     std::int64_t most_memory_;  ///< bands that end within this many bytes are in memory
-    std::unique_ptr<char[]> memory_;
+    std::unique_ptr<Memory> memory_;
     Descriptor fd_;         ///< unnamed file, whose first bytes are not used
     std::int64_t end_ = 0;  ///< end of the last band
     Places places_;
