@@ -374,9 +374,12 @@ TEST(Netcdf4Headers, AreUsedAgain) {
         const auto create = [&](KeptHeaders* headers) {
             std::vector<ChunkGrid> grids;
             for (const Variable& v : d.variables) grids.push_back(choose_grid(v, 64));
-            const Status status = create_netcdf4(path, d, grids, format, headers);
+            std::int64_t bytes = 0;
+            const Status status = create_netcdf4(path, d, grids, format, headers, bytes);
             EXPECT_TRUE(status.ok()) << status.text;
-            return content_of(path);
+            const std::string content = content_of(path);
+            EXPECT_EQ(bytes, std::ssize(content));
+            return content;
         };
         const auto expect_kept = [&](std::size_t headers) {
             const std::string content = create(&kept);

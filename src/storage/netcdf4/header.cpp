@@ -225,15 +225,17 @@ const char* quantize_attribute(Packing::Quantize quantize) {
 }
 
 Status create_netcdf4(const std::string& path, const Definitions& d,
-                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept) {
+                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept,
+                      std::int64_t& bytes) {
     if (Status status = check_size_limit(path, d); !status.ok()) return status;
     const QuietHdf5 quiet;
     KeptHeader header;
     if (kept != nullptr) header.key = key_of(d, grids, format);
     const bool found = kept != nullptr && take_kept(*kept, path, d, header);
     Status status = found ? Status{} : make_image(path, d, grids, format, header.image);
+    bytes = std::ssize(header.image);
     if (status.ok()) status = write_file(path, header.image);
-    if (status.ok() && kept != nullptr && std::ssize(header.image) <= most_kept_bytes) {
+    if (status.ok() && kept != nullptr && bytes <= most_kept_bytes) {
         if (kept->size() == most_kept) kept->erase(kept->begin());
         kept->push_back(std::move(header));
     }

@@ -15,8 +15,10 @@ namespace thalweg::detail {
 const char* quantize_attribute(Packing::Quantize quantize);
 
 /// Creates a file without data; an existing one is replaced.
-/// @param kept  headers of earlier files, of which an equal one is used again; may be null
+/// @param kept   headers of earlier files, of which an equal one is used again; may be null
+/// @param bytes  receives the size of the file
 Status create_netcdf4(const std::string& path, const Definitions& definitions,
-                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept);
+                      std::span<const ChunkGrid> grids, Format format, KeptHeaders* kept,
+                      std::int64_t& bytes);
 
 }  // namespace thalweg::detail

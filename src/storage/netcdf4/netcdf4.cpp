@@ -12,7 +12,6 @@
 // thread-safe.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <optional>
@@ -54,7 +53,11 @@ public:
         Status status = options.inspects ? check_identity(path, options.claimed) : Status{};
         if (status.ok()) layout_.choose(definitions, options.writers);
         if (status.ok()) make_store();
-        if (status.ok() && header_writer_) status = make_file();
+        if (status.ok() && header_writer_) {
+            const IgnoreSigxfsz guard;
+            status = create_netcdf4(path, definitions, layout_.chunks.grids, options.format,
+                                    options.kept_headers, layout_.definitions_bytes);
+        }
         std::int64_t told[] = {status.ok() ? 0 : 1, layout_.definitions_bytes};
         comm.all_reduce(told, Reduce::max);
         if (told[0] != 0) return agree(comm, status);
@@ -202,19 +205,6 @@ private:
         if (header_writer_)
             index_.emplace(file_.path, *file_.definitions, layout_, *placer_, *store_,
                            file_.options.behind, file_.options.durable);
-    }
-
-    Status make_file() {
-        const IgnoreSigxfsz guard;
-        const ChunkLayout& chunks = layout_.chunks;
-        Status status = create_netcdf4(file_.path, *file_.definitions, chunks.grids,
-                                       file_.options.format, file_.options.kept_headers);
-        if (!status.ok()) return status;
-        struct stat info {};
-        if (stat(file_.path.c_str(), &info) != 0)
-            return system_failure(file_.path, "cannot get its size");
-        layout_.definitions_bytes = info.st_size;
-        return {};
     }
 
     /// Opens the file and that of its checksums.

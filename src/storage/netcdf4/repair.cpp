@@ -2,7 +2,6 @@
 // and cuts off records.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -85,29 +84,25 @@ Status enter_logged(const std::string& path) {
     Netcdf4Contents contents;
     if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
     Definitions definitions;
-    struct stat info {};
     if (!find_variables(names, contents, definitions)) return {};
     Netcdf4Layout layout;
     layout.take(definitions, contents);
     const std::vector<ChunkGrid>& grids = layout.chunks.grids;
-    if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
     const auto bad = std::find_if(logged.begin(), logged.end(), [&](const LoggedChunks& one) {
         return !std::all_of(one.chunks.begin(), one.chunks.end(),
-                            [&](const PlacedChunk& c) { return fits(c, grids, info.st_size); });
+                            [&](const PlacedChunk& c) { return fits(c, grids, contents.size); });
     });
     logged.erase(bad, logged.end());
-    return logged.empty() ? Status{} : enter(path, definitions, grids, logged, info.st_size);
+    return logged.empty() ? Status{} : enter(path, definitions, grids, logged, contents.size);
 }
 
 Status cut_netcdf4(const std::string& path, std::int64_t records) {
     Netcdf4Contents contents;
-    struct stat info {};
     if (Status s = read_netcdf4_contents(path, contents); !s.ok()) return s;
-    if (stat(path.c_str(), &info) != 0) return system_failure(path, "cannot get its size");
     Netcdf4Layout layout;
     layout.take(contents.definitions, contents);
     Status status;
-    std::int64_t end = rounded(info.st_size, page);
+    std::int64_t end = rounded(contents.size, page);
     const auto index = Netcdf4Index::open(path, contents.definitions, layout.chunks.grids,
                                           rooms_from(end), status);
     if (!index) return status;

@@ -141,11 +141,6 @@ Status Hdf5Changes::extend(std::int64_t end) const {
     return info.st_size < end ? write_fully(fd_, path_, &none, 1, end - 1) : Status{};
 }
 
-void Hdf5Changes::clear() {
-    changes_.clear();
-    fresh_.clear();
-}
-
 Status Hdf5Changes::write(std::int64_t end, bool durable) {
     std::vector<Pending> order;
     if (Status status = write_fresh(end, false, order); !status.ok()) return status;

@@ -55,7 +55,7 @@ private:
     Status write_span(std::int64_t begin, std::int64_t end) const;
     Status log(std::span<const Pending> order);
     Status read_former(const Pending& pending, std::vector<char>& bytes) const;
-    void clear();
+    void clear() { changes_.clear(), fresh_.clear(); }
 
     const std::string& path_;
     const Descriptor& fd_;

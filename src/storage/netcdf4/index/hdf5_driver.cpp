@@ -261,8 +261,6 @@ Status Hdf5Driver::locate(hid_t set, const hsize_t* corner, StoredChunk& chunk) 
     return {};
 }
 
-Status Hdf5Driver::healthy() const { return thrown_; }
-
 Status Hdf5Driver::failed(const std::string& what) const {
     if (!thrown_.ok()) return thrown_;
     const std::string trouble = calls_.trouble();

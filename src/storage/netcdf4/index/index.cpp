@@ -19,8 +19,6 @@ std::unique_ptr<Netcdf4Index> Netcdf4Index::open(const std::string& path,
     return status.ok() ? std::move(index) : nullptr;
 }
 
-Netcdf4Index::~Netcdf4Index() { close_handles(); }
-
 void Netcdf4Index::close_handles() {
     const QuietHdf5 quiet;
     for (hid_t set : sets_) H5Dclose(set);

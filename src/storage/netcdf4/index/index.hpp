@@ -29,7 +29,7 @@ public:
                                               const Definitions& definitions,
                                               std::span<const ChunkGrid> grids, NextRoom next_room,
                                               Status& status);
-    ~Netcdf4Index();
+    ~Netcdf4Index() { close_handles(); }
 
     std::int64_t records() const { return records_; }
     /// Returns the number of records of a variable in HDF5. If the file has more records, the rest

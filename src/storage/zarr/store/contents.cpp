@@ -302,6 +302,7 @@ Status note_absent(const std::string& path, ZarrContents& contents) {
     for (std::size_t i = 0; i < contents.arrays.size() && !error; ++i) {
         const Variable& v = contents.definitions.variables[i];
         ZarrArray& a = contents.arrays[i];
+        if (a.absent) continue;  // a file that is missing now is lost
         std::set<std::string> names;
         std::filesystem::directory_iterator entry(path + "/" + v.name, error), end;
         for (; !error && entry != end; entry.increment(error))
@@ -346,12 +347,11 @@ Status complete_store(const std::string& path, std::int64_t records) {
     Status status = read_contents(*make_serial_comm(), path, 0, contents);
     const bool cuts = records < contents.records;
     contents.records = records;
-    for (ZarrArray& a : contents.arrays) a.absent.reset();
     if (status.ok() && cuts) status = write_store(path, contents, true);
     if (status.ok()) status = remove_records(path, contents, records);
     if (status.ok()) status = note_absent(path, contents);
     if (status.ok()) status = write_arrays(path, contents, false);
-    if (status.ok()) status = write_store(path, contents, false);
+    if (status.ok()) status = write_store(path, contents, true);
     return status.ok() ? sync_store(path) : status;
 }
 

@@ -37,7 +37,7 @@ Status write_arrays(const std::string& path, const ZarrContents& contents, bool 
 /// Syncs the file system of a store.
 Status sync_store(const std::string& path);
 
-/// Notes for all arrays which shards were never written.
+/// Notes which shards were never written, for all arrays of which that is not known.
 /// @return TW_OK, TW_EIO
 Status note_absent(const std::string& path, ZarrContents& contents);
 

@@ -49,7 +49,7 @@ public:
         choose(options);
         header_writer_ = comm.rank() == options.header_writer;
         Status status = header_writer_ ? make_folders() : Status{};
-        if (status.ok() && header_writer_) status = write_all_metadata(0);
+        if (status.ok() && header_writer_) status = write_all_metadata();
         make_store(map);
         return agree(comm, status);
     }
@@ -155,7 +155,7 @@ public:
             (variable < 0 ? d.attributes : d.variables[variable].attributes).set(attribute);
         contents_.records = std::max(records, file_.options.existing.kept);
         status = note_absent(path_, contents_);
-        return status.ok() ? write_all_metadata(contents_.records) : status;
+        return status.ok() ? write_all_metadata() : status;
     }
 
 private:
@@ -239,10 +239,10 @@ private:
         return write_store(path_, contents_, durable || synced_);
     }
 
-    Status write_all_metadata(std::int64_t records) {
-        contents_.records = records;
+    Status write_all_metadata() {
         Status status = write_arrays(path_, contents_, file_.options.durable);
-        return status.ok() ? write_store_metadata(records, file_.options.durable) : status;
+        return status.ok() ? write_store_metadata(contents_.records, file_.options.durable)
+                           : status;
     }
 
     // ---- files of shards -------------------------------------------------------------------
