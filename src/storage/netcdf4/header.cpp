@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/header.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
 #include <netcdf.h>
 #include <netcdf_filter.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "definitions/fill.hpp"
 #include "definitions/wire.hpp"
