@@ -12,9 +12,8 @@ using namespace thalweg::detail;
 namespace history = thalweg::history;
 
 struct tw_history_impl {
-    tw_history_impl(tw_session of, int number) : session(of), ranks(of, number) {}
+    tw_history_impl(tw_session session, int number) : ranks(session, number) {}
 
-    tw_session session;
     history::Ranks ranks;
     std::unique_ptr<history::History> history;  ///< null: the history is closed
     std::deque<history::Field> closed_fields;
@@ -37,7 +36,7 @@ tw_status outside(tw_session session, F&& body) {
 template <class F>
 tw_status with_history(tw_history handle, F&& body, const char* call = __builtin_FUNCTION()) {
     if (handle == nullptr) return no_handle(call);
-    return outside(handle->session, [&]() -> Status {
+    return outside(handle->ranks.session(), [&]() -> Status {
         if (!handle->history) return failure(TW_ECLOSED, "{}: the history is closed", call);
         return body(*handle->history);
     });
@@ -46,12 +45,12 @@ tw_status with_history(tw_history handle, F&& body, const char* call = __builtin
 template <class F>
 tw_status with_ranks(tw_history handle, Call call, F&& body) {
     if (handle == nullptr) return no_handle(name_of(call));
-    tw_session session = handle->session;
+    tw_session session = handle->ranks.session();
     handle->ranks.begin(call);
     const std::int64_t before = session->agreement ? session->agreement->count() : 0;
     const auto checked = [&](history::History& h) -> Status {
         try {
-            return body(h);
+            return std::invoke(body, h);
         } catch (const std::exception&) {
             Status status = exception_status();
             if (session->team->size() > 1 && is_interrupted(*session, before, name_of(call)))
@@ -113,15 +112,14 @@ Status find_block(const Decomposition& d, int block, tw_type type, const void* d
 }
 
 Status find_part(history::History& of, history::Declaration& declaration, std::int64_t n,
-                 tw_session session, history::Part& part,
-                 std::shared_ptr<const Decomposition>& form) {
-    Status status = decomposition_of(declaration.decomposition, session, form);
+                 history::Part& part, std::shared_ptr<const Decomposition>& form) {
+    Status status = decomposition_of(declaration.decomposition, of.session(), form);
     if (!status.ok()) return status;
     if (form && form->listed && form->listed->shared)
         return failure(TW_EOVERLAP, "its decomposition was made with TW_LIST_SHARED");
     if (form) declaration.serial = form->serial;
     status = of.declared().find_part(declaration, n, part);
-    if (status.ok() && !form) form = replicate(session->rank, part.dims, part.shape);
+    if (status.ok() && !form) form = replicate(of.session()->rank, part.dims, part.shape);
     return status;
 }
 
@@ -138,8 +136,7 @@ tw_status with_field(tw_field field, F&& body, const char* call = __builtin_FUNC
     return outside(field->history->session(), [&]() -> Status {
         Status status = body();
         if (!status.ok() && status.place.variable.empty())
-            reword(status, "{}: field '{}': {}", call, OfVariable{field->declared.name},
-                   status.text);
+            reword(status, "{}: field '{}': {}", call, OfVariable{field->name}, status.text);
         return status;
     });
 }
@@ -185,12 +182,6 @@ struct OpenArguments {
         Settings ignored;
         return status.ok() ? session->settings.for_file(settings, ignored) : status;
     }
-    std::int64_t hash() const {
-        std::uint64_t value = hash_of_nothing;
-        for (const char* text : {config, calendar, start, settings.c_str()})
-            value = hash_of(text_or_empty(text), value);
-        return static_cast<std::int64_t>(value);
-    }
 };
 
 /// Returns the smallest number that no open history of the session has.
@@ -215,9 +206,12 @@ tw_status tw_history_open(tw_session session, const char* config, const char* ca
     OpenArguments arguments{config, calendar, start, text_or_empty(settings), {}};
     std::string text;
     const tw_status agreed = guarded(session, [&]() -> Status {
-        const std::int64_t hash = arguments.hash();
+        std::uint64_t hash = hash_of_nothing;
+        for (const char* each : {config, calendar, start, arguments.settings.c_str()})
+            hash = hash_of(text_or_empty(each), hash);
         const Status mine = arguments.check(session, handle);
-        Status status = enter(session, Call::history_open, "", mine, hash);
+        Status status =
+            enter(session, Call::history_open, "", mine, static_cast<std::int64_t>(hash));
         text = text_or_empty(config);
         const bool file = text.find('\n') == std::string::npos;
         return status.ok() && file ? history::read_text(session, config, text) : status;
@@ -254,7 +248,7 @@ tw_status tw_history_coordinate(tw_history handle, const char* name, const char*
         history::Part part;
         std::shared_ptr<const Decomposition> form;
         std::vector<history::SentBox> boxes;
-        Status status = find_part(h, declaration, n, handle->session, part, form);
+        Status status = find_part(h, declaration, n, part, form);
         if (status.ok()) status = find_boxes(*form, array, boxes);
         if (status.ok()) status = h.declared().add_coordinate(declaration, std::move(part), boxes);
         return named("tw_history_coordinate", name, std::move(status));
@@ -272,7 +266,7 @@ tw_status tw_history_field(tw_history handle, const char* name, tw_type type, co
         history::Field* made = nullptr;
         Status status = field == nullptr
                             ? failure(TW_EARG, "the pointer for the field's handle is null")
-                            : find_part(h, declaration, -1, handle->session, part, form);
+                            : find_part(h, declaration, -1, part, form);
         if (status.ok()) status = h.declared().add_field(declaration, std::move(part), made);
         if (status.ok()) {
             made->form = std::move(form);
@@ -316,8 +310,7 @@ tw_status tw_send_block(tw_field field, int block, tw_type type, const void* dat
 }
 
 tw_status tw_history_end_step(tw_history handle) {
-    return with_ranks(handle, Call::history_end_step,
-                      [](history::History& h) { return h.end_step(); });
+    return with_ranks(handle, Call::history_end_step, &history::History::end_step);
 }
 
 tw_status tw_history_save(tw_history handle, tw_restart restart) {

@@ -15,14 +15,9 @@
 namespace thalweg::history {
 
 History::History(Ranks& ranks, Table table, const RunTimes& run, std::string settings)
-    : ranks_(ranks), table_(std::move(table)) {
-    context_.ranks = &ranks_;
-    context_.table = &table_;
-    context_.run = run;
-    context_.settings = std::move(settings);
-}
-
-History::~History() = default;
+    : ranks_(ranks),
+      table_(std::move(table)),
+      context_{&ranks_, &table_, run, std::move(settings)} {}
 
 std::int64_t History::memory() const {
     std::int64_t bytes = 0;
@@ -91,16 +86,23 @@ Status History::begin_step(double seconds) {
     return {};
 }
 
+/// Notes that what was sent of a field in this step cannot be used.
+static void fail_samples(Field& field, const Status& why) {
+    for (SampleTaker* user : field.users)
+        if (user->wants()) user->fail(why);
+    for (Field* result : field.feeds)
+        if (result->wanted != 0) fail_samples(*result, why);
+}
+
 Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, tw_type type,
                      const double* weight) {
-    const std::string& name = field.declared.name;
+    const std::string& name = field.name;
     if (!step_.open)
         return failure(TW_ESTATE, "field '{}' was sent before tw_history_time", OfVariable{name});
     if (field.wanted == 0) return {};
-    if (type != field.declared.type)
+    if (type != field.type)
         return failure(TW_ETYPE, "field '{}' was declared with type {}, but {} was sent",
-                       OfVariable{name}, detail::name_of(field.declared.type),
-                       detail::name_of(type));
+                       OfVariable{name}, detail::name_of(field.type), detail::name_of(type));
     if (weight != nullptr && (!std::isfinite(*weight) || *weight < 0))
         return failure(TW_EARG, "field '{}': the weight {} is negative or not finite",
                        OfVariable{name}, *weight);
@@ -113,12 +115,12 @@ Status History::send(Field& field, std::span<const SentBox> boxes, bool whole, t
     const bool last = whole || field.boxes_sent + 1 == all;
     for (SampleTaker* user : field.users)
         if (user->wants())
-            if (Status status = user->weights().check(name); !status.ok()) return status;
+            if (Status status = user->weights.check(name); !status.ok()) return status;
     field.boxes_sent = whole ? std::max(field.part.boxes, 1) : field.boxes_sent + 1;
     if (!whole) field.sent_boxes[boxes.front().box] = true;
     if (field.examined) field.examined->take(boxes, detail::size_of(type), false);
     for (SampleTaker* taker : field.weighed)
-        if (taker->wants()) taker->weights().take(boxes, last);
+        if (taker->wants()) taker->weights.take(boxes, last);
     for (SampleTaker* user : field.users)
         if (user->wants()) user->take(boxes, weight, step_.now, first, last);
     return field.feeds.empty() ? Status{} : feed(field, boxes, whole, last, weight);
@@ -133,7 +135,7 @@ Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, b
     const bool now = whole && std::ranges::none_of(wanted, [](const Field* result) {
                          return result->computed->waiting() > 1;
                      });
-    if (!wanted.empty()) field.step->take(boxes, detail::size_of(field.declared.type), now);
+    if (!wanted.empty()) field.step->take(boxes, detail::size_of(field.type), now);
     Status status;
     for (Field* result : wanted) {
         if (!last || !result->computed->note(weight)) continue;
@@ -142,23 +144,15 @@ Status History::feed(Field& field, std::span<const SentBox> boxes, bool whole, b
         if (!result->computed->differs())
             own = result->computed->compute(computed);
         else
-            own = failure(TW_EARG, "'{}': its fields were sent with different weights",
-                          result->declared.name);
+            own =
+                failure(TW_EARG, "'{}': its fields were sent with different weights", result->name);
         if (own.ok())
-            own = send(*result, computed, true, result->declared.type, weight);
+            own = send(*result, computed, true, result->type, weight);
         else
             fail_samples(*result, own);
         keep_first(status, std::move(own));
     }
     return status;
-}
-
-/// Notes that what was sent of a field in this step cannot be used.
-void History::fail_samples(Field& field, const Status& why) {
-    for (SampleTaker* user : field.users)
-        if (user->wants()) user->fail(why);
-    for (Field* result : field.feeds)
-        if (result->wanted != 0) fail_samples(*result, why);
 }
 
 void History::skip_to(Time time) {
@@ -195,7 +189,7 @@ static std::vector<Due> find_due(const Streams& streams) {
     for (const auto& stream : streams) {
         const Step& step = stream->step();
         for (const StepPart& part : step.before)
-            if (part.ends) due.push_back({stream.get(), part.window, true});
+            if (part.ends) due.push_back({stream.get(), part.window, part.window.number});
         if (step.ends) due.push_back({stream.get(), step.window});
     }
     return due;
@@ -218,8 +212,8 @@ Status History::end_step() {
             if (field.examined) field.examined->clear();
             fail_samples(field,
                          failure(TW_EMISSING, "field '{}': rank {} has sent {} of its {} boxes",
-                                 OfVariable{field.declared.name}, OfRank{ranks_.rank()},
-                                 field.boxes_sent, field.part.boxes));
+                                 OfVariable{field.name}, OfRank{ranks_.rank()}, field.boxes_sent,
+                                 field.part.boxes));
         }
         field.boxes_sent = 0;
         std::fill(field.sent_boxes.begin(), field.sent_boxes.end(), false);
@@ -271,8 +265,7 @@ Status History::save(tw_restart restart) {
     if (!broken_.ok()) return broken_;
     const Status mine =
         step_.open ? failure(TW_ESTATE, "history: the step has not ended") : Status{};
-    SavedState state(ranks_, context_, streams_, choices_, picks_);
-    Status status = state.save(restart, mine, step_.previous);
+    Status status = saved_state_.save(restart, mine, step_.previous);
     saved_ = status.ok();
     return status;
 }
@@ -283,17 +276,17 @@ Status History::load(tw_file file) {
         mine = failure(TW_ESTATE,
                        "history: tw_history_load belongs between tw_history_ready and the first "
                        "tw_history_time");
-    SavedState state(ranks_, context_, streams_, choices_, picks_);
     const auto make = [&](const auto& changed) { return make_again(changed); };
-    Status status = state.load(file, std::move(mine), make, records_, step_.previous, broken_);
+    Status status =
+        saved_state_.load(file, std::move(mine), make, records_, step_.previous, broken_);
     saved_ = saved_ || status.ok();
     return status;
 }
 
 Status History::close() {
     const std::array<std::int64_t, 3> times{step_.open, step_.now, step_.previous.value_or(-1)};
-    const std::string_view bytes(reinterpret_cast<const char*>(times.data()), sizeof times);
-    Status status = ranks_.agree({}, static_cast<std::int64_t>(detail::hash_of(bytes)), {});
+    Status status =
+        ranks_.agree({}, static_cast<std::int64_t>(detail::hash_of_words(times, 0)), {});
     if (status.ok()) status = broken_;
     if (status.ok()) {
         if (step_.open) status = end_step();

@@ -20,7 +20,6 @@ namespace thalweg::history {
 class History {
 public:
     History(Ranks& ranks, Table table, const RunTimes& run, std::string settings);
-    ~History();
     History(const History&) = delete;
     History& operator=(const History&) = delete;
 
@@ -71,17 +70,16 @@ private:
         std::shared_ptr<const Reduction> reduction;  ///< reduces results; null: there is none
         std::shared_ptr<const Mapping> mapping;      ///< null: there is none
         Weights weights;
-        std::vector<std::string> units;  ///< units of the weights
+        Names units;  ///< units of the weights
     };
 
     Status begin_step(double seconds);
     Status feed(Field& field, std::span<const SentBox> boxes, bool whole, bool last,
                 const double* weight);
-    static void fail_samples(Field& field, const Status& why);
     Status make_streams();
     Status make_variable(OutputStream& stream, const StreamField& about);
     Status find_local_times(const StreamTable& stream, const Field& field, const Pick& pick,
-                            const Chosen& chosen, Weights& weights) const;
+                            const Part& part, Weights& weights) const;
     Status make_variables(OutputStream& stream, const ResolvedStream& resolved);
     Status make_reduction(OutputStream& stream, const StreamField& about, Reducing& reducing);
     Status make_mapping(OutputStream& stream, StreamField& about, Reducing& reducing);
@@ -109,7 +107,8 @@ private:
     Streams streams_;
     /// Streams that take this step, and whose stations are not known before land is.
     std::vector<OutputStream*> waiting_;
-    Records records_{ranks_, context_, streams_};
+    Records records_{context_, streams_};
+    SavedState saved_state_{ranks_, context_, streams_, choices_, picks_};
     StepTimes step_;
     Status broken_;       ///< reason why streams could not be made again or continued; the same on
                           ///< every rank

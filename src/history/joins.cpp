@@ -13,12 +13,54 @@ namespace thalweg::history {
 
 static constexpr std::int64_t most_regions = 65535;
 
-void Groupings::check(std::vector<Problem>& problems) const {
+static bool holds_whole(const Part& part, const Names& dims) {
+    for (int d = 0; d < part.nd() && !part.replicated; ++d) {
+        if (place_of(part.dims[d], dims) < 0) continue;
+        if (part.listed > 0 && part.lists(d)) return false;
+        for (int b = 0; b < part.boxes; ++b)
+            if (part.count[b * part.nd() + d] != part.shape[d]) return false;
+    }
+    return true;
+}
+
+/// Returns a dense part without some dimensions, along which each rank holds all elements.
+static Part without(const Part& part, const Names& dims) {
+    Part result;
+    result.replicated = part.replicated;
+    result.boxes = part.boxes;
+    result.listed = part.listed;
+    result.indices = part.indices;
+    for (int d = 0; d < part.nd(); ++d) {
+        if (place_of(part.dims[d], dims) >= 0) continue;
+        result.first_listed += part.listed > 0 && d < part.first_listed;
+        result.dims.push_back(part.dims[d]);
+        result.shape.push_back(part.shape[d]);
+    }
+    for (int b = 0; b < part.boxes; ++b)
+        for (int d = 0; d < part.nd(); ++d) {
+            if (place_of(part.dims[d], dims) >= 0) continue;
+            result.start.push_back(part.start[b * part.nd() + d]);
+            result.count.push_back(part.count[b * part.nd() + d]);
+        }
+    return result;
+}
+
+/// Sorts elements into groups. @param group  number of the group of each element; -1: it has none
+static void sort_groups(const Integers& group, std::int64_t groups, Grouping& made) {
+    // Elements without a group come first.
+    const Lists lists(groups + 1, std::ssize(group), [&](auto i) { return group[i] + 1; });
+    for (std::int64_t g = 1; g <= groups + 1; ++g)
+        made.begin.push_back(lists.begin[g] - lists.begin[1]);
+    if (!std::ranges::is_sorted(group) || lists.begin[1] > 0)
+        made.order.assign(lists.items.begin() + lists.begin[1], lists.items.end());
+}
+
+void Groupings::check(Problems& problems) const {
     for (const StreamTable& stream : table_.streams)
         for (const auto& [key, name] :
              {std::pair{"by", &stream.reduce.by}, std::pair{"area", &stream.reduce.area}}) {
             if (name->empty()) continue;
-            std::vector<std::string> names;
+            Names names;
             for (const auto& [each, coordinate] : declared_.coordinates()) names.push_back(each);
             const auto found = declared_.coordinates().find(*name);
             std::string why;
@@ -40,11 +82,10 @@ void Groupings::check(std::vector<Problem>& problems) const {
 bool Groupings::joins(const StreamTable& stream, const StreamField& about) const {
     const Field& field = declared_.fields()[about.declared];
     // A single value belongs to all ranks, as a decomposition needs a dimension.
-    if (!stream.reduce.by.empty() || about.reduced.size() == field.declared.dims.size())
-        return true;
+    if (!stream.reduce.by.empty() || about.reduced.size() == field.dims.size()) return true;
     Choice choice;
     // An error is reported when the variable is made.
-    (void)choices_.find(stream, field.declared.dims, {}, choice);
+    (void)choices_.find(stream, field.dims, {}, choice);
     return !holds_whole(choose(field.part, choice).part, about.reduced);
 }
 
@@ -69,7 +110,7 @@ Status Groupings::find_hashes(std::map<std::string, std::int64_t>& hashes) {
             });
         sums.push_back(static_cast<std::int64_t>(sum));
     }
-    Status status = sums.empty() ? Status{} : ranks_.combine({}, sums);
+    Status status = ranks_.reduce(sums, detail::Reduce::sum);
     auto sum = sums.begin();
     for (auto& [name, hash] : hashes) hash = *sum++;
     return status;
@@ -132,14 +173,13 @@ const Coordinate* Groupings::numbers(const StreamTable& stream) const {
     return found == regions_.end() ? nullptr : &found->second;
 }
 
-Status Groupings::values_of(const StreamTable& stream, const std::string& name,
-                            const Chosen& chosen, std::vector<double>& values) const {
+Status Groupings::values_of(const StreamTable& stream, const std::string& name, const Part& part,
+                            std::vector<double>& values) const {
     const Coordinate& c = declared_.coordinates().at(name);
     Choice choice;
     if (Status s = choices_.find(stream, c.part.dims, {}, choice); !s.ok()) return s;
-    const bool has_dims = std::ranges::all_of(
-        c.part.dims, [&](const auto& dim) { return place_of(dim, chosen.part.dims) >= 0; });
-    if (!has_dims || !find_numbers(c, choice, chosen.part, values))
+    const bool has_dims = is_subset(c.part.dims, part.dims);
+    if (!has_dims || !find_numbers(c, choice, part, values))
         return failure(TW_ESETTING, "stream '{}': {}", stream.name,
                        has_dims ? "a rank does not hold the same elements of '" + name + "'"
                                 : "'" + name + "' has dimensions that a field of it lacks");
@@ -158,13 +198,13 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
     made = made_[{&stream, &taken, about.reduced}];
     if (made) return {};
     Grouping result;
-    const Part& part = taken.chosen.part;
+    const Part& part = taken.part;
     result.joins_ranks = joins_.at({stream.name, about.name});
     const std::string& by = stream.reduce.by;
     result.region_dim = by;
     Integers group;
     if (result.joins_ranks) {
-        const std::vector<std::string> dims = reduced_dims(field.declared.dims, about.reduced, by);
+        const Names dims = reduced_dims(field.dims, about.reduced, by);
         Integers shape;
         for (const std::string& dim : dims)
             shape.push_back(dim == by ? regions_.at(by).part.shape[0]
@@ -177,9 +217,9 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
                     return failure(TW_ESETTING,
                                    "stream '{}': by: '{}' has the dimension '{}', over which field "
                                    "'{}' is not reduced",
-                                   stream.name, by, dim, field.declared.name);
-            if (Status s = values_of(stream, by, taken.chosen, numbers); !s.ok()) return s;
-            regions = numbers_of(regions_.at(by), regions_.at(by).data);
+                                   stream.name, by, dim, field.name);
+            if (Status s = values_of(stream, by, part, numbers); !s.ok()) return s;
+            regions = numbers_of(regions_.at(by));
         }
         const Integers steps = steps_along(part.dims, dims, shape);
         const std::int64_t step = by.empty() ? 0 : steps_along({by}, dims, shape).front();
@@ -195,14 +235,13 @@ Status Groupings::make(const StreamTable& stream, const StreamField& about, cons
         // No other decomposition has these elements, so it needs a number of its own.
         const int serial = std::numeric_limits<int>::min() + static_cast<int>(made_.size());
         result.results = &choices_.take(serial, without(part, about.reduced), {});
-        if (!find_places(part, result.results->chosen.part, group))
+        if (!find_places(part, result.results->part, group))
             return failure(TW_EINTERNAL, "stream '{}': a group is not there", stream.name);
     }
-    sort_groups(group, result.results->chosen.elements, result);
+    sort_groups(group, result.results->elements, result);
     if (!stream.reduce.area.empty()) {
         std::vector<double> weights;
-        if (Status s = values_of(stream, stream.reduce.area, taken.chosen, weights); !s.ok())
-            return s;
+        if (Status s = values_of(stream, stream.reduce.area, part, weights); !s.ok()) return s;
         for (std::int64_t i = 0; i < result.begin.back(); ++i)
             result.weights.push_back(weights[result.order.empty() ? i : result.order[i]]);
     }
@@ -221,14 +260,12 @@ static std::shared_ptr<Map> new_map(std::size_t number) {
 Status Maps::read() {
     maps_.clear();
     for (const StreamTable& stream : table_.streams) {
-        if (stream.reduce.map.empty() || maps_.contains({stream.reduce.map, stream.reduce.zoom}))
-            continue;
+        const Key key{stream.reduce.map, stream.reduce.zoom};
+        if (key.first.empty() || maps_.contains(key)) continue;
         const auto map = new_map(maps_.size());
-        if (Status s =
-                read_map(ranks_, table_.maps.at(stream.reduce.map), stream.reduce.zoom, *map);
-            !s.ok())
+        if (Status s = read_map(ranks_, table_.maps.at(key.first), key.second, *map); !s.ok())
             return s;
-        maps_[{stream.reduce.map, stream.reduce.zoom}] = map;
+        maps_[key] = map;
     }
     return {};
 }
@@ -258,21 +295,20 @@ std::shared_ptr<const Map> Maps::map_of(const StreamTable& stream, std::int64_t 
 
 Status Maps::make(const StreamTable& stream, const StreamField& about, const Field& field,
                   const Taken& taken, std::shared_ptr<const Mapping>& made) {
-    const DeclaredField& declared = field.declared;
-    const bool file = !stream.reduce.map.empty(), known = !declared.horizontal.empty();
+    const bool file = !stream.reduce.map.empty(), known = !field.horizontal.empty();
     const Map* const given =
         file ? maps_.at({stream.reduce.map, stream.reduce.zoom}).get() : nullptr;
-    const std::int64_t sources = file                     ? given->sources
-                                 : declared.shape.empty() ? 1
-                                                          : declared.shape.back();
+    const std::int64_t sources = file                  ? given->sources
+                                 : field.shape.empty() ? 1
+                                                       : field.shape.back();
     // The last dimensions are horizontal, unless it is known which ones are.
-    std::vector<std::string> replaced;
+    Names replaced;
     std::int64_t elements = 1;
-    for (std::size_t d = declared.dims.size(); d-- > 0;) {
-        const std::string& dim = declared.dims[d];
-        if (known ? place_of(dim, declared.horizontal) < 0 : elements >= sources) continue;
+    for (std::size_t d = field.dims.size(); d-- > 0;) {
+        const std::string& dim = field.dims[d];
+        if (known ? place_of(dim, field.horizontal) < 0 : elements >= sources) continue;
         replaced.insert(replaced.begin(), dim);
-        elements *= declared.shape[d];
+        elements *= field.shape[d];
     }
     const bool chosen = std::ranges::any_of(
         replaced, [&](const std::string& dim) { return taken.choice.along.contains(dim); });
@@ -280,15 +316,15 @@ Status Maps::make(const StreamTable& stream, const StreamField& about, const Fie
         !chosen && (file ? elements == sources
                          : replaced.size() == 1 && healpix_level(elements) >= stream.reduce.zoom);
     if (!fits && !known && about.term) return {};
-    const Integers shape = lengths_of(replaced, declared.dims, declared.shape);
+    const Integers shape = lengths_of(replaced, field.dims, field.shape);
     const Integers numbered = file ? given->source_shape : Integers{};
     const bool differs = fits && shape.size() == 2 && numbered.size() == 2 &&
                          std::ranges::min(numbered) > 1 && shape != numbered;
     if (!fits || differs)
         return failure(
             TW_ESETTING, "{}:{}: stream '{}': field '{}' has {} elements along '{}': {}",
-            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, declared.name,
-            elements, joined_names(replaced),
+            table_.name, stream.line_of(file ? "map" : "zoom"), stream.name, field.name, elements,
+            joined_names(replaced),
             chosen ? "a map needs all of them"
             : differs
                 ? fmt::format("the source grid of map '{}' is {} x {}, but the field's {} x {}",
@@ -297,11 +333,11 @@ Status Maps::make(const StreamTable& stream, const StreamField& about, const Fie
                    : fmt::format("no HEALPix grid of level {} or finer has as many",
                                  stream.reduce.zoom));
     const auto map = map_of(stream, elements);
-    Use use{&taken, map.get(), declared.dims, replaced};
+    Use use{&taken, map.get(), field.dims, replaced};
     for (const auto& [other, mapping] : made_)
         if (other == use) made = mapping;
     if (made) return {};
-    auto mapping = std::make_shared<Mapping>(map, taken.chosen.part, declared.dims, replaced);
+    auto mapping = std::make_shared<Mapping>(map, taken.part, field.dims, replaced);
     mapping->set_results(
         choices_.take(map->serial, target_part(*map, mapping->dims(), mapping->shape()), {}));
     made_.emplace_back(std::move(use), mapping);

@@ -24,7 +24,7 @@ public:
 
     /// Reports coordinates that streams name and the model does not declare, and coordinates that
     /// cannot be weights or numbers of regions. Local.
-    void check(std::vector<Problem>& problems) const;
+    void check(Problems& problems) const;
     /// Agrees on the numbers of regions, and on the fields whose groups have elements on several
     /// ranks. @note Collective
     Status find(const std::vector<ResolvedStream>& resolved,
@@ -36,7 +36,7 @@ public:
     void clear() { made_.clear(); }
 
 private:
-    Status values_of(const StreamTable& stream, const std::string& name, const Chosen& chosen,
+    Status values_of(const StreamTable& stream, const std::string& name, const Part& part,
                      std::vector<double>& values) const;
     Status find_hashes(std::map<std::string, std::int64_t>& hashes);
     bool joins(const StreamTable& stream, const StreamField& about) const;
@@ -45,9 +45,9 @@ private:
     const Table& table_;
     Declarations& declared_;
     Choices& choices_;
-    std::map<std::string, Coordinate> regions_;  ///< numbers of regions; key: coordinate
+    Coordinates regions_;  ///< numbers of regions; key: coordinate
     std::map<std::pair<std::string, std::string>, bool> joins_;  ///< key: stream and variable
-    using Key = std::tuple<const StreamTable*, const Taken*, std::vector<std::string>>;
+    using Key = std::tuple<const StreamTable*, const Taken*, Names>;
     std::map<Key, std::shared_ptr<const Grouping>> made_;  ///< key: also the reduced dimensions
 };
 
@@ -76,8 +76,7 @@ private:
     using Key = std::pair<std::string, int>;  ///< name of a map, and level of its pyramid
     std::map<Key, std::shared_ptr<const Map>> maps_;
     /// Elements, map, dimensions, and those of them that the target replaces.
-    using Use =
-        std::tuple<const Taken*, const Map*, std::vector<std::string>, std::vector<std::string>>;
+    using Use = std::tuple<const Taken*, const Map*, Names, Names>;
     std::deque<std::pair<Use, std::shared_ptr<Mapping>>> made_;
 };
 

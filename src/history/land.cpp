@@ -18,13 +18,14 @@ bool History::waits(OutputStream& stream) const {
     });
 }
 
-/// Finds the elements that are missing in what was sent of a field, at all levels.
-/// @param steps  distances by which the dimensions of the field number the elements
-static std::set<std::int64_t> find_missing(const Integers& steps, const Field& field) {
+/// Finds the elements, as a pick numbers them, that are missing at all levels in what was sent of a
+/// field.
+static std::set<std::int64_t> find_missing(const RegionPick& pick, const Field& field) {
     const char* const values = field.examined ? field.examined->data() : nullptr;
     if (values == nullptr) return {};
-    const tw_type type = field.declared.type;
-    const double mark = number_of(type, field.declared.missing_value);
+    const tw_type type = field.type;
+    const double mark = number_of(type, field.missing_value);
+    const Integers steps = steps_along(field.part.dims, pick.pick.dims, pick.shape);
     std::unordered_map<std::int64_t, bool> valid;
     for_elements(field.examined->part(), [&](std::int64_t i, const Integers& at) {
         const double x = number_of(type, values + i * detail::size_of(type));
@@ -42,18 +43,18 @@ static std::set<std::int64_t> find_missing(const Integers& steps, const Field& f
 std::vector<History::PickGroup> History::waiting_groups(const std::vector<Due>& due) const {
     std::vector<PickGroup> groups;
     for (OutputStream* stream : waiting_) {
-        std::map<std::vector<std::string>, PickGroup> own;  // by dimensions
+        std::map<Names, PickGroup> own;  // by dimensions
         for (const auto& variable : stream->variables()) {
             if (!picks_.waits(stream->table(), variable->field)) continue;
             const RegionPick* const pick = picks_.of(stream->table(), variable->field);
             PickGroup& group = own[pick->pick.dims];
             group.picks.insert(pick);
-            const bool shows = variable->field.declared.missing == Missing::fixed;
+            const bool shows = variable->field.missing == Missing::fixed;
             if (shows) group.shows.insert(&variable->field);
             // The record of a field that was wanted, but not sent, is not written.
             for (const Due& one : due)
                 if (one.stream == stream && shows)
-                    group.is_due |= !variable->samples.record(one.number()).wanted;
+                    group.is_due |= !variable->samples.record(one.number).wanted;
         }
         for (auto& [dims, group] : own) {
             if (group.shows.empty())
@@ -87,10 +88,9 @@ Status History::make_again(const std::set<const RegionPick*>& found) {
             Variable& variable = *variables[v];
             if (const std::optional<Time> from = stream.rules().from) variable.begin_at(*from);
             if (const auto& change = stream.rules().change) variable.rules.change = *change;
-            Integers& at = places[{&old[v]->taken.chosen, &variable.taken.chosen}];
+            Integers& at = places[{&old[v]->taken, &variable.taken}];
             const Pick pick = old[v]->pick.dims.empty() ? variable.pick : Pick{};
-            if (at.empty() &&
-                !find_places(variable.taken.chosen.part, old[v]->taken.chosen.part, at, pick))
+            if (at.empty() && !find_places(variable.taken.part, old[v]->taken.part, at, pick))
                 return failure(TW_EBOUNDS, "stream '{}': stations are not among the samples",
                                stream.table().name);
             variable.samples.take_over(old[v]->samples, at);
@@ -123,22 +123,21 @@ Status History::settle_land(const std::vector<Due>& due) {
     for (std::size_t g = 0; g < groups.size(); ++g) any |= settles(g);
     if (!any) return {};
     Land land;
+    std::set<const RegionPick*> found;
     Status mine = detail::catch_errors([&]() -> Status {
         for (std::size_t g = 0; g < groups.size(); ++g) {
             if (!settles(g)) continue;
             std::set<std::int64_t> missing;
             for (const Field* field : groups[g].shows)
-                missing.merge(find_missing(
-                    picks_.steps(**groups[g].picks.begin(), field->part.dims), *field));
-            for (const RegionPick* pick : groups[g].picks) land[pick] = missing;
+                missing.merge(find_missing(**groups[g].picks.begin(), *field));
+            for (const RegionPick* pick : groups[g].picks) land[pick->number] = missing;
+            found.insert(groups[g].picks.begin(), groups[g].picks.end());
         }
         return {};
     });
     for (Field& field : declared_.fields()) field.examined.reset();
     Status status = picks_.skip_land(mine, land);
     if (!status.ok()) return status;
-    std::set<const RegionPick*> found;
-    for (const auto& [pick, missing] : land) found.insert(pick);
     mine = detail::catch_errors([&] { return make_again(found); });
     status = ranks_.agree(mine, 0, {});
     if (status.ok()) status = choices_.declare(ranks_);

@@ -8,12 +8,9 @@
 #include <ctime>
 #include <random>
 
-#include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/text/text.hpp"
 #include "history/history.hpp"
 #include "history/selection/step_values.hpp"
-#include "index/types.hpp"
 
 namespace thalweg::history {
 
@@ -22,7 +19,7 @@ static Status resolve_all(Declarations& declared, const Table& table, const Grou
     std::vector<DeclaredField> fields;
     (void)declared.add_computed({});  // drops those of an earlier attempt
     for (Field& field : declared.fields()) {
-        DeclaredField& f = field.declared;
+        DeclaredField& f = field;
         f.has_axes = declared.has_axes(f.dims);
         const Centres centres = declared.centres(field);
         f.has_centres = centres.complete();
@@ -35,8 +32,8 @@ static Status resolve_all(Declarations& declared, const Table& table, const Grou
         f.positive = text_of(field.attributes, "positive");
         fields.push_back(f);
     }
-    std::vector<std::string> warnings;
-    std::vector<Problem> problems = resolve(table, fields, resolved, warnings);
+    Names warnings;
+    Problems problems = resolve(table, fields, resolved, warnings);
     groupings.check(problems);
     for (const std::string& warning : warnings)
         if (warns) detail::log::warn("history: {}", warning);
@@ -56,8 +53,7 @@ Status History::make_streams() {
         if (!field.computed) continue;
         Status status = field.computed->match();
         if (status.ok()) continue;
-        return failure(status.code, "{}:{}: {}", table_.name, field.declared.computation->line,
-                       status.text);
+        return failure(status.code, "{}:{}: {}", table_.name, field.computation->line, status.text);
     }
     for (const ResolvedStream& one : resolved_) {
         streams_.push_back(
@@ -65,6 +61,18 @@ Status History::make_streams() {
         if (Status s = make_variables(*streams_.back(), one); !s.ok()) return s;
     }
     return {};
+}
+
+/// Checks that two fields of a file do not pick different elements of the same dimensions.
+static Status check_picks(const StreamTable& stream, const RegionPick& one,
+                          const RegionPick& other) {
+    if (&one == &other ||
+        restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
+        return {};
+    return failure(TW_ESETTING,
+                   "stream '{}': region '{}': the elements of the fields '{}' and '{}' that are "
+                   "nearest to the points differ: write them in two streams",
+                   stream.name, stream.region, one.field->name, other.field->name);
 }
 
 Status History::make_variables(OutputStream& stream, const ResolvedStream& resolved) {
@@ -100,31 +108,31 @@ Status History::make_variables(OutputStream& stream, const ResolvedStream& resol
 Status History::make_variable(OutputStream& stream, const StreamField& about) {
     const StreamTable& table = stream.table();
     Field& field = declared_.fields()[about.declared];
-    const bool wait = picks_.waits(table, field);
     const RegionPick* const in_file = picks_.of(table, field);
-    const RegionPick* const picked = wait ? nullptr : in_file;
+    const RegionPick* const picked = picks_.waits(table, field) ? nullptr : in_file;
     const Pick pick = picked == nullptr ? Pick{} : picked->pick;
     Choice choice;
-    if (Status s = choices_.find(table, field.declared.dims, pick, choice); !s.ok()) return s;
-    Weights weights;
+    if (Status s = choices_.find(table, field.dims, pick, choice); !s.ok()) return s;
+    const Taken& t = choices_.take(field.serial, field.part, choice);
+    Reducing reducing{&field, &t, nullptr, nullptr, {}, {}};
+    Weights& weights = reducing.weights;
     if (about.weight >= 0) {
         weights.field = &declared_.fields()[about.weight];
         Choice own;
-        if (Status s = choices_.find(table, weights.field->declared.dims, pick, own); !s.ok())
-            return s;
-        weights.chosen = &choices_.take(weights.field->serial, weights.field->part, own).chosen;
+        if (Status s = choices_.find(table, weights.field->dims, pick, own); !s.ok()) return s;
+        weights.chosen = &choices_.take(weights.field->serial, weights.field->part, own);
+        if (t.part != weights.chosen->part &&
+            !find_places(t.part, weights.chosen->part, weights.places))
+            return failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
+                           weights.field->name);
     }
-    const Taken& t = choices_.take(field.serial, field.part, choice);
-    if (weights.field != nullptr)
-        if (Status s = match_weights(t.chosen, weights); !s.ok()) return s;
     if (!table.timing.local_times.empty())
-        if (Status s = find_local_times(table, field, pick, t.chosen, weights); !s.ok()) return s;
+        if (Status s = find_local_times(table, field, pick, t.part, weights); !s.ok()) return s;
     WindowRules rules = window_rules(table_, table, context_.run, about.inner);
     set_splits(table, {&about, 1}, rules);
     rules.takes_begin = is_difference(about.statistic.op);
     const Value fill =
         about.keys.fill ? value_of(about.type, *about.keys.fill) : fill_of(about.type);
-    Reducing reducing{&field, &t, nullptr, nullptr, std::move(weights), {}};
     if (!about.reduced.empty())
         if (Status s = make_reduction(stream, about, reducing); !s.ok()) return s;
     StreamField own = about;
@@ -133,34 +141,34 @@ Status History::make_variable(OutputStream& stream, const StreamField& about) {
     auto made =
         std::make_unique<Variable>(SampledField{own, *reducing.field, rules, *reducing.taken, fill,
                                                 reducing.reduction, reducing.mapping},
-                                   reducing.weights);
+                                   weights);
     const bool joins = !about.reduced.empty() || reducing.mapping != nullptr;
     if (joins) made->set_reduced(declared_.coordinates(), reducing.units);
     if (picked != nullptr) made->set_pick(pick, picks_.names_beside(*picked));
     const Pick stations = in_file == nullptr ? Pick{} : in_file->pick;
     Choice written;
-    if (Status s = choices_.find(table, field.declared.dims, stations, written); !s.ok()) return s;
-    const Status fits = choose_packing(
-        context_, table.settings, joins ? made->dims() : picked_dims(field.declared.dims, stations),
-        joins ? made->written().chosen.part : choose(field.part, written).part, *made);
+    if (Status s = choices_.find(table, field.dims, stations, written); !s.ok()) return s;
+    const Status fits =
+        choose_packing(table_, table, joins ? made->dims() : picked_dims(field.dims, stations),
+                       joins ? made->written().part : choose(field.part, written).part, *made);
     if (!fits.ok()) return failure(fits.code, "stream '{}': {}", table.name, fits.text);
     Variable* const kept = made.get();
     stream.variables().push_back(std::move(made));
     kept->field.users.push_back(&kept->samples);
-    if (Field* const weight = reducing.weights.field) weight->weighed.push_back(&kept->samples);
+    if (Field* const weight = weights.field) weight->weighed.push_back(&kept->samples);
     return {};
 }
 
 /// Finds the times of the day at which the local solar time of each element is one of the stream's.
 Status History::find_local_times(const StreamTable& stream, const Field& field, const Pick& pick,
-                                 const Chosen& chosen, Weights& weights) const {
+                                 const Part& part, Weights& weights) const {
     const Coordinate& c = *declared_.centres(field).longitude;
     Choice own;
     if (Status s = choices_.find(stream, c.part.dims, pick, own); !s.ok()) return s;
     std::vector<double> longitudes;
-    if (!find_numbers(c, own, chosen.part, longitudes))
+    if (!find_numbers(c, own, part, longitudes))
         return failure(TW_ESETTING, "a rank does not hold the longitudes '{}' of field '{}'",
-                       c.name, field.declared.name);
+                       c.name, field.name);
     weights.local_count = stream.timing.local_times.size();
     for (const Time local : stream.timing.local_times)
         for (const double longitude : longitudes) {
@@ -197,7 +205,7 @@ static Status agree_on_open_files(Ranks& ranks, std::int64_t asked, std::int64_t
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         files[0] = std::clamp<std::int64_t>(limit.rlim_cur / 4, 1, files[0]);
-    Status status = ranks.least(files);
+    Status status = ranks.reduce(files, detail::Reduce::min);
     most = files[0];
     return status;
 }
@@ -235,14 +243,15 @@ Status History::make_reduction(OutputStream& stream, const StreamField& about, R
     const bool weighted = weight != nullptr || about.statistic.weight_field ||
                           !table.reduce.area.empty() ||
                           (!about.reduces_samples && about.statistic.missing == Missing::varying);
-    auto reduction = std::make_shared<const Reduction>(*table.reduce.op, grouping, weighted);
+    auto reduction = std::make_shared<const Reduction>(
+        Reduction{*table.reduce.op, grouping, weighted && table.reduce.op == ReduceOp::mean});
     if (!about.reduces_samples) {
         reducing.reduction = std::move(reduction);
         return {};
     }
     StepReduction& made = reductions_.emplace_back(
         field, *reducing.taken, reduction, nullptr, std::exchange(reducing.weights, Weights{}),
-        reduced_dims(field.declared.dims, about.reduced, table.reduce.by));
+        reduced_dims(field.dims, about.reduced, table.reduce.by));
     field.users.push_back(&made);
     if (weight != nullptr) declared_.fields()[about.weight].weighed.push_back(&made);
     if (made.joins_ranks()) stream.set_reduces_samples();
@@ -252,7 +261,7 @@ Status History::make_reduction(OutputStream& stream, const StreamField& about, R
 }
 
 /// Tests if no grid mapping says that cells are in another order of HEALPix than the nested one.
-static bool is_nested(const Field& field, const std::map<std::string, Coordinate>& coordinates) {
+static bool is_nested(const Field& field, const Coordinates& coordinates) {
     const auto grid = coordinates.find(text_of(field.attributes, "grid_mapping"));
     if (grid == coordinates.end()) return true;
     const std::string order = text_of(grid->second.attributes, "indexing_scheme");
@@ -268,7 +277,7 @@ Status History::make_mapping(OutputStream& stream, StreamField& about, Reducing&
         return failure(
             TW_ESETTING,
             "{}:{}: stream '{}': the cells of field '{}' are not in HEALPix's nested order",
-            table_.name, table.line_of("zoom"), table.name, field.declared.name);
+            table_.name, table.line_of("zoom"), table.name, field.name);
     Status status = maps_.make(table, about, field, *reducing.taken, reducing.mapping);
     if (!status.ok() || reducing.mapping == nullptr || !about.reduces_samples) return status;
     stream.set_reduces_samples();

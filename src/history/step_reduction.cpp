@@ -14,27 +14,25 @@ static constexpr std::int64_t has_sent = 1, has_not_sent = 2, has_weight = 4;
 
 StepReduction::StepReduction(Field& source, const Taken& taken,
                              std::shared_ptr<const Reduction> reduction,
-                             std::shared_ptr<const Mapping> mapping, Weights weights,
-                             std::vector<std::string> dims)
-    : SampleTaker(std::move(weights)),
+                             std::shared_ptr<const Mapping> mapping, Weights given, Names dims)
+    : SampleTaker(std::move(given)),
       source_(source),
-      chosen_(taken.chosen),
+      chosen_(taken),
       reduction_(std::move(reduction)),
       mapping_(std::move(mapping)) {
     const Taken& results = mapping_ ? mapping_->results() : reduction_->results();
-    const Part& part = results.chosen.part;
+    const Part& part = results.part;
     field_.history = source.history;
     field_.attributes = source.attributes;
     field_.part = part;
     field_.serial = results.serial;
-    DeclaredField& declared = field_.declared;
-    declared.name = source.declared.name;
-    declared.type = TW_DOUBLE;
-    declared.missing = Missing::varying;
-    declared.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
-    declared.dims = std::move(dims);
-    declared.condition = source.declared.condition;
-    declared.shape = lengths_of(declared.dims, part.dims, part.shape);
+    field_.name = source.name;
+    field_.type = TW_DOUBLE;
+    field_.missing = Missing::varying;
+    field_.missing_value = value_of(TW_DOUBLE, std::numeric_limits<double>::lowest());
+    field_.dims = std::move(dims);
+    field_.condition = source.condition;
+    field_.shape = lengths_of(field_.dims, part.dims, part.shape);
 }
 
 bool StepReduction::wants() const {
@@ -48,7 +46,7 @@ void StepReduction::fail(Status why) {
 
 void StepReduction::take(std::span<const SentBox> boxes, const double* own_weight, Time now,
                          bool /*first*/, bool last) {
-    read_numbers(chosen_, boxes, source_.declared, kernels::missing_mark, sent_);
+    read_numbers(chosen_, boxes, source_, kernels::missing_mark, sent_);
     if (!last) return;
     own_weight_.reset();
     if (own_weight != nullptr) own_weight_ = *own_weight;
@@ -64,20 +62,20 @@ Status StepReduction::reduce() {
         sent_ = std::vector<double>();
         return {};
     }
-    std::vector<double> weights = weights_.values();
+    std::vector<double> own = weights.values();
     bool negative = false;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        negative = negative || weights[i] < 0;
-        const bool missing = kernels::is_missing(sent_[i]) || !(weights[i] > 0);
-        weights[i] = missing ? 0 : weights[i];
-        sent_[i] = missing ? 0 : sent_[i] * weights[i];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        negative = negative || own[i] < 0;
+        const bool missing = kernels::is_missing(sent_[i]) || !(own[i] > 0);
+        own[i] = missing ? 0 : own[i];
+        sent_[i] = missing ? 0 : sent_[i] * own[i];
     }
-    if (!weights.empty()) from.weights = weights.data();
+    if (!own.empty()) from.weights = own.data();
     values_ = std::make_unique<Reduced>(*reduction_, from);
     sent_ = std::vector<double>();
     if (!negative) return {};
     return failure(TW_EARG, "field '{}': the weight field has values below 0",
-                   detail::OfVariable{source_.declared.name});
+                   detail::OfVariable{source_.name});
 }
 
 void StepReduction::give_words(std::vector<std::int64_t>& any) const {
@@ -96,7 +94,7 @@ Status StepReduction::take_words(std::span<const std::int64_t>& any) {
     const std::int64_t flags = any[0], weight = any[1], not_weight = any[2];
     any = any.subspan(3);
     if (!mapping_) static_cast<Reduced&>(*values_).take_bins(any);
-    const std::string& name = source_.declared.name;
+    const std::string& name = source_.name;
     const bool partly = (flags & has_sent) != 0 && (flags & has_not_sent) != 0;
     is_sent_ = (flags & has_sent) != 0 && !partly;
     if (partly)
@@ -122,7 +120,7 @@ void StepReduction::list(std::vector<Reduced*>& reduced, std::vector<Mapped*>& m
 
 void StepReduction::send(Time now) {
     if (!is_sent_) return;
-    (void)values_->convert(TW_DOUBLE, field_.declared.missing_value);
+    (void)values_->convert(TW_DOUBLE, field_.missing_value);
     const auto boxes = dense_boxes(field_.part, values_->converted(), sizeof(double));
     for (SampleTaker* user : field_.users)
         if (user->wants())
@@ -136,7 +134,7 @@ void StepReduction::prepare() {
 }
 
 void StepReduction::end_step() {
-    weights_.end_step();
+    weights.end_step();
     values_.reset();
     is_sent_ = false;
     own_weight_.reset();

@@ -19,10 +19,7 @@ public:
     /// @param mapping  null: the samples are reduced
     /// @param dims     dimensions of the results, in file order
     StepReduction(Field& source, const Taken& taken, std::shared_ptr<const Reduction> reduction,
-                  std::shared_ptr<const Mapping> mapping, Weights weights,
-                  std::vector<std::string> dims);
-    StepReduction(const StepReduction&) = delete;
-    StepReduction& operator=(const StepReduction&) = delete;
+                  std::shared_ptr<const Mapping> mapping, Weights given, Names dims);
 
     /// Returns the field of the results.
     Field& field() { return field_; }

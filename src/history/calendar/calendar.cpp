@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <regex>
+#include <tuple>
 #include <utility>
 
 namespace thalweg::history {
@@ -34,9 +35,7 @@ constexpr std::int64_t days_before(Calendar calendar, std::int64_t year) {
 constexpr Calendar rules_of(Calendar calendar, std::int64_t year, int month, int of_month) {
     if (calendar != Calendar::standard) return calendar;
     const bool reformed =
-        year > reform_year ||
-        (year == reform_year &&
-         (month > reform_month || (month == reform_month && of_month >= reform_day)));
+        std::tuple(year, month, of_month) >= std::tuple(reform_year, reform_month, reform_day);
     return reformed ? Calendar::proleptic_gregorian : Calendar::julian;
 }
 
@@ -111,22 +110,12 @@ double nearest_quotient(std::int64_t numerator, std::int64_t denominator) {
     if (numerator == 0) return 0;
     const bool negative = numerator < 0;
     const Wide magnitude = negative ? -static_cast<Wide>(numerator) : static_cast<Wide>(numerator);
-    // The shifted quotient has at least 63 bits. One more bit, which tells if there is a remainder,
-    // is enough to round correctly.
+    // The shifted quotient has at least 63 bits. If its last one also tells if there is a
+    // remainder, that is enough to round correctly.
     const int shift = std::countl_zero(static_cast<std::uint64_t>(magnitude)) + 62;
-    const Wide shifted = magnitude << shift;
-    const Wide divisor = static_cast<Wide>(denominator);
-    Wide quotient = shifted / divisor;
-    bool rest = shifted % divisor != 0;
-    int exponent = -shift;
-    while (quotient >> 63 != 0) {
-        rest = rest || (quotient & 1) != 0;
-        quotient >>= 1;
-        ++exponent;
-    }
-    const auto bits =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(quotient) | (rest ? 1 : 0));
-    const double value = std::ldexp(static_cast<double>(bits), exponent);
+    const Wide shifted = magnitude << shift, divisor = static_cast<Wide>(denominator);
+    const Wide quotient = shifted / divisor | (shifted % divisor != 0 ? 1 : 0);
+    const double value = std::ldexp(static_cast<double>(quotient), -shift);
     return negative ? -value : value;
 }
 

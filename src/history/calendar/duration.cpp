@@ -126,12 +126,10 @@ std::string interval_text(const Interval& interval) {
            (interval.until ? " to " + duration_text(*interval.until) : "");
 }
 
-namespace {
-
 /// Finds a date from which windows are counted, such as January 1, so that they fit the calendar.
 /// @return false if there is none
-bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time start,
-                     Date& origin) {
+static bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time start,
+                            Date& origin) {
     const Date begin = date_of(calendar, start);
     origin = {};
     switch (every.unit) {
@@ -149,8 +147,6 @@ bool calendar_origin(Calendar calendar, const Duration& every, Time length, Time
         default: return one_day % length == 0;
     }
 }
-
-}  // namespace
 
 Status Boundaries::make(const RunTimes& run, const Duration& every, const Anchor& anchor,
                         Boundaries& made) {

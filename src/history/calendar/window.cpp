@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/calendar/window.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -45,9 +44,9 @@ bool passes(Time of_day, std::optional<Time> previous, Time now) {
 bool filtered(const WindowRules& rules, std::optional<Time> previous, Time now) {
     if (!previous && now > rules.start) previous = rules.start;
     if (rules.sample && !passes(*rules.sample, previous, now)) return false;
-    return rules.hours.empty() ||
-           std::any_of(rules.hours.begin(), rules.hours.end(),
-                       [&](Time of_day) { return passes(of_day, previous, now); });
+    return rules.hours.empty() || std::ranges::any_of(rules.hours, [&](Time of_day) {
+               return passes(of_day, previous, now);
+           });
 }
 
 struct Passage {
@@ -124,14 +123,13 @@ bool until_end(const WindowRules& rules, Time time) {
 void take_instant(const WindowRules& rules, std::optional<Time> previous, Time now, Step& step) {
     const Time begin = rules.begin();
     const bool begins = rules.initial && now == begin;
-    const std::optional<Time> from =
-        previous || now == rules.start ? previous : std::optional(rules.start);
+    if (!previous && now != rules.start) previous = rules.start;
     const auto is_due = [&] {
         if (rules.every == Every::step) return true;
         if (!rules.filters())
-            return from && passes(rules.boundaries, from, now) &&
+            return previous && passes(rules.boundaries, previous, now) &&
                    rules.boundaries.at(rules.boundaries.last(now)) > begin;
-        for (Time chosen = rules.last_chosen(now); from && chosen > std::max(*from, begin);
+        for (Time chosen = rules.last_chosen(now); previous && chosen > std::max(*previous, begin);
              chosen = rules.last_chosen(chosen - 1))
             if (rules.has_instant(chosen)) return true;
         return false;

@@ -8,8 +8,7 @@
 
 namespace thalweg::history {
 
-Computations::Computations(std::vector<DeclaredField>& fields, std::vector<Problem>& problems,
-                           Miss miss)
+Computations::Computations(std::vector<DeclaredField>& fields, Problems& problems, Miss miss)
     : fields_(fields), problems_(problems), miss_(std::move(miss)) {
     for (std::size_t i = 0; i < fields.size(); ++i)
         positions_.emplace(fields[i].name, static_cast<int>(i));
@@ -47,7 +46,7 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
         const int index = find(name.text);
         how.inputs.push_back(index);
         good = good && index >= 0;
-        if (index < 0) miss_(keys.of_line, keys.column_of(name.at), name.text);
+        if (index < 0) miss_(keys.of_line, name.text, keys.column_of(name.at));
         if (!good) continue;
         missing = std::max(missing, fields_[index].missing);
         if (fields_[index].dims.size() > fields_[how.inputs[widest]].dims.size())
@@ -68,12 +67,9 @@ int Computations::add(const FieldKeys& keys, const std::string& where) {
         }
     DeclaredField field = computed_like(like, expression.text(), missing);
     field.condition = expression.condition();
-    if (field.condition.empty())
-        field.standard_name = field.units = "";
-    else {
-        field.standard_name = fields_[how.inputs.front()].standard_name;
-        field.units = fields_[how.inputs.front()].units;
-    }
+    const DeclaredField& first = fields_[how.inputs.front()];
+    field.standard_name = field.condition.empty() ? "" : first.standard_name;
+    field.units = field.condition.empty() ? "" : first.units;
     field.computation = std::make_shared<const Computation>(std::move(how));
     return add(std::move(field));
 }
@@ -124,7 +120,7 @@ static std::string find_below(const std::string& name, const std::string& standa
 /// @return an error; empty if there is none, or if it was reported
 std::string Computations::find_inputs(const DeclaredField& from, Computation& how) {
     const Levels& levels = *how.levels;
-    std::vector<std::string> names{levels.coordinate};
+    Names names{levels.coordinate};
     if (levels.below > Below::constant)
         names.insert(names.end(), {levels.surface_pressure, levels.surface_geopotential});
     if (levels.below > Below::temperature) names.push_back(levels.temperature);
@@ -132,7 +128,7 @@ std::string Computations::find_inputs(const DeclaredField& from, Computation& ho
     for (const std::string& name : names) {
         how.inputs.push_back(find(name));
         if (how.inputs.back() < 0) {
-            miss_(how.line, 0, name);
+            miss_(how.line, name, 0);
             return {};
         }
         const DeclaredField& input = fields_[how.inputs.back()];
@@ -163,13 +159,12 @@ std::string Computations::find_inputs(const DeclaredField& from, Computation& ho
 /// @param units  of the extrapolated field
 /// @return an error; empty if there is none
 std::string Computations::check_units(const Computation& how, const std::string& units) const {
-    using Units = std::vector<std::string>;
     const Below below = how.levels->below;
     if (below <= Below::constant) return {};
-    const Units kelvin{"K"}, geopotential{"m2 s-2", "m2/s2", "m^2/s^2", "m**2 s**-2"};
-    const Units pressure{fields_[how.inputs[1]].units};
-    const std::array<Units, 5> needed{below == Below::temperature ? kelvin
-                                      : below == Below::height    ? Units{"m"}
+    const Names kelvin{"K"}, geopotential{"m2 s-2", "m2/s2", "m^2/s^2", "m**2 s**-2"};
+    const Names pressure{fields_[how.inputs[1]].units};
+    const std::array<Names, 5> needed{below == Below::temperature ? kelvin
+                                      : below == Below::height    ? Names{"m"}
                                                                   : geopotential,
                                       pressure, pressure, geopotential, kelvin};
     for (std::size_t i = 0; i < how.inputs.size(); ++i) {
@@ -194,16 +189,15 @@ int Computations::interpolate(const StreamTable& stream, int field, const FieldK
                 {how.line, fmt::format("stream '{}': levels: {}", stream.name, text)});
         return -1;
     };
+    std::string why;
     if (const int found = find(levels.coordinate); found >= 0 && levels.below != Below::missing)
-        if (const std::string why = find_below(
-                from.name, keys.standard_name.value_or(from.standard_name), fields_[found], levels);
-            !why.empty())
-            return refuse(why);
-    std::string why = find_inputs(from, how);
-    if (!why.empty() || how.inputs.back() < 0) return refuse(why);
+        why = find_below(from.name, keys.standard_name.value_or(from.standard_name), fields_[found],
+                         levels);
+    if (why.empty()) why = find_inputs(from, how);
     // The units of an expression are given in the stream.
-    why = check_units(how, from.units.empty() ? keys.units.value_or("") : from.units);
-    if (!why.empty()) return refuse(why);
+    if (why.empty() && how.inputs.back() >= 0)
+        why = check_units(how, from.units.empty() ? keys.units.value_or("") : from.units);
+    if (!why.empty() || how.inputs.back() < 0) return refuse(why);
     const auto place = std::ranges::find(from.dims, levels.dim) - from.dims.begin();
     if (from.shape[place] < 2 && !levels.conserves())
         return refuse(fmt::format("'{}' has a single level", from.name));

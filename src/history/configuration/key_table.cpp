@@ -3,12 +3,24 @@
 #include <ranges>
 #include <sstream>
 
+#include "base/text/text.hpp"
 #include "history/configuration/keys.hpp"
 
 namespace thalweg::history {
 
+/// Rows of the keys that fields have in one stream and in all.
+static constexpr char field_rows[] = R"(units | text |  | attribute
+long_name | text |  | attribute
+standard_name | text |  | attribute
+cell_methods | text |  | attribute
+attributes | table |  | other attributes
+chunks | lev=10,lat=90 |  | setting of a netCDF-4 variable
+quantize | bitround:12 |  | setting of a netCDF-4 variable
+fill | number | 1e20, or netCDF's of an integer type | fill value
+)";
+
 /// Rows of the members of KeyRow, below the names of their tables. Indented lines continue a row.
-static constexpr char table_text[] = R"([history]:
+static constexpr std::string_view table_text[] = {R"([history]:
 time_units | text | days since START | units of time: seconds, minutes, hours or days since a date;
   START is that of the run
 samples | end, begin | end | a sample has the time of the end, or of the begin, of its step; begin
@@ -101,26 +113,12 @@ op | as in [[stream]] | that of the stream | operation
 type | float, double, same | that of the stream | type in the files
 weight | field | that of the stream | field by which means are weighted
 inner | table | that of the stream | operation on shorter windows
-units | text |  | attribute
-long_name | text |  | attribute
-standard_name | text |  | attribute
-cell_methods | text |  | attribute
-attributes | table |  | other attributes
-chunks | lev=10,lat=90 |  | setting of a netCDF-4 variable
-quantize | bitround:12 |  | setting of a netCDF-4 variable
-fill | number | 1e20, or netCDF's of an integer type | fill value
-[field.NAME]:
+)",
+                                                  field_rows, R"([field.NAME]:
 of | expression |  | expression of fields, for all streams: + - * / < <= > >= == != where, abs, exp,
   log, max, min, sqrt
-units | text |  | attribute
-long_name | text |  | attribute
-standard_name | text |  | attribute
-cell_methods | text |  | attribute
-attributes | table |  | other attributes
-chunks | lev=10,lat=90 |  | setting of a netCDF-4 variable
-quantize | bitround:12 |  | setting of a netCDF-4 variable
-fill | number | 1e20, or netCDF's of an integer type | fill value
-[region.NAME]:
+)",
+                                                  field_rows, R"([region.NAME]:
 index | table of [first, last] |  | indices from 0, by dimension
 box | [west, east, south, north] |  | degrees
 points | list of [longitude, latitude] |  | stations
@@ -135,15 +133,15 @@ missing | renormalize, zero, propagate | renormalize | missing elements: the oth
   weights; count as 0; make the result missing
 min_fraction | 0 to 1 | 0 | least share of the weights with values
 names | {lat, lon} | lat and lon | names of the target's coordinates
-)";
+)"};
 
 static std::vector<KeyRow> read_rows() {
-    std::string text = table_text, table;
+    std::string text = detail::joined(table_text, ""), table;
     for (std::size_t at = 0; (at = text.find("\n  ")) != text.npos;) text.replace(at, 3, " ");
     std::vector<KeyRow> rows;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        std::vector<std::string> words;
+        Names words;
         for (const auto word : std::views::split(line, std::string_view(" | ")))
             words.emplace_back(word.begin(), word.end());
         if (words.size() == 1)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -11,43 +12,38 @@
 
 namespace thalweg::history {
 
-namespace {
-
-std::optional<double> node_number(const toml::node& node) {
+static std::optional<double> node_number(const toml::node& node) {
     if (const auto whole = node.value_exact<std::int64_t>()) return static_cast<double>(*whole);
     const auto real = node.value_exact<double>();
     return real && std::isfinite(*real) ? real : std::nullopt;
 }
 
 template <class T>
-bool take_number(const std::optional<T>& found, T& value, T least, T most) {
+static bool take_number(const std::optional<T>& found, T& value, T least, T most) {
     const bool good = found && *found >= least && *found <= most;
     if (good) value = *found;
     return good;
 }
 
-std::optional<std::string> node_text(const toml::node& node) {
+static std::optional<std::string> node_text(const toml::node& node) {
     const auto found = node.value_exact<std::string>();
     return found && !found->empty() ? found : std::nullopt;
 }
 
-std::vector<std::string> words_of(std::string_view table, std::string_view key) {
+static Names words_of(std::string_view table, std::string_view key) {
     constexpr std::string_view as_in = "as in ";
-    std::vector<std::string> words;
+    Names words;
     for (const KeyRow& row : key_table()) {
         if (row.table != table || row.name != key) continue;
         std::string_view rest = row.values;
         if (rest.starts_with(as_in)) return words_of(rest.substr(as_in.size()), key);
-        for (std::size_t end = 0; end != std::string_view::npos; rest.remove_prefix(end + 2)) {
-            end = rest.find(", ");
-            words.emplace_back(rest.substr(0, end));
-            if (end == std::string_view::npos) break;
-        }
+        for (const auto word : std::views::split(rest, std::string_view(", ")))
+            words.emplace_back(word.begin(), word.end());
     }
     return words;
 }
 
-bool read_value(const toml::node& node, Attribute& attribute) {
+static bool read_value(const toml::node& node, Attribute& attribute) {
     if (const auto text = node.value_exact<std::string>()) {
         attribute.value = *text;
         return true;
@@ -71,8 +67,6 @@ bool read_value(const toml::node& node, Attribute& attribute) {
         attribute.value = std::move(real);
     return true;
 }
-
-}  // namespace
 
 bool read_selectors(const toml::array& array, Selectors& selectors) {
     selectors.line = line_of(array);
@@ -198,7 +192,7 @@ void Keys::date(std::string_view key, std::optional<Date>& value) {
     if (node != nullptr && check(key, read_date(*node, run_.calendar, found))) value = found;
 }
 
-void Keys::texts(std::string_view key, std::vector<std::string>& values) {
+void Keys::texts(std::string_view key, Names& values) {
     read_list(key, "a list of texts", values, node_text);
 }
 
@@ -220,7 +214,7 @@ void Keys::numbers(std::string_view key, std::vector<double>& values, std::size_
     fail(key, "'{}': expected {}", key, expected);
 }
 
-void Keys::attributes(std::string_view key, std::vector<Attribute>& values) {
+void Keys::attributes(std::string_view key, Attributes& values) {
     const toml::table* const found = table(key);
     if (found == nullptr) return;
     for (const auto& [name, node] : *found) {
@@ -244,11 +238,10 @@ void Keys::selectors(std::string_view key, Selectors& values) {
 std::optional<std::size_t> Keys::word(std::string_view key) {
     std::string found;
     if (!text(key, found)) return {};
-    const std::vector<std::string> words = words_of(name_, key);
+    const Names words = words_of(name_, key);
     const auto place = std::ranges::find(words, found);
     if (place != words.end()) return static_cast<std::size_t>(place - words.begin());
-    fail(key, "'{}': \"{}\" is not one of \"{}\"", key, found,
-         detail::joined(std::span<const std::string>(words), "\", \""));
+    fail(key, "'{}': \"{}\" is not one of \"{}\"", key, found, detail::joined(words, "\", \""));
     return {};
 }
 
@@ -258,7 +251,7 @@ void Keys::refuse(bool when, std::initializer_list<std::string_view> keys, std::
 }
 
 void Keys::finish() {
-    std::vector<std::string> listed;
+    Names listed;
     for (const KeyRow& row : key_table()) {
         if (row.table != name_) continue;
         listed.emplace_back(row.name);

@@ -27,8 +27,6 @@ struct KeyRow {
 };
 std::span<const KeyRow> key_table();
 
-using Problems = std::vector<Problem>;
-
 inline std::int64_t line_of(const toml::node& node) {
     return static_cast<std::int64_t>(node.source().begin.line);
 }
@@ -43,7 +41,7 @@ public:
     /// @param where  names the table in messages: "stream 'daily'"
     /// @param name   table as in key_table(), which lists its keys; empty: they are those read
     Keys(const toml::table& table, std::string where, const RunTimes& run, Problems& problems,
-         std::string_view name = "")
+         std::string name = "")
         : table_(table), where_(std::move(where)), run_(run), problems_(problems), name_(name) {}
 
     const toml::node* find(std::string_view key);
@@ -57,10 +55,10 @@ public:
     void number(std::string_view key, double& value, double least, double most);
     void duration(std::string_view key, std::optional<Duration>& value);
     void date(std::string_view key, std::optional<Date>& value);
-    void texts(std::string_view key, std::vector<std::string>& values);
+    void texts(std::string_view key, Names& values);
     void integers(std::string_view key, std::vector<std::int64_t>& values);
     void numbers(std::string_view key, std::vector<double>& values, std::size_t count = 0);
-    void attributes(std::string_view key, std::vector<Attribute>& values);
+    void attributes(std::string_view key, Attributes& values);
     void selectors(std::string_view key, Selectors& values);
 
     /// Reads one of the words in key_table(). The position of the word is the value.
@@ -71,6 +69,8 @@ public:
     }
 
     bool has(std::string_view key) const { return table_.contains(key); }
+    /// Returns the line in which the table begins.
+    std::int64_t line() const { return line_of(table_); }
     /// Adds a problem with a key's value, or with the table if it has no such key.
     void fail(std::string_view key, const std::string& what);
     void fail(const toml::node& node, const std::string& what);
@@ -105,7 +105,7 @@ private:
     const RunTimes& run_;
     Problems& problems_;
     std::string name_;
-    std::vector<std::string> read_;
+    Names read_;
 };
 
 /// @return false if an element is not a text
@@ -114,24 +114,13 @@ bool read_selectors(const toml::array& array, Selectors& selectors);
 /// Reads a date: a text, or a date of TOML. @return TW_OK, TW_EARG
 Status read_date(const toml::node& node, Calendar calendar, Date& date);
 
-struct Defaults {
-    Anchor anchor;
-    bool counts = false;
-};
-
-void parse_stream(const toml::table& table, const Defaults& defaults, const RunTimes& run,
+/// @param standard  a stream with the values of keys that the table lacks
+void parse_stream(const toml::table& table, const StreamTable& standard, const RunTimes& run,
                   const ReadSettings& settings, Problems& problems, Table& parsed);
 
 /// Reads a table [stream.field.NAME] or, with `metadata_only`, [field.NAME].
 /// @param found  values of keys that the table lacks
-FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKeys found,
-                      const std::string& where, bool metadata_only, const RunTimes& run,
-                      Problems& problems);
-
-void parse_region(const toml::table& table, const std::string& name, const RunTimes& run,
-                  Problems& problems, Table& parsed);
-void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
-               Problems& problems, Table& parsed);
+FieldKeys parse_field(Keys& keys, const std::string& name, FieldKeys found, bool metadata_only);
 
 /// Reads an anchor: "calendar", "start" or a date.
 void parse_anchor(Keys& keys, Anchor& anchor);
@@ -152,7 +141,5 @@ void check_references(const Table& table, Problems& problems);
 
 /// Returns one of a stream's paths with everything but dates and variables filled in.
 std::string path_of(const StreamTable& stream, const std::string& path);
-
-bool is_statistic(Op op);
 
 }  // namespace thalweg::history

@@ -2,8 +2,6 @@
 #include "history/configuration/keys.hpp"
 
 #include <algorithm>
-#include <set>
-#include <span>
 
 #include "base/text/text.hpp"
 
@@ -16,11 +14,10 @@ void parse_index(Keys& keys, std::vector<IndexRange>& ranges) {
     const toml::table* const table = keys.table("index");
     if (table == nullptr) return;
     for (const auto& [name, node] : *table) {
-        const toml::array* const pair = node.as_array();
-        const bool two = pair != nullptr && pair->size() == 2;
-        const auto first = two ? pair->get(0)->value_exact<std::int64_t>() : std::nullopt;
-        const auto last = two ? pair->get(1)->value_exact<std::int64_t>() : std::nullopt;
-        if (first && last && *first >= 0 && *first <= *last)
+        const toml::node_view<const toml::node> pair(node);
+        const auto first = pair[0].value_exact<std::int64_t>();
+        const auto last = pair[1].value_exact<std::int64_t>();
+        if (first && last && !pair[2] && *first >= 0 && *first <= *last)
             ranges.push_back({std::string(name.str()), *first, *last});
         else
             keys.fail(node,
@@ -47,12 +44,9 @@ void parse_points(Keys& keys, std::vector<std::array<double, 2>>& points) {
     const toml::array* const list = keys.array("points", "a list of [longitude, latitude]");
     if (list == nullptr) return;
     for (const toml::node& node : *list) {
-        const toml::array* const pair = node.as_array();
-        const bool two = pair != nullptr && pair->size() == 2 && pair->get(0)->is_number() &&
-                         pair->get(1)->is_number();
-        const double longitude = two ? pair->get(0)->value_or(1e9) : 1e9;
-        const double latitude = two ? pair->get(1)->value_or(1e9) : 1e9;
-        if (is_longitude(longitude) && is_latitude(latitude))
+        const toml::node_view<const toml::node> pair(node);
+        const double longitude = pair[0].value_or(1e9), latitude = pair[1].value_or(1e9);
+        if (is_longitude(longitude) && is_latitude(latitude) && !pair[2])
             points.push_back({longitude, latitude});
         else
             keys.fail(node, "points: expected [longitude, latitude] in degrees");
@@ -60,13 +54,9 @@ void parse_points(Keys& keys, std::vector<std::array<double, 2>>& points) {
     if (list->empty()) keys.fail("points", "'points' is empty");
 }
 
-}  // namespace
-
-void parse_region(const toml::table& table, const std::string& name, const RunTimes& run,
-                  Problems& problems, Table& parsed) {
-    Keys keys(table, fmt::format("region '{}'", name), run, problems, "[region.NAME]");
+void parse_region(Keys& keys, const std::string& name, Table& parsed) {
     RegionTable region;
-    region.line = line_of(table);
+    region.line = keys.line();
     region.name = name;
     parse_index(keys, region.index);
     parse_box(keys, region.box);
@@ -93,11 +83,9 @@ void parse_region(const toml::table& table, const std::string& name, const RunTi
     parsed.regions.emplace(name, std::move(region));
 }
 
-void parse_map(const toml::table& table, const std::string& name, const RunTimes& run,
-               Problems& problems, Table& parsed) {
-    Keys keys(table, fmt::format("map '{}'", name), run, problems, "[map.NAME]");
+void parse_map(Keys& keys, const std::string& name, Table& parsed) {
     MapTable map;
-    map.line = line_of(table);
+    map.line = keys.line();
     map.name = name;
     keys.text("file", map.file);
     keys.word("missing", map.missing);
@@ -105,7 +93,7 @@ void parse_map(const toml::table& table, const std::string& name, const RunTimes
     keys.refuse(map.missing != MapTable::Missing::renormalize, {"min_fraction"},
                 "needs missing = \"renormalize\"");
     if (const toml::table* const names = keys.table("names")) {
-        Keys own(*names, keys.where() + ": names", run, problems);
+        Keys own(*names, keys.where() + ": names", keys.run(), keys.problems());
         own.text("lat", map.latitude);
         own.text("lon", map.longitude);
         own.finish();
@@ -115,29 +103,98 @@ void parse_map(const toml::table& table, const std::string& name, const RunTimes
     parsed.maps.emplace(name, std::move(map));
 }
 
-bool is_statistic(Op op) { return op != Op::instant && op != Op::once; }
+void parse_history(const toml::table& root, const RunTimes& run, Problems& problems, Table& table,
+                   StreamTable& standard) {
+    static const toml::table nothing;
+    const toml::table* const given = root["history"].as_table();
+    Keys keys(given != nullptr ? *given : nothing, "[history]", run, problems, "[history]");
+    std::string units = "days since START";
+    keys.text("time_units", units);
+    keys.check("time_units", parse_time_units(run.calendar, units, run.start, table.time_units));
+    keys.word("samples", table.edge);
+    standard.counts = table.edge == Edge::begin;
+    parse_weights(keys, table.edge, standard.counts);
+    parse_anchor(keys, standard.anchor);
+    keys.text("time", table.time);
+    table.bounds = "{time}_bnds";
+    keys.text("bounds", table.bounds);
+    if (const auto place = table.bounds.find("{time}"); place != std::string::npos)
+        table.bounds.replace(place, 6, table.time);
+    keys.text("bounds_dim", table.bounds_dim);
+    if (table.bounds == table.time || table.bounds_dim == table.time)
+        keys.fail("bounds", "'time', 'bounds' and 'bounds_dim' need names of their own");
+    keys.attributes("attributes", table.attributes);
+    keys.word("missing_fields", table.missing_fields_warn);
+    keys.word("unsent", table.unsent_error);
+    keys.integer("max_open", table.max_open, 1, INT32_MAX);
+    keys.flag("stamp_files", table.stamp_files);
+    if (keys.text("tracking_prefix", table.tracking_prefix) && !table.stamp_files)
+        keys.fail("tracking_prefix", "'tracking_prefix' has no effect without stamp_files = true");
+    keys.finish();
+}
+
+void parse_groups(Keys& root, Table& table) {
+    const toml::table* const groups = root.table("groups");
+    if (groups == nullptr) return;
+    for (const auto& [name, node] : *groups) {
+        const toml::array* const list = node.as_array();
+        Selectors selectors;
+        if (list == nullptr || !read_selectors(*list, selectors))
+            root.fail(node, "group '{}': expected a list of fields", name.str());
+        else
+            table.groups.emplace(name.str(), std::move(selectors));
+    }
+}
+
+/// Reads each table of a table of tables, such as [region.NAME], by parse(its keys, its name).
+template <class Parse>
+void parse_each(Keys& root, std::string_view key, Parse&& parse) {
+    const toml::table* const tables = root.table(key);
+    if (tables == nullptr) return;
+    for (const auto& [name, node] : *tables) {
+        if (const toml::table* const found = node.as_table(); found != nullptr) {
+            Keys keys(*found, fmt::format("{} '{}'", key, name.str()), root.run(), root.problems(),
+                      fmt::format("[{}.NAME]", key));
+            parse(keys, std::string(name.str()));
+        } else {
+            root.fail(node, "{0} '{1}': expected a table: [{0}.{1}]", key, name.str());
+        }
+    }
+}
+
+void parse_streams(Keys& root, const StreamTable& standard, const RunTimes& run,
+                   const ReadSettings& settings, Table& table) {
+    const toml::array* const streams = root.array("stream", "tables: [[stream]]");
+    if (streams == nullptr) {
+        if (!root.has("stream")) root.problems().push_back({0, "there is no [[stream]]"});
+        return;
+    }
+    for (const toml::node& node : *streams) {
+        if (const toml::table* const found = node.as_table(); found != nullptr)
+            parse_stream(*found, standard, run, settings, root.problems(), table);
+        else
+            root.fail(node, "'stream': expected tables: [[stream]]");
+    }
+}
+
+}  // namespace
 
 std::int64_t StreamTable::line_of(std::string_view key) const {
     const auto found = lines.find(key);
     return found != lines.end() ? found->second : line;
 }
 
-const StreamTable* Table::stream(std::string_view wanted) const {
-    const auto found = std::ranges::find(streams, wanted, &StreamTable::name);
-    return found != streams.end() ? &*found : nullptr;
-}
-
-Status problem_status(std::vector<Problem> problems, std::string_view name) {
+Status problem_status(Problems problems, std::string_view name) {
     if (problems.empty()) return {};
     std::ranges::stable_sort(problems, {}, &Problem::line);
-    std::vector<std::string> texts;
-    for (const Problem& problem : problems)
-        texts.push_back(
-            problem.line <= 0 ? fmt::format("{}: {}", name, problem.text)
-            : problem.column <= 0
-                ? fmt::format("{}:{}: {}", name, problem.line, problem.text)
-                : fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
-    return {TW_ESETTING, detail::joined(std::span<const std::string>(texts), "\n")};
+    Names texts;
+    for (const auto& [line, text, column] : problems) {
+        texts.emplace_back(name);
+        if (line > 0) texts.back() += fmt::format(":{}", line);
+        if (line > 0 && column > 0) texts.back() += fmt::format(":{}", column);
+        texts.back() += ": " + text;
+    }
+    return {TW_ESETTING, detail::joined(texts, "\n")};
 }
 
 void parse_anchor(Keys& keys, Anchor& anchor) {
@@ -165,106 +222,25 @@ void parse_weights(Keys& keys, Edge edge, bool& counts) {
                   "duration: \"duration\" needs samples = \"end\"");
 }
 
-namespace {
-
-void parse_history(const toml::table& root, const RunTimes& run, Problems& problems, Table& table,
-                   Defaults& defaults) {
-    static const toml::table nothing;
-    const toml::table* const given = root["history"].as_table();
-    Keys keys(given != nullptr ? *given : nothing, "[history]", run, problems, "[history]");
-    std::string units = "days since START";
-    keys.text("time_units", units);
-    keys.check("time_units", parse_time_units(run.calendar, units, run.start, table.time_units));
-    keys.word("samples", table.edge);
-    defaults.counts = table.edge == Edge::begin;
-    parse_weights(keys, table.edge, defaults.counts);
-    parse_anchor(keys, defaults.anchor);
-    keys.text("time", table.time);
-    table.bounds = "{time}_bnds";
-    keys.text("bounds", table.bounds);
-    if (const auto place = table.bounds.find("{time}"); place != std::string::npos)
-        table.bounds.replace(place, 6, table.time);
-    keys.text("bounds_dim", table.bounds_dim);
-    if (table.bounds == table.time || table.bounds_dim == table.time)
-        keys.fail("bounds", "'time', 'bounds' and 'bounds_dim' need names of their own");
-    keys.attributes("attributes", table.attributes);
-    keys.word("missing_fields", table.missing_fields_warn);
-    keys.word("unsent", table.unsent_error);
-    std::int64_t most = table.max_open;
-    keys.integer("max_open", most, 1, INT32_MAX);
-    table.max_open = static_cast<int>(most);
-    keys.flag("stamp_files", table.stamp_files);
-    if (keys.text("tracking_prefix", table.tracking_prefix) && !table.stamp_files)
-        keys.fail("tracking_prefix", "'tracking_prefix' has no effect without stamp_files = true");
-    keys.finish();
-}
-
-void parse_groups(Keys& root, Table& table) {
-    const toml::table* const groups = root.table("groups");
-    if (groups == nullptr) return;
-    for (const auto& [name, node] : *groups) {
-        const toml::array* const list = node.as_array();
-        Selectors selectors;
-        if (list == nullptr || !read_selectors(*list, selectors))
-            root.fail(node, "group '{}': expected a list of fields", name.str());
-        else
-            table.groups.emplace(name.str(), std::move(selectors));
-    }
-}
-
-/// Reads each table of a table of tables, such as [region.NAME].
-template <class Parse>
-void parse_each(Keys& root, std::string_view key, Parse&& parse) {
-    const toml::table* const tables = root.table(key);
-    if (tables == nullptr) return;
-    for (const auto& [name, node] : *tables) {
-        if (const toml::table* const found = node.as_table(); found != nullptr)
-            parse(*found, std::string(name.str()));
-        else
-            root.fail(node, "{0} '{1}': expected a table: [{0}.{1}]", key, name.str());
-    }
-}
-
-void parse_streams(Keys& root, const Defaults& defaults, const RunTimes& run,
-                   const ReadSettings& settings, Table& table) {
-    const toml::array* const streams = root.array("stream", "tables: [[stream]]");
-    if (streams == nullptr) {
-        if (!root.has("stream")) root.problems().push_back({0, "there is no [[stream]]"});
-        return;
-    }
-    for (const toml::node& node : *streams) {
-        if (const toml::table* const found = node.as_table(); found != nullptr)
-            parse_stream(*found, defaults, run, settings, root.problems(), table);
-        else
-            root.fail(node, "'stream': expected tables: [[stream]]");
-    }
-}
-
-}  // namespace
-
-std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
-                                 const ReadSettings& settings, Table& table) {
+Problems parse_table(std::string_view text, std::string_view name, const RunTimes& run,
+                     const ReadSettings& settings, Table& table) {
     Problems problems;
     table = {};
     table.name = name;
     toml::table root;
     if (!read_toml(text, name, problems, root)) return problems;
     Keys keys(root, "", run, problems);
-    Defaults defaults;
+    StreamTable standard;
     keys.table("history");
-    parse_history(root, run, problems, table, defaults);
+    parse_history(root, run, problems, table, standard);
     parse_groups(keys, table);
-    parse_each(keys, "region", [&](const toml::table& found, const std::string& region) {
-        parse_region(found, region, run, problems, table);
+    parse_each(keys, "region",
+               [&](Keys& own, const std::string& region) { parse_region(own, region, table); });
+    parse_each(keys, "map", [&](Keys& own, const std::string& map) { parse_map(own, map, table); });
+    parse_each(keys, "field", [&](Keys& own, const std::string& field) {
+        table.fields.emplace(field, parse_field(own, field, {}, true));
     });
-    parse_each(keys, "map", [&](const toml::table& found, const std::string& map) {
-        parse_map(found, map, run, problems, table);
-    });
-    parse_each(keys, "field", [&](const toml::table& found, const std::string& field) {
-        table.fields.emplace(field, parse_field(found, field, {}, fmt::format("field '{}'", field),
-                                                true, run, problems));
-    });
-    parse_streams(keys, defaults, run, settings, table);
+    parse_streams(keys, standard, run, settings, table);
     keys.finish();
     if (!table.streams.empty() && std::ranges::none_of(table.streams, &StreamTable::packs))
         for (const auto& [field, own] : table.fields)
@@ -278,15 +254,17 @@ std::vector<Problem> parse_table(std::string_view text, std::string_view name, c
     return problems;
 }
 
+/// Makes boundaries that the parser has tried, so it cannot fail.
+static Boundaries boundaries_of(const StreamTable& stream, const RunTimes& run,
+                                const Duration& every) {
+    Boundaries made;
+    (void)Boundaries::make(run, every, stream.anchor, made);
+    return made;
+}
+
 WindowRules window_rules(const Table& table, const StreamTable& stream, const RunTimes& run,
                          const std::optional<Inner>& inner) {
     WindowRules rules;
-    const auto make = [&](const Duration& every) {
-        Boundaries made;
-        // cannot fail: the parser has tried it
-        (void)Boundaries::make(run, every, stream.anchor, made);
-        return made;
-    };
     rules.every = stream.every == Every::run ? Every::window : stream.every;
     (void)stream_boundaries(stream, run, rules.boundaries);
     rules.instant = stream.op == Op::instant;
@@ -296,9 +274,9 @@ WindowRules window_rules(const Table& table, const StreamTable& stream, const Ru
     rules.step = run.step;
     if (stream.from) rules.from = time_of(run.calendar, *stream.from);
     if (stream.to) rules.to = time_of(run.calendar, *stream.to);
-    if (stream.sample) rules.sample = make(*stream.sample);
+    if (stream.sample) rules.sample = boundaries_of(stream, run, *stream.sample);
     rules.hours = stream.hours;
-    if (inner) rules.inner = make(inner->every);
+    if (inner) rules.inner = boundaries_of(stream, run, inner->every);
     if (stream.timing.cycle) rules.inner = stream.timing.cycle.boundaries(run.calendar);
     // A list of times may contain the beginning of the stream.
     rules.initial = stream.initial || std::ranges::find(stream.timing.times, rules.begin()) !=
@@ -325,10 +303,10 @@ std::string every_text(const StreamTable& stream) {
     static const char* const words[] = {"", "step", "once", "run"};
     if (stream.every != Every::window) return words[static_cast<std::size_t>(stream.every)];
     if (!stream.timing.times.empty()) return "times";
-    std::vector<std::string> texts;
+    Names texts;
     for (const Interval& interval : stream.timing.intervals)
         texts.push_back(interval_text(interval));
-    return detail::joined(std::span<const std::string>(texts), ", ");
+    return detail::joined(texts, ", ");
 }
 
 Unit file_unit(const StreamTable& stream) {
@@ -341,9 +319,7 @@ Unit file_unit(const StreamTable& stream) {
 
 std::optional<Boundaries> file_boundaries(const StreamTable& stream, const RunTimes& run) {
     if (!stream.new_file) return {};
-    Boundaries made;
-    (void)Boundaries::make(run, *stream.new_file, stream.anchor, made);
-    return made;
+    return boundaries_of(stream, run, *stream.new_file);
 }
 
 }  // namespace thalweg::history

@@ -167,7 +167,7 @@ void parse_settings(Keys& keys, const ReadSettings& read, StreamTable& stream) {
 }
 
 void parse_hours(Keys& keys, std::vector<Time>& hours) {
-    std::vector<std::string> texts;
+    Names texts;
     keys.texts("hours", texts);
     for (const std::string& text : texts) {
         Date date;
@@ -228,7 +228,7 @@ void parse_every(Keys& keys, StreamTable& stream) {
             stream.every = every;
             return;
         }
-    std::vector<std::string> texts;
+    Names texts;
     std::string one;
     if (node != nullptr && node->is_array())
         keys.texts("every", texts);
@@ -252,35 +252,35 @@ std::optional<Boundaries> boundaries_of(Keys& keys, std::string_view key, const 
     return good ? std::optional(made) : std::nullopt;
 }
 
-void check_inner(Keys& keys, const StreamTable& stream, const std::optional<Inner>& inner, Op op) {
-    if (!inner) return;
-    if (!is_statistic(op) || is_difference(op) ||
+void check_inner(Keys& keys, const StreamTable& stream) {
+    if (!stream.inner) return;
+    if (!is_statistic(stream.op) || is_difference(stream.op) ||
         (stream.every != Every::window && stream.every != Every::run)) {
         keys.fail("inner", "'inner' needs a statistic of windows");
         return;
     }
-    const auto fine = boundaries_of(keys, "inner", inner->every, stream.anchor);
+    const auto fine = boundaries_of(keys, "inner", stream.inner->every, stream.anchor);
     if (!fine || stream.every == Every::run) return;
     Boundaries coarse;
     if (stream_boundaries(stream, keys.run(), coarse).ok() && !coarse.refined_by(*fine))
-        keys.fail("inner", "'inner': '{}' does not divide '{}' evenly", duration_text(inner->every),
-                  every_text(stream));
+        keys.fail("inner", "'inner': '{}' does not divide '{}' evenly",
+                  duration_text(stream.inner->every), every_text(stream));
 }
 
 bool takes_weights(Op op) { return op == Op::mean || op == Op::rms || op == Op::mean_square; }
 
-/// Reports an operation that cannot be used with other keys.
-void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::optional<Inner>& inner,
-                 const std::optional<std::string>& weight, Edge edge) {
+/// Reports an operation, of a stream or of a field in it, that cannot be used with other keys.
+void check_op_of(Keys& keys, const StreamTable& stream, Edge edge) {
+    const Op op = stream.op;
     const bool windows = stream.every == Every::window || stream.every == Every::run;
     if (stream.timing.cycle &&
-        (!windows || op == Op::std || is_difference(op) || !is_statistic(op) || inner))
+        (!windows || op == Op::std || is_difference(op) || !is_statistic(op) || stream.inner))
         keys.fail("op",
                   "a diurnal cycle or climatology needs windows, and means, extremes or sums "
                   "without 'inner'");
     if (!stream.timing.local_times.empty() &&
-        (!windows || !takes_weights(op) || stream.timing.cycle || inner ||
-         (weight && !weight->empty())))
+        (!windows || !takes_weights(op) || stream.timing.cycle || stream.inner ||
+         !stream.weight.empty()))
         keys.fail("local_time",
                   "'local_time' needs windows, and a mean, rms or mean_square without "
                   "'weight' and 'inner'");
@@ -289,6 +289,8 @@ void check_op_of(Keys& keys, const StreamTable& stream, Op op, const std::option
         keys.fail("local_time", "'local_time' with 'reduce' needs a mean of both");
     if (is_difference(op) && (edge == Edge::begin || stream.drop_partial))
         keys.fail("op", "op = \"{}\" needs samples = \"end\" and partial = \"write\"", op_name(op));
+    if (!stream.weight.empty() && !takes_weights(op) && op != Op::std && !stream.reduce.op)
+        keys.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
 }
 
 void check_op(Keys& keys, const StreamTable& stream) {
@@ -296,9 +298,6 @@ void check_op(Keys& keys, const StreamTable& stream) {
         keys.fail("op", "op = \"once\" needs every = \"once\", and the reverse");
     else if (stream.op == Op::instant && stream.every == Every::run)
         keys.fail("op", "op \"instant\" does not fit every = \"run\"");
-    if (!stream.weight.empty() && !takes_weights(stream.op) && stream.op != Op::std &&
-        !stream.reduce.op)
-        keys.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
     if (!stream.weight.empty() && stream.min_valid > 0)
         keys.fail("min_valid", "'min_valid' and 'weight' exclude each other");
     if (stream.ddof > 0 && (!stream.counts || !stream.weight.empty()))
@@ -389,13 +388,12 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, const Table& parsed) {
             keys.problems().push_back({line_of(node), where + ": expected a table"});
             continue;
         }
+        Keys own(*table, where, keys.run(), keys.problems(), "[stream.field.NAME]");
         const auto all = parsed.fields.find(field);
         FieldKeys found =
-            parse_field(*table, field, all == parsed.fields.end() ? FieldKeys{} : all->second,
-                        where, false, keys.run(), keys.problems());
-        Keys own(*table, where, keys.run(), keys.problems());
+            parse_field(own, field, all == parsed.fields.end() ? FieldKeys{} : all->second, false);
         for (const std::string_view key : {"chunks", "quantize"})
-            if (!stream.packs && own.has(key))
+            if (!stream.packs() && own.has(key))
                 own.fail(*table,
                          "'{}' has no effect in files of this format: it needs format = "
                          "\"netcdf4\"",
@@ -404,26 +402,17 @@ void parse_stream_fields(Keys& keys, StreamTable& stream, const Table& parsed) {
         if (is_statistic(op) != is_statistic(stream.op) ||
             (op == Op::once) != (stream.op == Op::once))
             own.fail("op", "instants, statistics and fields without time need separate streams");
-        if (found.weight && !found.weight->empty() && !takes_weights(op) && op != Op::std &&
-            !stream.reduce.op)
-            own.fail("weight", "'weight' is for the operations mean, rms, mean_square and std");
-        check_inner(own, stream, found.inner, op);
-        check_op_of(own, stream, op, found.inner, found.weight, parsed.edge);
+        StreamTable as_stream = stream;
+        as_stream.op = op;
+        as_stream.inner = found.inner;
+        as_stream.weight = found.weight.value_or("");
+        check_inner(own, as_stream);
+        check_op_of(own, as_stream, parsed.edge);
         stream.field.emplace(field, std::move(found));
     }
 }
 
 }  // namespace
-
-/// Adds a stream, or one for each level of its pyramid on HEALPix grids.
-static void add_stream(const StreamTable& stream, std::vector<std::int64_t> zooms, Table& parsed) {
-    if (zooms.empty()) zooms = {-1};
-    for (const std::int64_t zoom : zooms) {
-        StreamTable& one = parsed.streams.emplace_back(stream);
-        one.reduce.zoom = static_cast<int>(zoom);
-        if (zoom >= 0) one.name += fmt::format("_{}", zoom);
-    }
-}
 
 /// Reads "of": the name of a field of the model, or an expression of fields.
 static void parse_of(Keys& keys, FieldKeys& found) {
@@ -445,11 +434,8 @@ static void parse_of(Keys& keys, FieldKeys& found) {
     found.expression.reset();
 }
 
-FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKeys found,
-                      const std::string& where, bool metadata_only, const RunTimes& run,
-                      Problems& problems) {
-    Keys keys(table, where, run, problems, metadata_only ? "[field.NAME]" : "[stream.field.NAME]");
-    found.line = line_of(table);
+FieldKeys parse_field(Keys& keys, const std::string& name, FieldKeys found, bool metadata_only) {
+    found.line = keys.line();
     found.name = name;
     parse_of(keys, found);
     if (metadata_only && keys.has("of") && !found.expression)
@@ -475,9 +461,9 @@ FieldKeys parse_field(const toml::table& table, const std::string& name, FieldKe
     return found;
 }
 
-void parse_stream(const toml::table& table, const Defaults& defaults, const RunTimes& run,
+void parse_stream(const toml::table& table, const StreamTable& standard, const RunTimes& run,
                   const ReadSettings& settings, Problems& problems, Table& parsed) {
-    StreamTable stream;
+    StreamTable stream = standard;
     const std::size_t before = problems.size();
     const std::string name = table["name"].value_or(std::string());
     Keys keys(table, name.empty() ? "stream" : fmt::format("stream '{}'", name), run, problems,
@@ -487,9 +473,7 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     keys.text("name", stream.name);
     if (stream.name.find_first_of("/{}") != std::string::npos)
         keys.fail("name", "'name' has one of the characters / { }");
-    stream.anchor = defaults.anchor;
     parse_anchor(keys, stream.anchor);
-    stream.counts = defaults.counts;
     parse_weights(keys, parsed.edge, stream.counts);
     parse_every(keys, stream);
     std::optional<Op> op;
@@ -517,14 +501,12 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     parse_inner(keys, stream.inner);
     keys.text("weight", stream.weight);
     keys.number("min_valid", stream.min_valid, 0, 1);
-    std::int64_t ddof = 0;
-    keys.integer("ddof", ddof, 0, 1);
-    stream.ddof = static_cast<int>(ddof);
+    keys.integer("ddof", stream.ddof, 0, 1);
     keys.flag("interval", stream.interval);
     keys.text("region", stream.region);
     parse_levels(keys, stream.levels);
     parse_reduce(keys, stream);
-    const std::vector<std::int64_t> zooms = parse_map_of(keys, stream);
+    std::vector<std::int64_t> zooms = parse_map_of(keys, stream);
     parse_settings(keys, settings, stream);
     keys.attributes("attributes", stream.attributes);
     keys.integer("sync", stream.sync, 0, INT64_MAX);
@@ -532,15 +514,20 @@ void parse_stream(const toml::table& table, const Defaults& defaults, const RunT
     if (!keys.has("fields") && stream.field.empty()) keys.fail("fields", "'fields' is missing");
     keys.finish();
     check_op(keys, stream);
-    check_op_of(keys, stream, stream.op, stream.inner, stream.weight, parsed.edge);
+    check_op_of(keys, stream, parsed.edge);
     check_effects(keys, stream, parsed.edge);
     check_times(keys, stream);
     if (problems.size() == before)
         check_records(keys, stream, window_rules(parsed, stream, run, std::nullopt));
-    check_inner(keys, stream, stream.inner, stream.op);
+    check_inner(keys, stream);
     check_path_of(keys, stream);
     check_aggregate(keys, parsed.streams, stream);
-    add_stream(stream, zooms, parsed);
+    if (zooms.empty()) zooms = {-1};
+    for (const std::int64_t zoom : zooms) {  // the levels of its pyramid on HEALPix grids
+        StreamTable& one = parsed.streams.emplace_back(stream);
+        one.reduce.zoom = static_cast<int>(zoom);
+        if (zoom >= 0) one.name += fmt::format("_{}", zoom);
+    }
 }
 
 }  // namespace thalweg::history

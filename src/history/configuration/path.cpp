@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/text/nearest.hpp"
@@ -11,29 +12,33 @@ namespace thalweg::history {
 
 namespace {
 
-/// A piece of a template: text outside braces, or the text in a pair of braces.
+/// A piece of a template: text outside braces, or a placeholder, "NAME" or "NAME:FORMAT".
 struct Piece {
     std::string_view text;
-    bool placeholder;  ///< the text is in braces
+    bool placeholder = false;
+    std::string_view name = {}, format = {};
 };
 
-bool split(std::string_view path, std::vector<Piece>& pieces) {
+/// Divides a template. A brace without its counterpart begins the last piece.
+std::vector<Piece> split(std::string_view path) {
+    std::vector<Piece> pieces;
     while (!path.empty()) {
         const auto brace = path.find_first_of("{}");
-        if (brace > 0) pieces.push_back({path.substr(0, brace), false});
-        if (brace == std::string_view::npos) return true;
-        const auto end = path.find('}', brace);
-        if (path[brace] == '}' || end == std::string_view::npos) return false;
-        pieces.push_back({path.substr(brace + 1, end - brace - 1), true});
+        if (brace > 0) pieces.push_back({path.substr(0, brace)});
+        if (brace == path.npos) break;
+        path.remove_prefix(brace);
+        const auto end = path.find('}');
+        if (end == 0 || end == path.npos) {
+            pieces.push_back({path});
+            break;
+        }
+        const std::string_view text = path.substr(1, end - 1);
+        const auto colon = std::min(text.find(':'), text.size());
+        const std::string_view format = text.substr(std::min(colon + 1, text.size()));
+        pieces.push_back({text, true, text.substr(0, colon), format});
         path.remove_prefix(end + 1);
     }
-    return true;
-}
-
-std::pair<std::string_view, std::string_view> name_and_format(std::string_view text) {
-    const auto colon = text.find(':');
-    if (colon == std::string_view::npos) return {text, {}};
-    return {text.substr(0, colon), text.substr(colon + 1)};
+    return pieces;
 }
 
 /// Tokens of the formats of dates, from the coarsest unit to the finest.
@@ -72,81 +77,66 @@ std::string formatted(std::string_view format, const Date& date) {
     return text;
 }
 
-std::string standard_format(Unit coarseness) {
-    constexpr std::string_view all = "YYYY-MM-DD_hh-mm-ss";
-    return std::string(all.substr(0, tokens_for(coarseness) * 3 + 1));
-}
-
 }  // namespace
 
 Status check_path(std::string_view path) {
-    std::vector<Piece> pieces;
-    if (!split(path, pieces))
+    const std::vector<Piece> pieces = split(path);
+    if (!pieces.empty() && !pieces.back().placeholder &&
+        pieces.back().text.find_first_of("{}") != std::string_view::npos)
         return failure(TW_ESETTING, "'{}' has a brace without its counterpart", path);
-    std::vector<std::string> known;
+    Names known;
     for (const auto& [name, value] : known_values) known.emplace_back(name);
     known.insert(known.end(), dates.begin(), dates.end());
-    for (const Piece& piece : pieces) {
-        if (!piece.placeholder) continue;
-        const auto [name, format] = name_and_format(piece.text);
+    for (const auto& [text, placeholder, name, format] : pieces) {
+        if (!placeholder) continue;
         if (std::ranges::find(known, name) == known.end())
-            return failure(TW_ESETTING, "'{{{}}}' is not a placeholder{}", piece.text,
+            return failure(TW_ESETTING, "'{{{}}}' is not a placeholder{}", text,
                            detail::did_you_mean(name, known));
-        const bool formats = name.size() < piece.text.size();
+        const bool formats = name.size() < text.size();
         if (formats && (!is_date(name) || formatted(format, {}) == format))
             return failure(
                 TW_ESETTING,
                 "'{{{}}}': only start, end and last have a format, of YYYY, MM, DD, hh, mm and ss",
-                piece.text);
+                text);
     }
     if (path.ends_with('/')) return failure(TW_ESETTING, "'{}' names a folder", path);
     return {};
 }
 
 bool path_has(std::string_view path, std::string_view placeholder) {
-    std::vector<Piece> pieces;
-    split(path, pieces);
-    return std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
-        return piece.placeholder && name_and_format(piece.text).first == placeholder;
-    });
+    const std::vector<Piece> pieces = split(path);
+    return std::ranges::find(pieces, placeholder, &Piece::name) != pieces.end();
 }
 
 bool path_separates(std::string_view path, Unit unit) {
-    std::vector<Piece> pieces;
-    split(path, pieces);
+    const auto needed = std::span(tokens).first(tokens_for(unit));
     for (const std::string_view date : dates) {
-        std::string all;
-        for (const Piece& piece : pieces) {
-            const auto [name, format] = name_and_format(piece.text);
-            if (!piece.placeholder || name != date) continue;
-            if (format.empty()) return true;
-            all += std::string(format) + ' ';
+        std::string formats;
+        for (const Piece& piece : split(path)) {
+            if (piece.name != date) continue;
+            if (piece.format.empty()) return true;
+            formats.append(piece.format) += ' ';
         }
-        const auto end = tokens.begin() + static_cast<std::ptrdiff_t>(tokens_for(unit));
-        if (std::all_of(tokens.begin(), end, [&](std::string_view token) {
-                return all.find(token) != std::string::npos;
-            }))
-            return true;
+        const auto has = [&](auto token) { return formats.find(token) != formats.npos; };
+        if (std::ranges::all_of(needed, has)) return true;
     }
     return false;
 }
 
 std::string fill_path(std::string_view path, const PathValues& values) {
-    std::vector<Piece> pieces;
-    split(path, pieces);
+    constexpr std::string_view longest = "YYYY-MM-DD_hh-mm-ss";
+    const auto standard = longest.substr(0, tokens_for(values.coarseness) * 3 + 1);
     std::string text;
-    for (const Piece& piece : pieces) {
-        const auto [name, format] = name_and_format(piece.text);
-        if (!piece.placeholder) {
-            text += piece.text;
+    for (const auto& [piece, placeholder, name, format] : split(path)) {
+        if (!placeholder) {
+            text += piece;
         } else if (is_date(name) && values.end < values.begin) {
-            text += fmt::format("{{{}}}", piece.text);
+            text += fmt::format("{{{}}}", piece);
         } else if (is_date(name)) {
             const Time time = name == "start" ? values.begin
                               : name == "end" ? values.end
                                               : values.end - one_second;
-            text += formatted(format.empty() ? standard_format(values.coarseness) : format,
-                              date_of(values.calendar, time));
+            text += formatted(format.empty() ? standard : format, date_of(values.calendar, time));
         } else {
             for (const auto& [known, value] : known_values)
                 if (name == known) text += values.*value;

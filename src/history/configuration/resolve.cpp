@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "base/text/nearest.hpp"
@@ -51,16 +50,13 @@ bool is_average(const StreamField& field) {
 
 class Resolver {
 public:
-    Resolver(const Table& table, std::vector<DeclaredField>& declared,
-             std::vector<Problem>& problems, std::vector<std::string>& warnings)
+    Resolver(const Table& table, std::vector<DeclaredField>& declared, Problems& problems,
+             Names& warnings)
         : table_(table),
           declared_(declared),
           problems_(problems),
           warnings_(warnings),
-          computations_(declared, problems,
-                        [&](std::int64_t line, std::int64_t column, const std::string& name) {
-                            miss(line, name, column);
-                        }) {
+          computations_(declared, problems, [this](const auto&... of) { miss(of...); }) {
         for (const DeclaredField& field : declared) names_.push_back(field.name);
     }
 
@@ -78,18 +74,18 @@ public:
     ResolvedStream stream(int position) {
         const StreamTable& stream = table_.streams[position];
         where_ = fmt::format("stream '{}'", stream.name);
-        std::vector<std::string> selected;
+        Names selected;
         select(stream, selected);
         for (const auto& [name, keys] : stream.field)
             if (!has(selected, name)) selected.push_back(name);
-        std::vector<std::string> terms;
+        Names terms;
         for (const std::string& name : selected)
             if (!stream.file_per_variable) add_terms(stream, name, terms);
         ResolvedStream resolved{position, {}};
         for (const std::string& name : selected) {
             const bool term = has(terms, name);
             if (!add(stream, name, term, resolved) || !stream.file_per_variable) continue;
-            std::vector<std::string> beside;
+            Names beside;
             add_terms(stream, name, beside);
             for (const std::string& each : beside) add(stream, each, true, resolved);
         }
@@ -102,8 +98,7 @@ public:
 
 private:
     /// Adds the fields without which the coordinates of a selected one mean nothing.
-    void add_terms(const StreamTable& stream, const std::string& name,
-                   std::vector<std::string>& terms) const {
+    void add_terms(const StreamTable& stream, const std::string& name, Names& terms) const {
         const auto keys = stream.field.find(name);
         const bool renamed = keys != stream.field.end() && !keys->second.of.empty();
         const int position = computations_.find(renamed ? keys->second.of : name);
@@ -118,7 +113,7 @@ private:
             {line, where_ + ": " + fmt::format(format, std::forward<Args>(args)...)});
     }
 
-    void select(const StreamTable& stream, std::vector<std::string>& list) {
+    void select(const StreamTable& stream, Names& list) {
         const Selectors& selectors = stream.fields;
         for (const Selector& selector : selectors.list) {
             if (selector.remove) {
@@ -129,7 +124,9 @@ private:
             for (const std::string& name : named(selector)) {
                 found = true;
                 if (has(list, name)) continue;
-                if (declares(name) || stream.field.contains(name) || is_defined(name))
+                const auto all = table_.fields.find(name);
+                if (declares(name) || stream.field.contains(name) ||
+                    (all != table_.fields.end() && all->second.expression))
                     list.push_back(name);
                 else
                     miss(selectors.line, name);
@@ -138,10 +135,8 @@ private:
         }
     }
 
-    void remove(const Selectors& selectors, const Selector& selector,
-                std::vector<std::string>& list) {
-        const std::vector<std::string> group =
-            selector.group ? named(selector) : std::vector<std::string>{};
+    void remove(const Selectors& selectors, const Selector& selector, Names& list) {
+        const Names group = selector.group ? named(selector) : Names{};
         const auto removed = std::erase_if(list, [&](const std::string& name) {
             return selector.group ? has(group, name) : matches(selector.text, name);
         });
@@ -151,20 +146,20 @@ private:
     }
 
     /// Returns the names that a selector matches. A plain name is returned even if no field has it.
-    std::vector<std::string> named(const Selector& selector) {
+    Names named(const Selector& selector) {
         if (selector.group) return group(selector.text);
         if (!selector.glob()) return {selector.text};
-        std::vector<std::string> found;
+        Names found;
         std::ranges::copy_if(names_, std::back_inserter(found),
                              [&](const std::string& name) { return matches(selector.text, name); });
         return found;
     }
 
-    const std::vector<std::string>& group(const std::string& name) {
+    const Names& group(const std::string& name) {
         const auto known = groups_.find(name);
         if (known != groups_.end()) return known->second;
         groups_[name] = {};
-        std::vector<std::string> list;
+        Names list;
         const auto found = table_.groups.find(name);
         if (found != table_.groups.end())
             for (const Selector& selector : found->second.list) {
@@ -179,16 +174,11 @@ private:
     }
 
     bool interpolates(const StreamTable& stream, int field) const {
-        const std::vector<std::string>& dims = declared_[field].dims;
+        const Names& dims = declared_[field].dims;
         return stream.levels && stream.levels->interpolates() && has(dims, stream.levels->dim);
     }
 
     bool declares(const std::string& name) const { return computations_.find(name) >= 0; }
-
-    bool is_defined(const std::string& name) const {
-        const auto found = table_.fields.find(name);
-        return found != table_.fields.end() && found->second.expression;
-    }
 
     void miss(std::int64_t line, const std::string& name, std::int64_t column = 0) {
         used_.insert(name);
@@ -328,8 +318,7 @@ private:
 
     /// Finds the dimensions over which a field is reduced, and if each sample is reduced.
     void reduce(const StreamTable& stream, const DeclaredField& declared, StreamField& field) {
-        const std::vector<std::string>& over =
-            stream.reduce.over.empty() ? declared.horizontal : stream.reduce.over;
+        const Names& over = stream.reduce.over.empty() ? declared.horizontal : stream.reduce.over;
         std::ranges::copy_if(over, std::back_inserter(field.reduced),
                              [&](const auto& dim) { return has(declared.dims, dim); });
         if (field.reduced.empty() && !field.term) {
@@ -378,7 +367,7 @@ private:
     void check_levels(const StreamTable& stream, const ResolvedStream& resolved) {
         if (!stream.levels || resolved.fields.empty()) return;
         const std::string& dim = stream.levels->dim;
-        std::vector<std::string> known;
+        Names known;
         for (const StreamField& field : resolved.fields)
             for (const std::string& each : declared_[field.declared].dims)
                 known.push_back(each == stream.levels->name ? dim : each);
@@ -419,18 +408,18 @@ private:
 
     const Table& table_;
     std::vector<DeclaredField>& declared_;
-    std::vector<Problem>& problems_;
-    std::vector<std::string>& warnings_;
+    Problems& problems_;
+    Names& warnings_;
     Computations computations_;
-    std::vector<std::string> names_;
-    std::map<std::string, std::vector<std::string>, std::less<>> groups_;
+    Names names_;
+    std::map<std::string, Names, std::less<>> groups_;
     std::set<std::string, std::less<>> used_;  ///< names of the streams' variables
     std::string where_;
 };
 
 /// Finds variables of different streams whose files have the same name.
 void check_files(const Table& table, const std::vector<ResolvedStream>& streams,
-                 std::vector<Problem>& problems) {
+                 Problems& problems) {
     std::map<std::pair<std::string, std::string>, const StreamTable*> files;
     for (const ResolvedStream& resolved : streams) {
         const StreamTable& stream = table.streams[resolved.table];
@@ -466,10 +455,9 @@ void set_splits(const StreamTable& stream, std::span<const StreamField> fields,
     rules.passes = std::ranges::all_of(fields, is_average);
 }
 
-std::vector<Problem> resolve(const Table& table, std::vector<DeclaredField>& declared,
-                             std::vector<ResolvedStream>& streams,
-                             std::vector<std::string>& warnings) {
-    std::vector<Problem> problems;
+Problems resolve(const Table& table, std::vector<DeclaredField>& declared,
+                 std::vector<ResolvedStream>& streams, Names& warnings) {
+    Problems problems;
     Resolver resolver(table, declared, problems, warnings);
     streams.clear();
     for (std::size_t i = 0; i < table.streams.size(); ++i)

@@ -29,15 +29,15 @@ struct Computation {
 struct DeclaredField {
     std::string name;
     tw_type type = TW_FLOAT;
-    std::vector<std::string> dims;  ///< dimensions in file order, without time
+    Names dims;  ///< dimensions in file order, without time
     std::vector<std::int64_t> shape;
     Missing missing = Missing::none;
     Value missing_value{};
-    bool has_axes = false;                ///< it has axes of longitude and latitude
-    bool has_centres = false;             ///< longitudes and latitudes of its elements are declared
-    std::vector<std::string> horizontal;  ///< its horizontal dimensions, as far as is known
+    bool has_axes = false;     ///< it has axes of longitude and latitude
+    bool has_centres = false;  ///< longitudes and latitudes of its elements are declared
+    Names horizontal;          ///< its horizontal dimensions, as far as is known
     /// Words of its coordinates' attributes formula_terms, which may name fields: "ps:", "ps".
-    std::vector<std::string> terms;
+    Names terms;
     std::shared_ptr<const Computation> computation;  ///< null: the model sends it
     std::string condition;                       ///< condition by which its values were selected
     std::string standard_name, units, positive;  ///< attributes; empty: not known
@@ -46,10 +46,10 @@ struct DeclaredField {
 /// A list of the model's fields and of computed ones, which streams share if they are alike.
 class Computations {
 public:
-    /// Reports a field that the model does not declare: line, column, name.
-    using Miss = std::function<void(std::int64_t, std::int64_t, const std::string&)>;
+    /// Reports a field that the model does not declare: line, name, column.
+    using Miss = std::function<void(std::int64_t, const std::string&, std::int64_t)>;
 
-    Computations(std::vector<DeclaredField>& fields, std::vector<Problem>& problems, Miss miss);
+    Computations(std::vector<DeclaredField>& fields, Problems& problems, Miss miss);
 
     /// @return index of the model's field; -1 if there is none
     int find(const std::string& name) const;
@@ -69,7 +69,7 @@ private:
     int add(DeclaredField field);
 
     std::vector<DeclaredField>& fields_;
-    std::vector<Problem>& problems_;
+    Problems& problems_;
     Miss miss_;
     std::map<std::string, int, std::less<>> positions_;
     std::map<std::string, int, std::less<>> computed_;  ///< key: text of a computation
@@ -87,7 +87,7 @@ struct StreamField {
     /// Keys for attributes: those of the stream and those for all streams.
     FieldKeys keys;
     /// Dimensions over which it is reduced; empty: it is not reduced.
-    std::vector<std::string> reduced;
+    Names reduced;
     /// Each sample is reduced or mapped, because a reduction or map of the results would give other
     /// values.
     bool reduces_samples = false;
@@ -115,8 +115,7 @@ void set_splits(const StreamTable& stream, std::span<const StreamField> fields, 
  * @param warnings  receives missing fields, where the configuration says so
  * @return problems, empty if all is right
  */
-std::vector<Problem> resolve(const Table& table, std::vector<DeclaredField>& fields,
-                             std::vector<ResolvedStream>& streams,
-                             std::vector<std::string>& warnings);
+Problems resolve(const Table& table, std::vector<DeclaredField>& fields,
+                 std::vector<ResolvedStream>& streams, Names& warnings);
 
 }  // namespace thalweg::history

@@ -49,17 +49,22 @@ struct Problem {
     std::int64_t column = 0;
 };
 
+using Problems = std::vector<Problem>;
+
 /// Returns TW_ESETTING with a text of one line per problem, sorted by line number:
 /// "history.toml:17: stream 'daily': ...". TW_OK if there are no problems.
-Status problem_status(std::vector<Problem> problems, std::string_view name);
+Status problem_status(Problems problems, std::string_view name);
 
 struct Attribute {
     std::string name;
     std::variant<std::string, std::vector<std::int64_t>, std::vector<double>> value;
 };
+using Attributes = std::vector<Attribute>;
+
+using Names = std::vector<std::string>;
 
 /// Tests if a list has a name.
-inline bool has(const std::vector<std::string>& list, std::string_view name) {
+inline bool has(const Names& list, std::string_view name) {
     return std::ranges::find(list, name) != list.end();
 }
 
@@ -114,10 +119,10 @@ enum class ReduceOp : std::uint8_t { mean, sum, min, max };
 
 /// A reduction of each field of a stream over some of its dimensions; or a map to another grid.
 struct Reduce {
-    std::optional<ReduceOp> op;     ///< none: the fields are not reduced
-    std::vector<std::string> over;  ///< dimensions; empty: the horizontal ones
-    std::string by;                 ///< coordinate with region numbers; empty: none
-    std::string area;               ///< coordinate with the elements' weights; empty: none
+    std::optional<ReduceOp> op;  ///< none: the fields are not reduced
+    Names over;                  ///< dimensions; empty: the horizontal ones
+    std::string by;              ///< coordinate with region numbers; empty: none
+    std::string area;            ///< coordinate with the elements' weights; empty: none
 
     std::string map;  ///< name of a map; empty: none
     int zoom = -1;    ///< level of HEALPix to which fields are made coarser; -1: they are not
@@ -137,7 +142,7 @@ struct FieldKeys {
     std::optional<std::string> weight;
     std::optional<Inner> inner;
     std::optional<std::string> units, long_name, standard_name, cell_methods;
-    std::vector<Attribute> attributes;
+    Attributes attributes;
     std::optional<std::string> chunks, quantize;
     std::optional<double> fill;
 
@@ -181,18 +186,20 @@ struct StreamTable {
     std::string weight;  ///< name of the weight field; empty: none
     bool counts = false, interval = false;
     double min_valid = 0;
-    int ddof = 0;
+    std::int64_t ddof = 0;
     std::string region;  ///< name of a region; empty: none
     std::optional<Levels> levels;
     Reduce reduce;
     std::string settings;  ///< settings for tw_create: "zstd=3; format=netcdf4"
-    bool packs = true;     ///< its files can be compressed, as far as is known
-    std::vector<Attribute> attributes;
+    /// Setting of its files; none: they cannot be compressed, as far as is known.
+    std::optional<std::string> quantize = "";
+    Attributes attributes;
     std::int64_t sync = 0;  ///< records
     std::map<std::string, FieldKeys, std::less<>> field;
     /// Line number of each key.
     std::map<std::string, std::int64_t, std::less<>> lines;
 
+    bool packs() const { return quantize.has_value(); }
     std::int64_t line_of(std::string_view key) const;
 };
 
@@ -212,7 +219,7 @@ struct RegionTable {
     std::string points_file;
     std::string list_file;
 
-    std::vector<std::string> names;  ///< name of each point
+    Names names;  ///< name of each point
     std::string list_var;
     std::int64_t base = 0;           ///< index that the list uses for the first element: 0 or 1
     std::vector<std::int64_t> list;  ///< set when the file has been read
@@ -237,10 +244,10 @@ struct Table {
     TimeUnits time_units;
     Edge edge = Edge::end;
     std::string time = "time", bounds = "time_bnds", bounds_dim = "bnds";
-    std::vector<Attribute> attributes;
+    Attributes attributes;
     bool missing_fields_warn = false;
     bool unsent_error = false;
-    int max_open = 512;
+    std::int64_t max_open = 512;
     bool stamp_files = false;
     std::string tracking_prefix;
     std::map<std::string, Selectors, std::less<>> groups;
@@ -248,8 +255,6 @@ struct Table {
     std::map<std::string, FieldKeys, std::less<>> fields;
     std::map<std::string, RegionTable, std::less<>> regions;
     std::map<std::string, MapTable, std::less<>> maps;
-
-    const StreamTable* stream(std::string_view name) const;
 };
 
 /// Reads the settings of a file ("zstd=3; format=netcdf4") as tw_create would.
@@ -262,8 +267,8 @@ using ReadSettings = std::function<Status(const std::string&, detail::Settings&)
  * @param settings  may be null: the files' settings are not checked
  * @return problems, empty if all is right; then `table` is complete
  */
-std::vector<Problem> parse_table(std::string_view text, std::string_view name, const RunTimes& run,
-                                 const ReadSettings& settings, Table& table);
+Problems parse_table(std::string_view text, std::string_view name, const RunTimes& run,
+                     const ReadSettings& settings, Table& table);
 
 /// Returns all keys as text: a table of Markdown for each table of the configuration.
 std::string key_text();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "history/selection/part.hpp"
 #include "history/selection/ranks.hpp"
 #include "thalweg/thalweg.h"
 
@@ -24,7 +25,7 @@ public:
     /// @param path   path of the aggregation file
     /// @param files  files in the order of time; not empty. All arguments must outlive this object
     Aggregation(const Ranks& ranks, const std::string& path, const std::vector<CompleteFile>& files)
-        : ranks_(ranks), path_(path), files_(files) {}
+        : check_(ranks), path_(path), files_(files) {}
 
     /// Returns the number of records of all files.
     std::int64_t records() const;
@@ -33,11 +34,10 @@ public:
     /// @param shape  their lengths
     /// @param along  the first dimension is that of the records; otherwise all files have the same
     ///               values, and those of the first file are taken
-    Status define(tw_file file, const std::string& name, tw_type type,
-                  const std::vector<std::string>& dims, const std::vector<std::int64_t>& shape,
-                  bool along);
+    Status define(tw_file file, const std::string& name, tw_type type, const Names& dims,
+                  const std::vector<std::int64_t>& shape, bool along);
     /// Writes the variables that say which file has which part of the data.
-    Status put(tw_file file) const;
+    Status put(tw_file file);
 
 private:
     /// Values of a variable that all ranks know.
@@ -46,12 +46,11 @@ private:
         std::vector<std::int64_t> numbers;
         std::string text;
     };
-    Status add(tw_file file, const std::string& name, const std::vector<std::string>& dims,
-               Values values);
-    Status add_paths(tw_file file, const std::string& name, std::size_t rank, std::size_t files);
-    Status dimension(tw_file file, const std::string& name, std::int64_t length);
+    void add(tw_file file, const std::string& name, const Names& dims, Values values);
+    void add_paths(tw_file file, const std::string& name, std::size_t rank, std::size_t files);
+    void add_dim(tw_file file, const std::string& name, std::size_t length);
 
-    const Ranks& ranks_;
+    Checks check_;
     const std::string& path_;
     const std::vector<CompleteFile>& files_;
     std::map<std::string, Values> values_;

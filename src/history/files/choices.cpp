@@ -7,16 +7,14 @@
 
 namespace thalweg::history {
 
-namespace {
-
 /// Returns a longitude shifted by a multiple of 360, so that it lies in [west, west + 360).
-double turned(double longitude, double west) {
+static double turned(double longitude, double west) {
     const double east_of = std::fmod(longitude - west, 360);
     return longitude +
            std::round((west + east_of + (east_of < 0 ? 360 : 0) - longitude) / 360) * 360;
 }
 
-Integers within(const std::vector<double>& values, double low, double high) {
+static Integers within(const std::vector<double>& values, double low, double high) {
     Integers indices;
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] >= low && values[i] <= high) indices.push_back(static_cast<std::int64_t>(i));
@@ -25,7 +23,7 @@ Integers within(const std::vector<double>& values, double low, double high) {
 
 /// Returns the index of the element next to a position; none if it is farther away than its own
 /// neighbours.
-Integers nearest(const std::vector<double>& values, double position) {
+static Integers nearest(const std::vector<double>& values, double position) {
     if (values.empty()) return {};
     const auto distance = [](double a, double b) { return std::abs(std::remainder(a - b, 360)); };
     std::size_t best = 0;
@@ -40,7 +38,7 @@ Integers nearest(const std::vector<double>& values, double position) {
 
 /// Returns the indices of the elements in a box, sorted from west to east. The box may cross the
 /// seam of the grid, where longitudes jump by 360.
-Integers eastward(std::vector<double> longitudes, double west, double east) {
+static Integers eastward(std::vector<double> longitudes, double west, double east) {
     if (west == east) return nearest(longitudes, west);
     for (double& longitude : longitudes) longitude = turned(longitude, west);
     Integers indices = within(longitudes, -1e9, east < west ? east + 360 : east);
@@ -48,10 +46,9 @@ Integers eastward(std::vector<double> longitudes, double west, double east) {
     return indices;
 }
 
-Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
+static Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* axis) {
     if (!levels.index.empty()) return levels.index;
-    const std::vector<double> values =
-        axis == nullptr ? std::vector<double>{} : numbers_of(*axis, axis->data);
+    const std::vector<double> values = axis == nullptr ? std::vector<double>{} : numbers_of(*axis);
     if (levels.range) return within(values, (*levels.range)[0], (*levels.range)[1]);
     Integers indices;
     for (const double wanted : levels.nearest) {
@@ -66,8 +63,8 @@ Integers levels_of(const Levels& levels, std::int64_t length, const Coordinate* 
 /// Adds multiples of 360 to the chosen longitudes, or to their bounds, so that they increase.
 /// @param longitudes  those of the whole axis @param chosen  indices of the chosen ones
 template <class T>
-void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen, double west,
-                    std::vector<char>& data) {
+static void make_monotonic(const std::vector<double>& longitudes, const Integers& chosen,
+                           double west, std::vector<char>& data) {
     const std::size_t n = data.size() / sizeof(T), row = n / chosen.size();
     T* values = reinterpret_cast<T*>(data.data());
     for (std::size_t i = 0; i < n; ++i) {
@@ -76,10 +73,8 @@ void make_monotonic(const std::vector<double>& longitudes, const Integers& chose
     }
 }
 
-}  // namespace
-
-Status Choices::find(const StreamTable& stream, const std::vector<std::string>& dims,
-                     const Pick& pick, Choice& choice) const {
+Status Choices::find(const StreamTable& stream, const Names& dims, const Pick& pick,
+                     Choice& choice) const {
     const auto& shape = declared_.lengths();
     choice.pick = restricted(pick, dims);
     const auto both = [&](const char* what, const std::string& dim) {
@@ -104,7 +99,7 @@ Status Choices::find(const StreamTable& stream, const std::vector<std::string>& 
             const std::string units = c == nullptr ? "" : text_of(c->attributes, "units");
             if (!is_east(units) && !is_north(units)) continue;
             const auto [west, east, south, north] = *region.box;
-            const std::vector<double> values = numbers_of(*c, c->data);
+            const std::vector<double> values = numbers_of(*c);
             if (choice.along.contains(dim)) return both("region's box", dim);
             choice.along[dim] = is_east(units)   ? eastward(values, west, east)
                                 : south == north ? nearest(values, south)
@@ -141,10 +136,8 @@ void Choices::turn_eastward(const StreamTable& stream, const Coordinate& c, cons
     const Integers& chosen = choice.along.at(c.dims.front());
     // The column next to a meridian may lie on either side of it.
     const double west = (*region.box)[0] - ((*region.box)[0] == (*region.box)[1] ? 180 : 0);
-    if (c.type == TW_DOUBLE)
-        make_monotonic<double>(numbers_of(*along, along->data), chosen, west, data);
-    if (c.type == TW_FLOAT)
-        make_monotonic<float>(numbers_of(*along, along->data), chosen, west, data);
+    if (c.type == TW_DOUBLE) make_monotonic<double>(numbers_of(*along), chosen, west, data);
+    if (c.type == TW_FLOAT) make_monotonic<float>(numbers_of(*along), chosen, west, data);
 }
 
 Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
@@ -152,7 +145,7 @@ Taken& Choices::take(int serial, const Part& part, const Choice& choice) {
         if (t.serial == serial && t.dims == part.dims && t.shape == part.shape &&
             t.choice == choice)
             return t;
-    return taken_.emplace_back(Taken{serial, part.dims, part.shape, choice, choose(part, choice)});
+    return taken_.emplace_back(Taken{choose(part, choice), serial, part.dims, part.shape, choice});
 }
 
 Part restart_part(const Part& part) {
@@ -165,7 +158,7 @@ Part restart_part(const Part& part) {
 Status Choices::declare(const Ranks& ranks, bool restart) {
     Checks check(ranks);
     for (Taken& t : taken_) {
-        const Part part = restart ? restart_part(t.chosen.part) : t.chosen.part;
+        const Part part = restart ? restart_part(t.part) : t.part;
         tw_decomposition& to = restart ? t.restart : t.target;
         if (to == nullptr) check(history::declare(ranks.session(), part, &to));
     }

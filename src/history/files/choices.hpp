@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "history/files/output.hpp"
@@ -26,7 +25,7 @@ public:
         coordinate_data_.clear();
     }
     /// Finds the elements that a stream selects along dimensions of a field or coordinate.
-    Status find(const StreamTable& stream, const std::vector<std::string>& dims, const Pick& pick,
+    Status find(const StreamTable& stream, const Names& dims, const Pick& pick,
                 Choice& choice) const;
     Taken& take(int serial, const Part& part, const Choice& choice);
     /// @param others  coordinates that the model has not declared, such as names of stations

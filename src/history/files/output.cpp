@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/files/output.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/log.hpp"
 #include "definitions/definitions.hpp"
-#include "index/types.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::history {
-
-static void make_folder(const Ranks& ranks, const std::string& path) {
-    std::error_code ignored;  // ignore errors here: tw_create reports them
-    const auto folder = std::filesystem::path(path).parent_path();
-    if (ranks.rank() == 0 && !folder.empty()) std::filesystem::create_directories(folder, ignored);
-}
 
 Output::Output(FileContents contents)
     : FileContents(std::move(contents)), periods_(file_boundaries(stream, context.run)) {
@@ -38,8 +29,8 @@ std::string Output::path_of(const std::string& pattern, const Window& record) co
     PathValues values = path_values(stream);
     values.calendar = context.run.calendar;
     if (stream.file_per_variable) {
-        values.variable = variables.front()->about.name;
-        values.op = op_name(variables.front()->about.statistic.op);
+        values.variable = variables.front()->name;
+        values.op = op_name(variables.front()->statistic.op);
     }
     const std::int64_t period = period_of(record);
     values.begin = periods_ ? periods_->at(period - 1) : record.begin;
@@ -65,8 +56,7 @@ Status Output::check_names() const {
     std::set<std::string> names;
     if (!timeless()) names.insert(table.time);
     if (has_bounds) names.insert(table.bounds);
-    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
-                         const Part& part) -> Status {
+    const auto add = [&](const std::string& name, const Names& dims, const Part& part) -> Status {
         Status status = detail::check_name("a variable", name);
         if (!names.insert(name).second)
             status.text = "its files have another variable of this name";
@@ -82,11 +72,10 @@ Status Output::check_names() const {
     };
     Status status;
     for (const auto& [c, dims, taken, data] : coordinates)
-        keep_first(status, add(c->name, dims, taken->chosen.part));
+        keep_first(status, add(c->name, dims, taken->part));
     for (const Variable* variable : variables)
         if (variable->is_first())
-            keep_first(status, add(variable->about.name, variable->dims(),
-                                   variable->written().chosen.part));
+            keep_first(status, add(variable->name, variable->dims(), variable->written().part));
     return status;
 }
 
@@ -114,7 +103,10 @@ Status Output::prepare(const Window& record) {
 /// @param aggregation  as for define_file()
 Status Output::create(const std::string& path, const std::string& settings,
                       Aggregation* aggregation, tw_file& file) const {
-    make_folder(*context.ranks, path);
+    std::error_code ignored;  // tw_create reports it
+    const auto folder = std::filesystem::path(path).parent_path();
+    if (context.ranks->rank() == 0 && !folder.empty())
+        std::filesystem::create_directories(folder, ignored);
     Checks check(*context.ranks);
     check(tw_create(context.ranks->session(), path.c_str(), settings.c_str(), &file));
     if (!check.ok()) return check.status;
@@ -122,8 +114,8 @@ Status Output::create(const std::string& path, const std::string& settings,
     check(tw_enddef(file));
     if (!check.ok()) return check.status;
     for (const auto& [c, dims, taken, data] : coordinates)
-        if (aggregation == nullptr || taken->chosen.part.replicated)
-            check(tw_put(file, c->name.c_str(), c->type, data->data(), taken->chosen.elements));
+        if (aggregation == nullptr || taken->part.replicated)
+            check(tw_put(file, c->name.c_str(), c->type, data->data(), taken->elements));
     return check.status;
 }
 
@@ -172,9 +164,8 @@ Status Output::aggregate() {
 
 Status Output::put(const Variable& variable, const void* values) {
     if (file_ == nullptr) return {};
-    const tw_array array =
-        tw_dense(variable.about.type, values, variable.written().chosen.elements);
-    return check(tw_put_array(file_, variable.about.name.c_str(), array, TW_DEFERRED));
+    const tw_array array = tw_dense(variable.type, values, variable.written().elements);
+    return check(tw_put_array(file_, variable.name.c_str(), array, TW_DEFERRED));
 }
 
 Status Output::end_record(const Window& window, const WindowPart& record) {
@@ -271,9 +262,7 @@ OutputStream::OutputStream(FileContext& context, const StreamTable& table,
     set_splits(table, resolved.fields, rules_);
 }
 
-void OutputStream::make_outputs(
-    const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
-        coordinates) {
+void OutputStream::make_outputs(const FindCoordinates& coordinates) {
     std::vector<Variable*> all;
     const auto make = [&] {
         outputs_.push_back(std::make_unique<Output>(
@@ -281,7 +270,7 @@ void OutputStream::make_outputs(
         all.clear();
     };
     for (const auto& variable : variables_) {
-        const bool begins = variable->is_first() && !variable->about.term;
+        const bool begins = variable->is_first() && !variable->term;
         if (table_.file_per_variable && begins && !all.empty()) make();
         all.push_back(variable.get());
     }
@@ -321,7 +310,7 @@ void OutputStream::begin_step() {
         const bool waits = outputs_.empty();
         if (table_.timing.cycle)
             variable->samples.begin_step(
-                table_.timing.cycle.in_bin(*rules_.inner, variable->about.bin, step), waits);
+                table_.timing.cycle.in_bin(*rules_.inner, variable->bin, step), waits);
         else
             variable->samples.begin_step(step, waits);
     }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "history/files/aggregation.hpp"
-#include "history/files/variable.hpp"
+#include "history/files/samples.hpp"
 #include "history/selection/ranks.hpp"
 
 namespace thalweg::history {
@@ -22,15 +22,15 @@ struct FileContext {
     Ranks* ranks = nullptr;
     const Table* table = nullptr;
     RunTimes run;
-    std::string settings;         ///< settings for tw_create of all files
-    std::set<std::string> paths;  ///< paths of the files begun so far
-    std::int64_t uses = 0;        ///< number of times that a file was used
-    std::int64_t opened = 0;      ///< number of open files
-    std::int64_t max_open = 0;    ///< number of files that may be open at once
+    std::string settings;           ///< settings for tw_create of all files
+    std::set<std::string> paths{};  ///< paths of the files begun so far
+    std::int64_t uses = 0;          ///< number of times that a file was used
+    std::int64_t opened = 0;        ///< number of open files
+    std::int64_t max_open = 0;      ///< number of files that may be open at once
     /// Seconds since 1970 and two random numbers of the files' UUIDs, the same on every rank.
     std::array<std::int64_t, 3> stamp{};
     /// Hashes of coordinates with the numbers of regions, or with areas; the same on every rank.
-    std::map<std::string, std::int64_t> hashes;
+    std::map<std::string, std::int64_t> hashes{};
 
     std::string text(Time time) const { return date_text(run.calendar, time); }
 };
@@ -38,8 +38,8 @@ struct FileContext {
 /// A coordinate, or those of its elements that a stream takes.
 struct WrittenCoordinate {
     const Coordinate* about = nullptr;
-    std::vector<std::string> dims;  ///< names in the file
-    const Taken* taken = nullptr;   ///< elements
+    Names dims;                    ///< names in the file
+    const Taken* taken = nullptr;  ///< elements
     std::shared_ptr<const std::vector<char>> data;
 };
 
@@ -116,32 +116,21 @@ Status define_file(tw_file file, const FileContents& contents, const std::string
 
 /// Returns the coordinates that a file of these variables needs.
 /// @param others  names of coordinates that the file has in any case
-std::vector<const Coordinate*> needed_coordinates(const std::map<std::string, Coordinate>& declared,
+std::vector<const Coordinate*> needed_coordinates(const Coordinates& declared,
                                                   const std::vector<Variable*>& variables,
                                                   const std::set<std::string>& others);
 
 /// Returns the words of the attributes formula_terms of the coordinates that a field needs.
-std::vector<std::string> formula_terms(const std::map<std::string, Coordinate>& declared,
-                                       const std::vector<std::string>& dims,
-                                       const std::vector<Attribute>& attributes);
+Names formula_terms(const Coordinates& declared, const Names& dims, const Attributes& attributes);
 
-std::vector<Attribute> variable_attributes(const FileContext& context, const StreamTable& stream,
-                                           const Variable& variable);
-/// @param bounds  attribute that names its bounds; empty: there are none
-std::vector<Attribute> time_attributes(const FileContext& context, const std::string& bounds);
-/// Returns the attributes of a file.
-/// @param quantized  some of its variables are quantized
-/// @param series  its variables are time series at stations
-std::vector<Attribute> file_attributes(const FileContext& context, const StreamTable& stream,
-                                       const std::string& path, bool quantized, bool series);
-
-std::string variable_settings(const Variable& variable);
 /// Checks the settings of a variable before a file exists, and sets its packing.
-/// @param files       settings of the stream's files
 /// @param dims, part  dimensions and part of the variable in its file
 /// @return TW_OK, TW_ESETTING
-Status choose_packing(const FileContext& context, const std::string& files,
-                      const std::vector<std::string>& dims, const Part& part, Variable& variable);
+Status choose_packing(const Table& table, const StreamTable& stream, const Names& dims,
+                      const Part& part, Variable& variable);
+
+using FindCoordinates =
+    std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>;
 
 class OutputStream {
 public:
@@ -157,9 +146,7 @@ public:
     void set_reduces_samples() { reduces_samples_ = true; }
     /// Makes the series of files. Call it when all variables have been added.
     /// @param coordinates  function that returns the coordinates of a file with the given variables
-    void make_outputs(
-        const std::function<std::vector<WrittenCoordinate>(const std::vector<Variable*>&)>&
-            coordinates);
+    void make_outputs(const FindCoordinates& coordinates);
 
     /// Determines how a step's samples will be used, without changing anything.
     /// @return TW_OK, TW_EARG

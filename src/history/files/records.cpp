@@ -26,7 +26,7 @@ Status Records::write_records(const std::vector<Due>& due) {
     for (const Due& one : due) keep_first(status, write_window(one));
     for (const Due& one : due)
         for (const auto& output : one.stream->outputs()) waits.push_back(output->values_wait());
-    status = ranks_.agree(status, 0, waits);
+    status = context_.ranks->agree(status, 0, waits);
     auto wait = waits.begin();
     // The file is closed while the values are still there, so it writes no others.
     for (const Due& one : due)
@@ -38,7 +38,7 @@ Status Records::write_records(const std::vector<Due>& due) {
 void drop_records(const std::vector<Due>& due) {
     for (const Due& one : due)
         for (const auto& variable : one.stream->variables())
-            variable->samples.end_record(one.number());
+            variable->samples.end_record(one.number);
 }
 
 /// Checks that all required variables were sent, and with the same samples on all ranks.
@@ -49,29 +49,29 @@ Status Records::check_samples(const std::vector<Due>& due, Time now) {
     // for each: this rank wanted a sample. A rank whose time was refused wanted none.
     std::vector<std::int64_t> fields;
     for (const auto& [one, variable] : variables) {
-        const RecordSamples samples = variable.samples.record(one.number());
+        const RecordSamples samples = variable.samples.record(one.number);
         fields.push_back(variable.held() ? samples.log : 0);
         fields.push_back(variable.held() ? ~samples.log : 0);
         keep_first(mine, samples.failure);
     }
     for (const auto& [one, variable] : variables)
-        fields.push_back(variable.samples.record(one.number()).wanted);
+        fields.push_back(variable.samples.record(one.number).wanted);
     std::vector<Reduced*> reduced;  // those whose groups have elements on several ranks
     for (const auto& [one, variable] : variables)
         if (variable.reduction != nullptr && variable.reduction->joins_ranks())
-            reduced.push_back(static_cast<Reduced*>(variable.samples.joined(one.number())));
+            reduced.push_back(static_cast<Reduced*>(variable.samples.joined(one.number)));
     for (const Reduced* one : reduced) one->give_bins(fields);
-    if (Status status = ranks_.agree(mine, now, fields); !status.ok()) return status;
+    if (Status status = context_.ranks->agree(mine, now, fields); !status.ok()) return status;
     if (Status status = find_differences(variables, fields); !status.ok()) return status;
     if (Status status = check_unsent(variables, fields, now); !status.ok()) return status;
     auto bins = std::span<const std::int64_t>(fields).subspan(3 * variables.size());
     for (Reduced* one : reduced) one->take_bins(bins);
-    if (Status status = combine(ranks_, reduced); !status.ok()) return status;
+    if (Status status = combine(*context_.ranks, reduced); !status.ok()) return status;
     std::vector<Mapped*> mapped;
     for (const auto& [one, variable] : variables)
-        if (variable.maps_results() && sent_in_record_.contains({&variable, one.number()}))
-            mapped.push_back(static_cast<Mapped*>(variable.samples.joined(one.number())));
-    return Mapped::exchange(ranks_, mapped);
+        if (variable.maps_results() && sent_in_record_.contains({&variable, one.number}))
+            mapped.push_back(static_cast<Mapped*>(variable.samples.joined(one.number)));
+    return Mapped::exchange(*context_.ranks, mapped);
 }
 
 /// Finds variables whose samples differ between ranks. @note Collective if there are any
@@ -81,11 +81,11 @@ Status Records::find_differences(const std::vector<DueVariable>& variables,
     for (std::size_t v = 0; v < variables.size(); ++v) {
         if ((fields[2 * v] & fields[2 * v + 1]) == 0) continue;
         const auto& [one, variable] = variables[v];
-        const std::string& name = variable.field.declared.name;
-        if (variable.held() && variable.samples.record(one.number()).log == 0)
+        const std::string& name = variable.field.name;
+        if (variable.held() && variable.samples.record(one.number).log == 0)
             keep_first(unsent,
                        failure(TW_EMISSING, "field '{}' was sent by some ranks, but not by rank {}",
-                               OfVariable{name}, OfRank{ranks_.rank()}));
+                               OfVariable{name}, OfRank{context_.ranks->rank()}));
         keep_first(
             differs,
             failure(
@@ -94,27 +94,27 @@ Status Records::find_differences(const std::vector<DueVariable>& variables,
                 OfVariable{name}));
     }
     if (differs.ok()) return {};
-    Status status = ranks_.agree(unsent, 0, {});
+    Status status = context_.ranks->agree(unsent, 0, {});
     return status.ok() ? differs : status;
 }
 
 /// Checks variables without samples. @return the same on every rank
 Status Records::check_unsent(const std::vector<DueVariable>& variables,
                              std::span<const std::int64_t> fields, Time now) {
-    std::vector<std::string> unsent;
+    Names unsent;
     bool fails = context_.table->unsent_error;
     sent_in_record_.clear();
     wanted_bins_.clear();
     for (std::size_t v = 0; v < variables.size(); ++v) {
         const auto& [one, variable] = variables[v];
         const bool wanted = fields[2 * variables.size() + v] != 0;
-        if (wanted) wanted_bins_.insert({&one, variable.about.bin});
+        if (wanted) wanted_bins_.insert({&one, variable.bin});
         if (fields[2 * v] != 0 || fields[2 * v + 1] == 0) {
             variable.samples.set_ever();
-            sent_in_record_.insert({&variable, one.number()});
+            sent_in_record_.insert({&variable, one.number});
         } else if (wanted) {
             // If none was wanted, a filter has left no sample.
-            unsent.push_back("'" + variable.field.declared.name + "'");
+            unsent.push_back("'" + variable.field.name + "'");
             // Without its stations, which follow from the field's land, a stream has no file.
             fails = fails || one.stream->outputs().empty();
             if (!fails) warn_unsent(one, variable);
@@ -122,13 +122,13 @@ Status Records::check_unsent(const std::vector<DueVariable>& variables,
     }
     if (!fails || unsent.empty()) return {};
     return failure(TW_EMISSING, "history: not sent in the window before {}: {}", context_.text(now),
-                   detail::joined(std::span<const std::string>(unsent), ", "));
+                   detail::joined(unsent, ", "));
 }
 
 void Records::warn_unsent(const Due& due, const Variable& variable) {
-    const std::string name = fmt::format("stream '{}': field '{}'", due.stream->table().name,
-                                         variable.field.declared.name);
-    if (!warned_.insert(name).second || ranks_.rank() != 0) return;
+    const std::string name =
+        fmt::format("stream '{}': field '{}'", due.stream->table().name, variable.field.name);
+    if (!warned_.insert(name).second || context_.ranks->rank() != 0) return;
     const std::string when = !variable.samples.ever() ? "before " + context_.text(due.window.end)
                              : variable.instant()     ? "at " + context_.text(due.window.end)
                                                       : "from " + context_.text(due.window.begin) +
@@ -152,13 +152,13 @@ Status Records::write_record(const Due& due, const WindowPart& part) {
         if (!output->is_open()) keep_first(status, limit_open());
         keep_first(status, output->prepare(due.window));
         for (Variable* variable : output->variables) {
-            if (variable->about.bin != part.bin) continue;
-            if (sent_in_record_.count({variable, due.number()}) == 0) continue;
+            if (variable->bin != part.bin) continue;
+            if (sent_in_record_.count({variable, due.number}) == 0) continue;
             const void* values = nullptr;
-            Status result = variable->samples.result(due.number(), values);
+            Status result = variable->samples.result(due.number, values);
             if (result.code == TW_ERANGE)
                 reword(result, "stream '{}': variable '{}': {}", stream.table().name,
-                       OfVariable{variable->about.name}, result.text);
+                       OfVariable{variable->name}, result.text);
             keep_first(status, result);
             keep_first(status, output->put(*variable, values));
         }

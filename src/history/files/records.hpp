@@ -16,12 +16,7 @@ namespace thalweg::history {
 struct Due {
     OutputStream* stream;
     Window window;
-    bool before = false;  ///< the window ended before the step
-
-    /// Returns the record's number for the functions of Samples.
-    Samples::Number number() const {
-        return before ? Samples::Number(window.number) : std::nullopt;
-    }
+    Samples::Number number = {};  ///< number of the window, if it ended before the step
 };
 
 /// A variable of a record that is due.
@@ -35,8 +30,7 @@ void drop_records(const std::vector<Due>& due);
 
 class Records {
 public:
-    Records(Ranks& ranks, const FileContext& context, Streams& streams)
-        : ranks_(ranks), context_(context), streams_(streams) {}
+    Records(const FileContext& context, Streams& streams) : context_(context), streams_(streams) {}
 
     /// @param now  time of the step @note Collective
     Status write(const std::vector<Due>& due, Time now);
@@ -55,11 +49,10 @@ private:
     Status write_window(const Due& due);
     Status write_record(const Due& due, const WindowPart& part);
 
-    Ranks& ranks_;
     const FileContext& context_;
     Streams& streams_;
     std::set<std::string> warned_;  ///< streams and fields of which a warning told: not sent
-    std::set<std::pair<const Variable*, Samples::Number>> sent_in_record_;  ///< with Due::number()
+    std::set<std::pair<const Variable*, Samples::Number>> sent_in_record_;  ///< with Due::number
     std::set<std::pair<const Due*, int>> wanted_bins_;  ///< bins with samples that a rank wanted
 };
 

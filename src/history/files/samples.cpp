@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "base/hash.hpp"
 #include "history/statistics/kernels.hpp"
@@ -12,40 +11,23 @@
 
 namespace thalweg::history {
 
-using detail::OfVariable;
-
-static std::int64_t add_to_log(std::int64_t log, Time now, double weight) {
-    const std::int64_t words[] = {log, now, std::bit_cast<std::int64_t>(weight)};
-    const std::string_view bytes(reinterpret_cast<const char*>(words), sizeof words);
-    return static_cast<std::int64_t>(detail::hash_of(bytes) | 1);  // not 0
-}
-
-Samples::Samples(const SampledField& variable, Weights weights)
-    : SampleTaker(std::move(weights)), variable_(variable) {
-    if (!variable.instant())
-        sums_.emplace(variable.about.statistic, variable.taken.chosen.elements);
+Samples::Samples(const SampledField& variable, Weights given)
+    : SampleTaker(std::move(given)), variable_(variable) {
+    if (!variable.instant()) sums_.emplace(variable.statistic, variable.taken.elements);
     begin_at(variable.rules.begin());
-}
-
-Samples::Before* Samples::before(std::int64_t number) {
-    const auto found = std::ranges::find(before_, number, &Before::number);
-    return found != before_.end() ? &*found : nullptr;
 }
 
 void Samples::begin_step(const Step& step, bool waits) {
     step_ = step;
     waits_ = waits;
     divided_ = splits() && step.used() && !step.before.empty();
-    const DeclaredField& declared = variable_.field.declared;
-    if (divided_) sample_.resize(variable_.taken.chosen.elements * detail::size_of(declared.type));
+    if (divided_) sample_.resize(variable_.taken.elements * detail::size_of(variable_.field.type));
     for (const StepPart& part : step.before) {
         // An earlier attempt may have lacked memory for other variables.
-        if (!part.ends || before(part.window.number) != nullptr) continue;
-        Before& ended = before_.emplace_back();
-        ended.number = part.window.number;
+        if (!part.ends || before_.contains(part.window.number)) continue;
+        Before& ended = before_[part.window.number];
         if (!variable_.joins() && (divided_ || state_.log != 0))
-            ended.copy.resize(variable_.taken.chosen.elements *
-                              detail::size_of(variable_.about.type));
+            ended.copy.resize(variable_.taken.elements * detail::size_of(variable_.type));
     }
     if (divided_) return;
     for (const StepPart& part : step.before) end_part(part);
@@ -55,7 +37,7 @@ void Samples::begin_step(const Step& step, bool waits) {
 void Samples::end_part(const StepPart& part) {
     if (part.inner_ends) end_inner(part.window.begin, part.inner.end);
     if (!part.ends) return;
-    Before& ended = *before(part.window.number);
+    Before& ended = before_.at(part.window.number);
     if (ended.ended) return;
     ended.samples = record({});
     // Reductions and maps need all ranks, also those that hold no elements.
@@ -75,9 +57,7 @@ void Samples::take_parts(bool sent) {
         state_.wanted = 1;
         if (sent) {
             begin_sample(part, end);
-            const double* const weights =
-                weights_.values().empty() ? nullptr : weights_.values().data();
-            sums_->add({0, variable_.taken.chosen.elements, sample_.data(), 1, weights});
+            sums_->add({0, variable_.taken.elements, sample_.data(), 1, weights.from(0)});
             end_sample();
         }
         keep_first(failure_, sample_failure_);
@@ -93,16 +73,16 @@ void Samples::take_parts(bool sent) {
 }
 
 Time Samples::begin_of(const StepPart& part) const {
-    return variable_.about.inner || variable_.about.bin >= 0 ? part.inner.begin : part.window.begin;
+    return variable_.inner || variable_.bin >= 0 ? part.inner.begin : part.window.begin;
 }
 
 double Samples::weight_of(const StepPart& part, Time end) {
-    if (is_difference(variable_.about.statistic.op))
+    if (is_difference(variable_.statistic.op))
         return static_cast<double>(end - std::exchange(state_.weight.previous, end)) / one_second;
-    if (variable_.instant() || variable_.about.statistic.counts) return own_weight_.value_or(1);
+    if (variable_.instant() || variable_.statistic.counts) return own_weight_.value_or(1);
     // Samples of other bins lie between the samples of a bin.
-    const Time duration = variable_.about.bin >= 0 ? end - std::max(step_.from, begin_of(part))
-                                                   : state_.weight.since(begin_of(part), end);
+    const Time duration = variable_.bin >= 0 ? end - std::max(step_.from, begin_of(part))
+                                             : state_.weight.since(begin_of(part), end);
     const double weight = state_.weight.next(begin_of(part), end);
     if (!own_weight_) return weight;
     if (!splits() || duration == whole_) return *own_weight_;
@@ -112,55 +92,49 @@ double Samples::weight_of(const StepPart& part, Time end) {
 void Samples::begin_sample(const StepPart& part, Time end) {
     const double weight = weight_of(part, end);
     sums_->begin_sample(weight);
-    state_.log = add_to_log(state_.log, end, weight);
+    const std::array words{state_.log, end, std::bit_cast<std::int64_t>(weight)};
+    state_.log = static_cast<std::int64_t>(detail::hash_of_words(words, 0) | 1);  // not 0
 }
 
 void Samples::end_sample() {
     Status ended = sums_->end_sample();
     if (!ended.ok())
-        keep_first(failure_, failure(ended.code, "field '{}': {}",
-                                     OfVariable{variable_.field.declared.name}, ended.text));
+        keep_first(failure_, failure(ended.code, "field '{}': {}", OfVariable{variable_.field.name},
+                                     ended.text));
 }
 
 void Samples::take(std::span<const SentBox> boxes, const double* own_weight, Time now, bool first,
                    bool last) {
     if (first) {
-        if (variable_.instant())
-            sums_.emplace(variable_.about.statistic, variable_.taken.chosen.elements);
-        weights_.find_local(state_.weight.previous, now);
-        if (weights_.has_local_times()) state_.weight.previous = now;
+        if (variable_.instant()) sums_.emplace(variable_.statistic, variable_.taken.elements);
+        weights.find_local(state_.weight.previous, now);
+        if (weights.has_local_times()) state_.weight.previous = now;
         own_weight_.reset();
         if (own_weight != nullptr) own_weight_ = *own_weight;
         sample_time_ = now;
         const StepPart& earliest = step_.before.empty() ? step_ : step_.before.front();
         whole_ = now - step_.from;
-        if (variable_.about.bin < 0)
+        if (variable_.bin < 0)
             whole_ = std::max(whole_, state_.weight.since(begin_of(earliest), now));
         if (!divided_) begin_sample(step_, now);
     }
     if (divided_) {
-        const std::int64_t size = detail::size_of(variable_.about.statistic.type);
-        for (const SentBox& box : boxes)
-            copy_elements(variable_.taken.chosen, box, size, sample_.data());
+        const std::int64_t size = detail::size_of(variable_.statistic.type);
+        for (const SentBox& box : boxes) copy_elements(variable_.taken, box, size, sample_.data());
         if (last) take_parts(true);
     } else {
         for (const SentBox& box : boxes) add(box);
         if (last) end_sample();
     }
     // The sums are still in the caches.
-    if (last && step_.ends && failure_.ok() && !variable_.about.inner && !waits_) finish();
+    if (last && step_.ends && failure_.ok() && !variable_.inner && !waits_) finish();
 }
 
 void Samples::add(const SentBox& box) {
-    const std::int64_t size = detail::size_of(variable_.about.statistic.type);
-    for_rows(variable_.taken.chosen, box,
+    const std::int64_t size = detail::size_of(variable_.statistic.type);
+    for_rows(variable_.taken, box,
              [&](std::int64_t first, std::int64_t count, const char* data, std::int64_t stride) {
-                 Run run;
-                 run.first = first;
-                 run.count = count;
-                 run.data = data;
-                 run.stride = stride / size;
-                 if (!weights_.values().empty()) run.weights = weights_.values().data() + first;
+                 Run run{first, count, data, stride / size, weights.from(first)};
                  if (stride % size != 0) {
                      row_.resize(count * size);
                      for (std::int64_t i = 0; i < count; ++i)
@@ -173,18 +147,17 @@ void Samples::add(const SentBox& box) {
 }
 
 void Samples::end_inner(Time begin, Time end) {
-    if (!variable_.about.inner) return;
+    if (!variable_.inner) return;
     state_.weight.end_window();
     if (!sums_ || sums_->numbers().inner_samples == 0) return;
-    const double weight =
-        variable_.about.statistic.counts ? 1 : state_.inner_weight.next(begin, end);
+    const double weight = variable_.statistic.counts ? 1 : state_.inner_weight.next(begin, end);
     fail(sums_->end_inner(weight));
 }
 
 void Samples::end_step() {
     if (divided_) take_parts(false);
     if (step_.inner_ends) end_inner(step_.window.begin, step_.inner.end);
-    weights_.end_step();
+    weights.end_step();
 }
 
 void Samples::finish() {
@@ -194,15 +167,15 @@ void Samples::finish() {
     if (variable_.joins())
         found.joined = join(found.status);
     else if (sums_)
-        found.status = sums_->finish(variable_.about.type, variable_.fill, found.values);
+        found.status = sums_->finish(variable_.type, variable_.fill, found.values);
     results_ = std::move(found);
 }
 
 /// Reduces or maps the results of the open window. Where elements have had other numbers of samples
 /// or weights, their sums and weights are reduced or mapped.
 std::shared_ptr<RecordValues> Samples::join(Status& status) {
-    const Statistic& statistic = variable_.about.statistic;
-    const std::int64_t n = variable_.taken.chosen.elements;
+    const Statistic& statistic = variable_.statistic;
+    const std::int64_t n = variable_.taken.elements;
     Reducible from;
     std::vector<double> counts;
     const bool weighs = statistic.op == Op::mean &&
@@ -242,12 +215,12 @@ std::shared_ptr<RecordValues> Samples::join(Status& status) {
 
 RecordSamples Samples::record(Number number) const {
     if (!number) return {state_.log, state_.wanted != 0, failure_};
-    const auto found = std::ranges::find(before_, *number, &Before::number);
-    return found != before_.end() ? found->samples : RecordSamples{};
+    const auto found = before_.find(*number);
+    return found != before_.end() ? found->second.samples : RecordSamples{};
 }
 
 Samples::Results& Samples::results(Number number) {
-    if (number) return *before(*number);
+    if (number) return before_.at(*number);
     finish();
     return *results_;
 }
@@ -255,16 +228,16 @@ Samples::Results& Samples::results(Number number) {
 Status Samples::result(Number number, const void*& values) {
     const Results& found = results(number);
     Status status = found.status;
-    values = number ? before(*number)->copy.data() : found.values;
+    values = number ? before_.at(*number).copy.data() : found.values;
     if (!found.joined) return status;
-    keep_first(status, found.joined->convert(variable_.about.type, variable_.fill));
+    keep_first(status, found.joined->convert(variable_.type, variable_.fill));
     values = found.joined->converted();
     return status;
 }
 
 void Samples::end_record(Number number) {
     if (number) {
-        std::erase_if(before_, [&](const Before& each) { return each.number == *number; });
+        before_.erase(*number);
         return;
     }
     before_.clear();
@@ -297,7 +270,7 @@ void Samples::set_state(const VariableState& state) {
         failure_ = failure(
             static_cast<tw_status>(-std::countr_zero(static_cast<std::uint64_t>(state.failed))),
             "field '{}': samples before the restart cannot be used",
-            OfVariable{variable_.field.declared.name});
+            OfVariable{variable_.field.name});
 }
 
 void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places) {
@@ -310,15 +283,15 @@ void Samples::take_over(Samples& other, const std::vector<std::int64_t>& places)
     step_ = other.step_;
     failure_ = other.failure_;
     before_ = other.before_;
-    const std::int64_t size = detail::size_of(variable_.about.type);
-    for (std::size_t b = 0; b < before_.size(); ++b) {
-        if (before_[b].copy.empty()) continue;
-        before_[b].copy.resize(places.size() * size);
-        gather(other.before_[b].copy.data(), size, before_[b].copy.data());
+    const std::int64_t size = detail::size_of(variable_.type);
+    for (auto& [number, ended] : before_) {
+        if (ended.copy.empty()) continue;
+        ended.copy.resize(places.size() * size);
+        gather(other.before_.at(number).copy.data(), size, ended.copy.data());
     }
     sums_.reset();
     if (!other.sums_) return;
-    sums_.emplace(variable_.about.statistic, std::ssize(places));
+    sums_.emplace(variable_.statistic, std::ssize(places));
     sums_->set_numbers(other.sums_->numbers());
     const std::vector<StateArray> from = other.sums_->arrays(), to = sums_->arrays();
     for (std::size_t a = 0; a < to.size(); ++a)

@@ -1,13 +1,17 @@
-// The samples of a variable: those of its open window, and of a window that ended before the step.
+// The variables of streams, and their samples: those of the open window, and of a window that ended
+// before the step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
 #include <bit>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "definitions/packing.hpp"
 #include "history/calendar/window.hpp"
 #include "history/maps/mapping.hpp"
 #include "history/reductions/reduction.hpp"
@@ -31,8 +35,7 @@ struct VariableState {
 };
 
 /// A statistic of a field in a stream.
-struct SampledField {
-    StreamField about;
+struct SampledField : StreamField {
     Field& field;
     /// Rules of the windows: those of the stream, or with an inner operation of its own.
     WindowRules rules;
@@ -42,11 +45,11 @@ struct SampledField {
     std::shared_ptr<const Reduction> reduction;
     std::shared_ptr<const Mapping> mapping;  ///< map of results or samples; null: there is none
 
-    bool maps_results() const { return mapping != nullptr && !about.reduces_samples; }
+    bool maps_results() const { return mapping != nullptr && !reduces_samples; }
     /// Tests if ranks compute the values of records together.
     bool joins() const { return reduction != nullptr || maps_results(); }
-    bool once() const { return about.statistic.op == Op::once; }
-    bool instant() const { return about.statistic.op == Op::instant || once(); }
+    bool once() const { return statistic.op == Op::once; }
+    bool instant() const { return statistic.op == Op::instant || once(); }
 };
 
 struct RecordSamples {
@@ -59,7 +62,7 @@ class Samples final : public SampleTaker {
 public:
     using Number = std::optional<std::int64_t>;
 
-    Samples(const SampledField& variable, Weights weights);
+    Samples(const SampledField& variable, Weights given);
 
     std::int64_t bytes() const { return variable_.instant() ? 0 : sums_->bytes(); }
     /// Begins a step. Completes windows that ended before, unless its sample counts there.
@@ -112,7 +115,6 @@ private:
     };
     /// State of a record that is due at the end of the step, although its window ended before.
     struct Before : Results {
-        std::int64_t number = 0;  ///< number of the window
         RecordSamples samples;
         std::vector<char> copy;  ///< values
         bool ended = false;
@@ -126,7 +128,6 @@ private:
     void end_sample();
     void end_part(const StepPart& part);
     void take_parts(bool sent);
-    Before* before(std::int64_t number);
     Results& results(Number number);
     void finish();
     std::shared_ptr<RecordValues> join(Status& status);
@@ -144,11 +145,50 @@ private:
     Status failure_, sample_failure_;
     std::optional<double> own_weight_;  ///< weight of the sample that the model has sent
     Time sample_time_ = 0;
-    Time whole_ = 0;  ///< time for which the sample stands
-    std::vector<Before> before_;
+    Time whole_ = 0;                         ///< time for which the sample stands
+    std::map<std::int64_t, Before> before_;  ///< by the numbers of the windows
     std::optional<Results> results_;
     /// Copy of a row whose stride in bytes is no multiple of the element size.
     std::vector<char> row_;
+};
+
+/// A statistic of a field in a stream: a variable of its files.
+struct Variable : SampledField {
+    Variable(SampledField sampled, Weights weights)
+        : SampledField(std::move(sampled)),
+          attributes(field.attributes),
+          samples(*this, std::move(weights)) {}
+
+    /// Sets the pick from which the elements come.
+    /// @param names  coordinates whose dimensions the pick replaces
+    void set_pick(const Pick& of, const Names& names);
+    /// Returns the elements in the file: those of the samples, of a map's target, or the groups of
+    /// a reduction.
+    const Taken& written() const {
+        return reduction ? reduction->results() : mapping ? mapping->results() : taken;
+    }
+    /// Returns the names in the file, without time.
+    Names dims() const;
+    /// Removes attributes that name dimensions which a reduction or map has removed, and adds those
+    /// of the map.
+    void set_reduced(const Coordinates& coordinates, Names units);
+    /// Tests if its samples count in other steps or windows than those of the stream.
+    bool has_own_steps() const { return inner || is_difference(statistic.op); }
+    /// Tests if it is the first variable of its name: others have the other bins of a cycle.
+    bool is_first() const { return bin <= 0; }
+    /// Tests if this rank holds elements of the variable, which it must send.
+    bool held() const { return taken.elements > 0; }
+    /// Ignores the time before this one, at which the stream began.
+    void begin_at(Time time) {
+        rules.from = time;
+        samples.begin_at(rules.begin());
+    }
+
+    Attributes attributes;  ///< those of the field that apply to the elements
+    Pick pick;
+    Names weight_units;       ///< units of the weights of a reduction
+    detail::Packing packing;  ///< storage in netCDF-4 files
+    Samples samples;
 };
 
 }  // namespace thalweg::history

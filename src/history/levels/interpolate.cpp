@@ -143,8 +143,12 @@ std::int64_t find_level(const Columns& coordinate, std::int64_t i, int direction
                          : move([=](double level) { return level >= wanted; });
 }
 
-void interpolate_between(const Levels& levels, std::span<const Columns> inputs, double missing,
-                         double* results, std::int64_t column_step, std::int64_t level_step) {
+}  // namespace
+
+void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
+                 double* results, std::int64_t column_step, std::int64_t level_step) {
+    if (levels.conserves())
+        return conserve(levels, inputs[0], inputs[1], missing, results, column_step, level_step);
     const Columns field = inputs[0], coordinate = inputs[1];
     const bool is_log = levels.method == LevelMethod::log;
     const bool extrapolates = levels.below != Below::missing;
@@ -168,16 +172,6 @@ void interpolate_between(const Levels& levels, std::span<const Columns> inputs, 
             to += level_step;
         }
     }
-}
-
-}  // namespace
-
-void interpolate(const Levels& levels, std::span<const Columns> inputs, double missing,
-                 double* results, std::int64_t column_step, std::int64_t level_step) {
-    if (levels.conserves())
-        conserve(levels, inputs[0], inputs[1], missing, results, column_step, level_step);
-    else
-        interpolate_between(levels, inputs, missing, results, column_step, level_step);
 }
 
 }  // namespace thalweg::history

@@ -7,7 +7,7 @@
 
 namespace thalweg::history {
 
-Part target_part(const Map& map, const std::vector<std::string>& dims, const Integers& shape) {
+Part target_part(const Map& map, const Names& dims, const Integers& shape) {
     Part part;
     part.dims = dims;
     part.shape = shape;

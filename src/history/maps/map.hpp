@@ -49,7 +49,7 @@ struct Map {
     std::int64_t sources = 0;          ///< number of elements of the source
     Integers source_shape;             ///< lengths of its two dimensions; empty: they are not known
     std::int64_t hash = 0;             ///< hash of all links
-    std::vector<std::string> dims;     ///< dimensions of the target
+    Names dims;                        ///< dimensions of the target
     Integers shape;                    ///< their lengths
     std::int64_t first = 0;            ///< first element of this rank
     Integers begin;                    ///< first link of each of its elements, and their number
@@ -58,7 +58,7 @@ struct Map {
     std::vector<double> weight;        ///< for each link
     int serial = 0;                    ///< serial number of the target's decomposition
     std::deque<Coordinate> coordinates;
-    std::vector<Attribute> attributes;  ///< attributes of variables on the target
+    Attributes attributes;  ///< attributes of variables on the target
     bool conserves = false;
 
     std::int64_t rows() const { return std::ssize(begin) - 1; }
@@ -67,7 +67,7 @@ struct Map {
 /// Returns the part of an array on the target's grid, of which this rank has all of the other
 /// dimensions.
 /// @param dims  dimensions, among them those of the target, which are adjacent
-Part target_part(const Map& map, const std::vector<std::string>& dims, const Integers& shape);
+Part target_part(const Map& map, const Names& dims, const Integers& shape);
 
 /// Sorts links by rows. Links of a row keep their order.
 /// @param links  links of this rank's elements
@@ -80,17 +80,9 @@ void coarsen(Map& map, int levels);
 /// Adds a coordinate of the target, or one that every rank has as a whole.
 template <class T>
 Coordinate& add_coordinate(Map& map, const std::string& name, const Part& part,
-                           const std::vector<T>& values, std::vector<Attribute> attributes) {
-    Coordinate& c = map.coordinates.emplace_back();
-    c.name = name;
-    c.dims = part.dims;
-    c.type = sizeof(T) == sizeof(double) ? TW_DOUBLE : TW_INT;
-    c.size = sizeof(T);
-    c.attributes = std::move(attributes);
+                           const std::vector<T>& values, const Attributes& attributes) {
+    Coordinate& c = map.coordinates.emplace_back(make_coordinate(name, part, values, attributes));
     c.serial = part.replicated ? 0 : map.serial;
-    c.part = part.replicated ? choose(part, {}).part : part;
-    const auto* const bytes = reinterpret_cast<const char*>(values.data());
-    c.data.assign(bytes, bytes + values.size() * sizeof(T));
     return c;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -13,10 +12,10 @@ namespace thalweg::history {
 
 using kernels::is_missing, kernels::missing_mark;
 
-Mapping::Mapping(std::shared_ptr<const Map> map, const Part& part,
-                 const std::vector<std::string>& dims, const std::vector<std::string>& replaced)
+Mapping::Mapping(std::shared_ptr<const Map> map, const Part& part, const Names& dims,
+                 const Names& replaced)
     : map_(std::move(map)), part_(part) {
-    std::vector<std::string> others;
+    Names others;
     Integers lengths, replaced_lengths;
     for (const std::string& dim : dims) {
         const std::int64_t length = part.shape[place_of(dim, part.dims)];

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "history/maps/map.hpp"
@@ -18,15 +17,15 @@ public:
     /// @param part  elements of the variables
     /// @param dims  dimensions of the variables in file order
     /// @param replaced  those of them that the target's dimensions replace
-    Mapping(std::shared_ptr<const Map> map, const Part& part, const std::vector<std::string>& dims,
-            const std::vector<std::string>& replaced);
+    Mapping(std::shared_ptr<const Map> map, const Part& part, const Names& dims,
+            const Names& replaced);
 
     const Map& map() const { return *map_; }
     /// Returns the dimensions of mapped variables, and their lengths.
-    const std::vector<std::string>& dims() const { return dims_; }
+    const Names& dims() const { return dims_; }
     const Integers& shape() const { return shape_; }
     /// Returns the dimensions that the target's dimensions replace.
-    const std::vector<std::string>& replaced() const { return replaced_; }
+    const Names& replaced() const { return replaced_; }
     const Taken& results() const { return *results_; }
     void set_results(const Taken& results) { results_ = &results; }
     /// Finds which ranks exchange which elements. @note Collective
@@ -52,7 +51,7 @@ private:
 
     std::shared_ptr<const Map> map_;
     const Part& part_;
-    std::vector<std::string> replaced_, dims_;
+    Names replaced_, dims_;
     Integers shape_;
     /// Number of elements along the other dimensions, and along those of them that follow the
     /// target's.

@@ -13,12 +13,9 @@
 
 namespace thalweg::history {
 
-using detail::failure;
-
 namespace {
 
 using Doubles = std::vector<double>;
-using Words = std::vector<std::string>;
 
 /// The names of a format's dimensions and variables.
 struct Format {
@@ -36,6 +33,11 @@ constexpr std::array formats{
     Format{"remap_matrix", "dst_address", "src_address", "num_links", "num_wgts", "src_grid_size",
            "dst_grid_size", "dst_grid_corners", "dst_grid_center_lat", "dst_grid_center_lon",
            "dst_grid_corner_lat", "dst_grid_corner_lon", "dst_grid_area", "dst_grid_frac"}};
+
+/// Elements of a variable.
+struct Slab {
+    Integers start, count, stride;
+};
 
 /// Tests if a number is one of the whole numbers from 1.
 bool is_number(double number, std::int64_t most) {
@@ -79,10 +81,8 @@ private:
         (void)tw_get_att_text(file_, variable, name, n + 1, text.data());
         return text.c_str();
     }
-    Status read(const char* variable, const Integers& start, const Integers& count,
-                const Integers& stride, Doubles& to);
-    Status read_degrees(const char* variable, const Integers& start, const Integers& count,
-                        const Integers& stride, Doubles& to);
+    Status read(const char* variable, const Slab& slab, Doubles& to);
+    Status read_degrees(const char* variable, const Slab& slab, Doubles& to);
 
     Ranks& ranks_;
     Map& map_;
@@ -92,16 +92,15 @@ private:
     std::int64_t targets_ = 0;
 };
 
-Status MapReader::read(const char* variable, const Integers& start, const Integers& count,
-                       const Integers& stride, Doubles& to) {
+Status MapReader::read(const char* variable, const Slab& slab, Doubles& to) {
     int nd = 0;
-    if (tw_inq_var(file_, variable, nullptr, &nd, nullptr) == TW_OK && nd != std::ssize(start))
+    if (tw_inq_var(file_, variable, nullptr, &nd, nullptr) == TW_OK && nd != std::ssize(slab.start))
         return failure(TW_EUNSUPPORTED, "{}: '{}' has {} dimensions, not {}", path_, variable, nd,
-                       start.size());
-    const Status mine = detail::catch_errors([&] { to.resize(elements_of(count)); });
+                       slab.start.size());
+    const Status mine = detail::catch_errors([&] { to.resize(volume(slab.count)); });
     if (Status s = ranks_.agree(mine, 0, {}); !s.ok()) return s;
-    return ranks_.status(tw_get_box(file_, variable, TW_DOUBLE, start.data(), count.data(),
-                                    stride.data(), to.data()));
+    return ranks_.status(tw_get_box(file_, variable, TW_DOUBLE, slab.start.data(),
+                                    slab.count.data(), slab.stride.data(), to.data()));
 }
 
 /// Reads this rank's share of the links, and checks them.
@@ -115,11 +114,11 @@ Status MapReader::read_links(std::vector<MapLink>& links) {
     const std::int64_t first = n * ranks_.rank() / ranks_.size();
     const std::int64_t count = n * (ranks_.rank() + 1) / ranks_.size() - first;
     Doubles rows, columns, weights;
-    Status status = read(format_.row, {first}, {count}, {1}, rows);
-    if (status.ok()) status = read(format_.column, {first}, {count}, {1}, columns);
+    Status status = read(format_.row, {{first}, {count}, {1}}, rows);
+    if (status.ok()) status = read(format_.column, {{first}, {count}, {1}}, columns);
     if (status.ok())
-        status = several ? read(format_.weight, {first, 0}, {count, each}, {1, 1}, weights)
-                         : read(format_.weight, {first}, {count}, {1}, weights);
+        status = several ? read(format_.weight, {{first, 0}, {count, each}, {1, 1}}, weights)
+                         : read(format_.weight, {{first}, {count}, {1}}, weights);
     if (!status.ok()) return status;
     const auto check = [&]() -> Status {
         links.reserve(count);
@@ -158,7 +157,7 @@ Status MapReader::cut_rows(const std::vector<MapLink>& links, std::int64_t joine
     const std::int64_t bins = std::min<std::int64_t>(groups, 16384);
     Integers links_in(bins);
     for (const MapLink& link : links) ++links_in[link.row / joined * bins / groups];
-    if (Status status = ranks_.combine({}, links_in); !status.ok()) return status;
+    if (Status status = ranks_.reduce(links_in, detail::Reduce::sum); !status.ok()) return status;
     const std::int64_t all = std::accumulate(links_in.begin(), links_in.end(), std::int64_t{0});
     first.assign(size + 1, targets_);
     std::int64_t before = 0;
@@ -196,9 +195,8 @@ Status MapReader::take_links(std::vector<MapLink> links, int levels, int zoom) {
     return ranks_.agree(mine, 0, {});
 }
 
-Status MapReader::read_degrees(const char* variable, const Integers& start, const Integers& count,
-                               const Integers& stride, Doubles& to) {
-    if (Status s = read(variable, start, count, stride, to); !s.ok()) return s;
+Status MapReader::read_degrees(const char* variable, const Slab& slab, Doubles& to) {
+    if (Status s = read(variable, slab, to); !s.ok()) return s;
     const std::string units = text(variable, "units");
     if (units.starts_with("deg")) return {};
     for (double& value : to) value *= 180 / std::numbers::pi;
@@ -214,10 +212,10 @@ Status MapReader::is_rectilinear(bool& is) {
     std::array<std::int64_t, 1> differs{0};
     for (const int which : {0, 1}) {
         Doubles axis, own;
-        Status status = read_degrees(format_.centre[which], {0}, {map_.shape[which]},
-                                     {which == 0 ? nx : 1}, axis);
+        Status status = read_degrees(format_.centre[which],
+                                     {{0}, {map_.shape[which]}, {which == 0 ? nx : 1}}, axis);
         if (status.ok())
-            status = read_degrees(format_.centre[which], {map_.first}, {map_.rows()}, {1}, own);
+            status = read_degrees(format_.centre[which], {{map_.first}, {map_.rows()}, {1}}, own);
         if (!status.ok()) return status;
         for (std::int64_t i = 0; i < map_.rows(); ++i) {
             const std::int64_t at = map_.first + i;
@@ -253,15 +251,16 @@ Doubles bounds_of(const Doubles& axis, const Doubles& corners, bool turns) {
 /// rank's elements.
 Status MapReader::add_axis(int which, bool axis) {
     const std::string& name = which == 0 ? map_.rules.latitude : map_.rules.longitude;
-    Integers start{axis ? 0 : map_.first}, count{axis ? map_.shape[which] : map_.rows()};
-    Integers stride{axis && which == 0 ? map_.shape.back() : 1};
+    Slab slab{{axis ? 0 : map_.first},
+              {axis ? map_.shape[which] : map_.rows()},
+              {axis && which == 0 ? map_.shape.back() : 1}};
     Doubles centres, corners;
-    if (Status s = read_degrees(format_.centre[which], start, count, stride, centres); !s.ok())
-        return s;
+    if (Status s = read_degrees(format_.centre[which], slab, centres); !s.ok()) return s;
     for (std::int64_t i = 0; i < std::ssize(centres) && !(axis && ranks_.rank() > 0); ++i)
-        add_hash(
-            std::array{std::int64_t{which}, start[0] + i, std::bit_cast<std::int64_t>(centres[i])});
-    Part part = axis ? replicated_part({name}, count) : target_part(map_, map_.dims, map_.shape);
+        add_hash(std::array{std::int64_t{which}, slab.start[0] + i,
+                            std::bit_cast<std::int64_t>(centres[i])});
+    Part part =
+        axis ? replicated_part({name}, slab.count) : target_part(map_, map_.dims, map_.shape);
     Coordinate& c =
         add_coordinate(map_, name, part, centres,
                        {{"standard_name", std::string(which == 0 ? "latitude" : "longitude")},
@@ -269,11 +268,10 @@ Status MapReader::add_axis(int which, bool axis) {
     if (!has(format_.corner[which])) return {};
     std::int64_t each = 0;
     if (Status s = length(format_.corners, each); !s.ok()) return s;
-    start.push_back(0);
-    count.push_back(each);
-    stride.push_back(1);
-    if (Status s = read_degrees(format_.corner[which], start, count, stride, corners); !s.ok())
-        return s;
+    slab.start.push_back(0);
+    slab.count.push_back(each);
+    slab.stride.push_back(1);
+    if (Status s = read_degrees(format_.corner[which], slab, corners); !s.ok()) return s;
     if (axis) corners = bounds_of(centres, corners, which == 1);
     part.dims.emplace_back(axis ? "bnds" : "corner");
     part.shape.push_back(axis ? 2 : each);
@@ -287,7 +285,7 @@ Status MapReader::add_beside(const char* variable, const char* name, const char*
                              const char* about) {
     if (!has(variable)) return {};
     Doubles values;
-    Status status = read(variable, {map_.first}, {map_.rows()}, {1}, values);
+    Status status = read(variable, {{map_.first}, {map_.rows()}, {1}}, values);
     const std::string own = text(variable, "units");  // "radians^2", "square radians" and the like
     const bool other = !own.empty() && own.find("rad") == std::string::npos;
     add_coordinate(
@@ -308,7 +306,7 @@ Status MapReader::read_target() {
     Doubles dims;
     std::int64_t rank = 0;
     if (has("dst_grid_dims") && length("dst_grid_rank", rank).ok())
-        if (Status s = read("dst_grid_dims", {0}, {rank}, {1}, dims); !s.ok()) return s;
+        if (Status s = read("dst_grid_dims", {{0}, {rank}, {1}}, dims); !s.ok()) return s;
     bool axes = dims.size() == 2 && is_number(dims[0], targets_ - 1) &&
                 is_number(dims[1], targets_ - 1) &&
                 dims[0] * dims[1] == static_cast<double>(targets_);
@@ -320,7 +318,7 @@ Status MapReader::read_target() {
             if (Status s = is_rectilinear(axes); !s.ok()) return s;
     }
     const std::string &latitude = map_.rules.latitude, &longitude = map_.rules.longitude;
-    if (map_.shape.size() == 2) map_.dims = axes ? Words{latitude, longitude} : Words{"y", "x"};
+    if (map_.shape.size() == 2) map_.dims = axes ? Names{latitude, longitude} : Names{"y", "x"};
     if (!axes) map_.attributes = {{"coordinates", latitude + " " + longitude}};
     Status status = add_axis(0, axes);
     if (status.ok()) status = add_axis(1, axes);
@@ -356,7 +354,7 @@ Status MapReader::read(int zoom) {
     Doubles dims;
     std::int64_t rank = 0;
     if (status.ok() && has("src_grid_dims") && length("src_grid_rank", rank).ok())
-        status = read("src_grid_dims", {0}, {rank}, {1}, dims);
+        status = read("src_grid_dims", {{0}, {rank}, {1}}, dims);
     if (dims.size() == 2 && is_number(dims[0], map_.sources) && is_number(dims[1], map_.sources))
         map_.source_shape.assign(dims.rbegin(), dims.rend());
     const int levels = zoom < 0 ? 0 : healpix_level(targets_) - zoom;
@@ -368,7 +366,7 @@ Status MapReader::read(int zoom) {
     if (status.ok()) status = read_links(links);
     if (status.ok()) status = take_links(std::move(links), levels, zoom);
     if (status.ok() && zoom < 0) status = read_target();
-    if (status.ok()) status = ranks_.combine({}, std::span(&map_.hash, 1));
+    if (status.ok()) status = ranks_.reduce({&map_.hash, 1}, detail::Reduce::sum);
     keep_first(status, ranks_.status(tw_close(&file_)));
     return status;
 }

@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <utility>
 
 namespace thalweg::history {
-
-namespace {
 
 /// Bits of a bin. The unit of bin b is 2^(width * b + lowest).
 constexpr int width = 40, lowest = -1074;
@@ -22,22 +18,20 @@ constexpr std::int64_t nan_bit = std::int64_t{1} << 53, plus_bit = nan_bit << 1,
 /// Largest count of numbers that are added together: the sums of their parts are exact in double.
 constexpr std::size_t together = 4096, lanes = 4;
 
-constexpr double power_of_2(int exponent) {
+static constexpr double power_of_2(int exponent) {
     return std::bit_cast<double>(static_cast<std::int64_t>(exponent + 1023) << 52);
 }
 
 /// Returns the bin of a number's leading bit. The lowest bins count as one.
-int bin_of(double value) {
+static int bin_of(double value) {
     const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
     // Numbers are below half the unit of the next bin, so raise() by 3 or more drops only zeros.
     return std::max(2, (exponent + 52) / width);
 }
 
-int top_of(std::int64_t bins) {
+static int top_of(std::int64_t bins) {
     return 63 - std::countl_zero(static_cast<std::uint64_t>(bins & all_bins));
 }
-
-}  // namespace
 
 void ExactSum::raise(int top) {
     if (top_ >= 0)

@@ -5,63 +5,16 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
 #include "history/statistics/kernels.hpp"
-#include "index/types.hpp"
 
 namespace thalweg::history {
 
-std::vector<std::string> reduced_dims(const std::vector<std::string>& dims,
-                                      const std::vector<std::string>& reduced,
-                                      const std::string& region_dim) {
-    std::vector<std::string> result = picked_dims(dims, {region_dim, reduced, {}});
+Names reduced_dims(const Names& dims, const Names& reduced, const std::string& region_dim) {
+    Names result = picked_dims(dims, {region_dim, reduced, {}});
     std::erase(result, "");
     return result;
 }
-
-bool holds_whole(const Part& part, const std::vector<std::string>& dims) {
-    for (int d = 0; d < part.nd() && !part.replicated; ++d) {
-        if (place_of(part.dims[d], dims) < 0) continue;
-        if (part.listed > 0 && part.lists(d)) return false;
-        for (int b = 0; b < part.boxes; ++b)
-            if (part.count[b * part.nd() + d] != part.shape[d]) return false;
-    }
-    return true;
-}
-
-Part without(const Part& part, const std::vector<std::string>& dims) {
-    Part result;
-    result.replicated = part.replicated;
-    result.boxes = part.boxes;
-    result.listed = part.listed;
-    result.indices = part.indices;
-    for (int d = 0; d < part.nd(); ++d) {
-        if (place_of(part.dims[d], dims) >= 0) continue;
-        result.first_listed += part.listed > 0 && d < part.first_listed;
-        result.dims.push_back(part.dims[d]);
-        result.shape.push_back(part.shape[d]);
-    }
-    for (int b = 0; b < part.boxes; ++b)
-        for (int d = 0; d < part.nd(); ++d) {
-            if (place_of(part.dims[d], dims) >= 0) continue;
-            result.start.push_back(part.start[b * part.nd() + d]);
-            result.count.push_back(part.count[b * part.nd() + d]);
-        }
-    return result;
-}
-
-void sort_groups(const Integers& group, std::int64_t groups, Grouping& made) {
-    // Elements without a group come first.
-    const Lists lists(groups + 1, std::ssize(group), [&](auto i) { return group[i] + 1; });
-    for (std::int64_t g = 1; g <= groups + 1; ++g)
-        made.begin.push_back(lists.begin[g] - lists.begin[1]);
-    if (!std::ranges::is_sorted(group) || lists.begin[1] > 0)
-        made.order.assign(lists.items.begin() + lists.begin[1], lists.items.end());
-}
-
-namespace {
 
 constexpr double lowest = -std::numeric_limits<double>::infinity();
 constexpr std::size_t words_each = std::tuple_size_v<ExactSum::Words>;
@@ -69,32 +22,30 @@ constexpr std::size_t words_each = std::tuple_size_v<ExactSum::Words>;
 constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min();
 
 /// Converts a number to an integer that has the same order. A NaN is the largest.
-std::int64_t ordered(double number) {
+static std::int64_t ordered(double number) {
     const auto bits = std::bit_cast<std::int64_t>(std::isnan(number) ? std::abs(number) : number);
     return bits ^ ((bits >> 63) & std::numeric_limits<std::int64_t>::max());
 }
 
-double number_of_ordered(std::int64_t word) {
+static double number_of_ordered(std::int64_t word) {
     return std::bit_cast<double>(word ^ ((word >> 63) & std::numeric_limits<std::int64_t>::max()));
 }
 
-std::span<const std::int64_t> taken(std::span<const std::int64_t>& words, std::size_t n) {
+static std::span<const std::int64_t> taken(std::span<const std::int64_t>& words, std::size_t n) {
     const auto first = words.first(n);
     words = words.subspan(n);
     return first;
 }
 
-}  // namespace
-
 GroupSum Reduction::reduce(const Reducible& from, std::int64_t group) const {
     constexpr std::int64_t together = 1024;
-    const Grouping& in = *grouping_;
+    const Grouping& in = *grouping;
     GroupSum found;
     std::array<double, together> values, weights;
     for (std::int64_t i = in.begin[group]; i < in.begin[group + 1]; i += together) {
         const std::int64_t n = std::min(together, in.begin[group + 1] - i);
         // An element without a value gets 0 and the weight 0, or the least extreme.
-        const double nothing = !extreme() ? 0 : op_ == ReduceOp::max ? lowest : -lowest;
+        const double nothing = !extreme() ? 0 : op == ReduceOp::max ? lowest : -lowest;
         std::int64_t valid = 0;
         const auto gather = [&](auto element) {
             for (std::int64_t j = 0; j < n; ++j) {
@@ -117,7 +68,7 @@ GroupSum Reduction::reduce(const Reducible& from, std::int64_t group) const {
         found.count += valid;
         if (extreme()) {
             for (std::int64_t j = 0; j < n; ++j) {
-                const double value = op_ == ReduceOp::max ? values[j] : -values[j];
+                const double value = op == ReduceOp::max ? values[j] : -values[j];
                 if (value > found.extreme || std::isnan(value)) found.extreme = value;
             }
             continue;
@@ -131,16 +82,16 @@ GroupSum Reduction::reduce(const Reducible& from, std::int64_t group) const {
         const std::int64_t whole = (n + 3) / 4 * 4;
         for (std::int64_t j = n; j < whole; ++j) values[j] = weights[j] = 0;
         found.sum.add({values.data(), static_cast<std::size_t>(whole)});
-        if (weighted_) found.weight.add({weights.data(), static_cast<std::size_t>(whole)});
+        if (weighted) found.weight.add({weights.data(), static_cast<std::size_t>(whole)});
     }
     return found;
 }
 
 double Reduction::value(std::int64_t count, double sum, double weight, double extreme,
                         double divisor) const {
-    if (count == 0 || (weighted_ && !(weight > 0))) return kernels::missing_mark;
-    switch (op_) {
-        case ReduceOp::mean: return sum / (weighted_ ? weight : static_cast<double>(count));
+    if (count == 0 || (weighted && !(weight > 0))) return kernels::missing_mark;
+    switch (op) {
+        case ReduceOp::mean: return sum / (weighted ? weight : static_cast<double>(count));
         case ReduceOp::sum: return sum / divisor;
         // Zeros and NaN get no sign, whichever rank has them.
         case ReduceOp::min: return std::isnan(extreme) ? std::abs(extreme) : 0.0 - extreme;
@@ -169,7 +120,7 @@ Status RecordValues::convert(tw_type type, const Value& fill) {
 
 Reduced::Reduced(const Reduction& reduction, const Reducible& from) : reduction_(reduction) {
     if (reduction.joins_ranks()) {
-        for (std::int64_t g = 0; g < reduction.groups(); ++g) {
+        for (std::int64_t g = 0; g < reduction.grouping->groups(); ++g) {
             groups_.push_back(reduction.reduce(from, g));
             if (groups_.back().count > 0) divisor_ = from.divisor;
         }
@@ -178,7 +129,7 @@ Reduced::Reduced(const Reduction& reduction, const Reducible& from) : reduction_
     const auto whole = [](const ExactSum& sum) {
         return ExactSum::value(sum.bins(), sum.words(sum.bins()));
     };
-    for (std::int64_t g = 0; g < reduction.groups(); ++g) {
+    for (std::int64_t g = 0; g < reduction.grouping->groups(); ++g) {
         const GroupSum group = reduction.reduce(from, g);
         values_.push_back(reduction.value(group.count, whole(group.sum), whole(group.weight),
                                           group.extreme, from.divisor));
@@ -207,7 +158,7 @@ void Reduced::give_words(std::vector<std::int64_t>& most, std::vector<std::int64
         sums.push_back(group.count);
         for (const ExactSum* sum : {&group.sum, &group.weight}) {
             const std::int64_t of_all = *bins++;
-            if (sum == &group.weight && !reduction_.weighted()) continue;
+            if (sum == &group.weight && !reduction_.weighted) continue;
             for (const std::int64_t word : sum->words(of_all)) sums.push_back(word);
         }
     }
@@ -224,7 +175,7 @@ void Reduced::take_words(std::span<const std::int64_t>& most, std::span<const st
         const std::int64_t count = taken(sums, 1).front();
         const double sum = ExactSum::value(bins_[2 * g], taken(sums, words_each));
         const double weight =
-            reduction_.weighted() ? ExactSum::value(bins_[2 * g + 1], taken(sums, words_each)) : 0;
+            reduction_.weighted ? ExactSum::value(bins_[2 * g + 1], taken(sums, words_each)) : 0;
         values_.push_back(reduction_.value(count, sum, weight, 0, divisor_));
     }
     groups_.clear();
@@ -234,7 +185,8 @@ Status combine(Ranks& ranks, std::span<Reduced* const> all) {
     if (all.empty()) return {};
     std::vector<std::int64_t> most, sums;
     for (const Reduced* one : all) one->give_words(most, sums);
-    if (Status status = ranks.combine(most, sums); !status.ok()) return status;
+    if (Status s = ranks.reduce(most, detail::Reduce::max); !s.ok()) return s;
+    if (Status s = ranks.reduce(sums, detail::Reduce::sum); !s.ok()) return s;
     std::span<const std::int64_t> extremes(most), words(sums);
     for (Reduced* one : all) one->take_words(extremes, words);
     return {};

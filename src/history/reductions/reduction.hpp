@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "history/configuration/table.hpp"
@@ -31,14 +30,7 @@ struct Grouping {
 
 /// Returns the dimensions of a reduced variable.
 /// @param region_dim  dimension of regions; may be empty
-std::vector<std::string> reduced_dims(const std::vector<std::string>& dims,
-                                      const std::vector<std::string>& reduced,
-                                      const std::string& region_dim);
-bool holds_whole(const Part& part, const std::vector<std::string>& dims);
-/// Returns a dense part without some dimensions, along which each rank holds all elements.
-Part without(const Part& part, const std::vector<std::string>& dims);
-/// Sorts elements into groups. @param group  number of the group of each element; -1: it has none
-void sort_groups(const Integers& group, std::int64_t groups, Grouping& made);
+Names reduced_dims(const Names& dims, const Names& reduced, const std::string& region_dim);
 
 /// The values of elements before a reduction.
 struct Reducible {
@@ -56,30 +48,22 @@ struct GroupSum {
     double extreme = -std::numeric_limits<double>::infinity();  ///< maximum, or negated minimum
 };
 
-class Reduction {
-public:
-    /// @param weighted  the values or the grouping have weights; the same on every rank, also on a
-    ///                  rank that holds no elements
-    Reduction(ReduceOp op, std::shared_ptr<const Grouping> grouping, bool weighted)
-        : op_(op), grouping_(std::move(grouping)), weighted_(op == ReduceOp::mean && weighted) {}
+struct Reduction {
+    ReduceOp op;
+    std::shared_ptr<const Grouping> grouping;
+    /// It is a mean, and the values or the grouping have weights; the same on every rank, also on a
+    /// rank that holds no elements.
+    bool weighted;
 
-    const Taken& results() const { return *grouping_->results; }
-    bool joins_ranks() const { return grouping_->joins_ranks; }
-    bool extreme() const { return op_ == ReduceOp::min || op_ == ReduceOp::max; }
-    bool weighted() const { return weighted_; }
-    std::int64_t groups() const { return grouping_->groups(); }
-    const std::string& region_dim() const { return grouping_->region_dim; }
+    const Taken& results() const { return *grouping->results; }
+    bool joins_ranks() const { return grouping->joins_ranks; }
+    bool extreme() const { return op == ReduceOp::min || op == ReduceOp::max; }
     /// Combines the elements of a group that this rank holds.
     GroupSum reduce(const Reducible& from, std::int64_t group) const;
     /// Returns the value of a group; kernels::missing_mark if it has none.
     /// @param divisor  see Reducible
     double value(std::int64_t count, double sum, double weight, double extreme,
                  double divisor) const;
-
-private:
-    ReduceOp op_;
-    std::shared_ptr<const Grouping> grouping_;
-    bool weighted_;  ///< the reduction is a mean with weights
 };
 
 /// The values of a variable at a record, which the ranks compute together.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <unordered_map>
 
 #include "history/selection/part.hpp"
@@ -53,9 +52,9 @@ const Integers* chosen_along(const Choice& choice, const std::string& dim) {
 }
 
 /// Returns the dimensions of a part after the pick. In a list, the new dimension is a listed one.
-std::vector<std::string> dims_of_part(const Part& part, const Pick& pick) {
+Names dims_of_part(const Part& part, const Pick& pick) {
     if (part.listed == 0 || pick.dims.empty()) return picked_dims(part.dims, pick);
-    std::vector<std::string> dims;
+    Names dims;
     bool among = false;
     for (int d = 0; d < part.nd(); ++d)
         among = among || (part.lists(d) && place_of(part.dims[d], pick.dims) >= 0);
@@ -92,7 +91,7 @@ public:
             chosen_.part.boxes = 1;
             chosen_.part.start.assign(chosen_.part.shape.size(), 0);
             chosen_.part.count = chosen_.part.shape;
-            chosen_.elements = elements_of(chosen_.part.shape);
+            chosen_.elements = volume(chosen_.part.shape);
         }
         const std::int64_t n = picked_elements();
         for (int b = 0; b < part_.boxes; ++b)
@@ -117,7 +116,7 @@ public:
             if (!to.lists(t)) extent.push_back(to.shape[t]);
         }
         for (const Entry& entry : entries_) add_entry(entry, dense_steps(extent));
-        chosen_.elements = elements_of(extent);
+        chosen_.elements = volume(extent);
         return std::move(chosen_);
     }
 
@@ -158,7 +157,7 @@ private:
                 start[targets_[d]] = ranges[d].to;
                 count[targets_[d]] = ranges[d].count;
             }
-            if (elements_of(count) == 0) return;
+            if (volume(count) == 0) return;
             const Integers step = dense_steps(part_.replicated ? chosen_.part.shape : count);
             const std::int64_t to = part_.replicated ? dot(start, step) : chosen_.elements;
             for (std::int64_t element = first; element < last; ++element) {
@@ -176,7 +175,7 @@ private:
             chosen_.part.start.insert(chosen_.part.start.end(), start.begin(), start.end());
             chosen_.part.count.insert(chosen_.part.count.end(), count.begin(), count.end());
             ++chosen_.part.boxes;
-            chosen_.elements += elements_of(count);
+            chosen_.elements += volume(count);
         });
     }
 
@@ -261,7 +260,7 @@ private:
                 piece.step.push_back(picked[i] ? 0 : step[t++]);
                 piece.to += piece.step.back() * ranges[i].to;
             }
-            if (elements_of(piece.count) > 0) chosen_.pieces.push_back(std::move(piece));
+            if (volume(piece.count) > 0) chosen_.pieces.push_back(std::move(piece));
         });
     }
 
@@ -279,7 +278,7 @@ private:
 
 }  // namespace
 
-Pick restricted(const Pick& pick, const std::vector<std::string>& dims) {
+Pick restricted(const Pick& pick, const Names& dims) {
     Pick result{pick.dim, {}, {}};
     Integers places;
     for (std::int64_t i = 0; i < std::ssize(pick.dims); ++i)
@@ -294,8 +293,8 @@ Pick restricted(const Pick& pick, const std::vector<std::string>& dims) {
     return result;
 }
 
-std::vector<std::string> picked_dims(const std::vector<std::string>& dims, const Pick& pick) {
-    std::vector<std::string> result;
+Names picked_dims(const Names& dims, const Pick& pick) {
+    Names result;
     for (const std::string& dim : dims) {
         if (place_of(dim, pick.dims) < 0)
             result.push_back(dim);

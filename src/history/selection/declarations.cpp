@@ -19,15 +19,9 @@ static bool is_degree(const std::string& units, const char* word, const char* le
 bool is_east(const std::string& units) { return is_degree(units, "east", "_E"); }
 bool is_north(const std::string& units) { return is_degree(units, "north", "_N"); }
 
-static bool is_subset(const std::vector<std::string>& some, const std::vector<std::string>& all) {
-    return std::ranges::all_of(some, [&](const auto& name) { return place_of(name, all) >= 0; });
-}
-
-namespace {
-
 /// Finds the index of an attribute's value among allowed words; 0 if there is no attribute.
-Status take_word(const std::vector<Attribute>& attributes, std::string_view name,
-                 std::span<const std::string_view> words, std::size_t& place) {
+static Status take_word(const Attributes& attributes, std::string_view name,
+                        std::span<const std::string_view> words, std::size_t& place) {
     const auto found = std::ranges::find(attributes, name, &Attribute::name);
     place = 0;
     if (found == attributes.end()) return {};
@@ -39,7 +33,7 @@ Status take_word(const std::vector<Attribute>& attributes, std::string_view name
                    detail::joined(words, ", "));
 }
 
-Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
+static Status take_special(Attributes& attributes, DeclaredField& field) {
     constexpr std::array<std::string_view, 3> missing{"none", "fixed", "varying"};
     constexpr std::array<std::string_view, 2> kinds{"intensive", "flux"};
     std::size_t place = 0, ignored = 0;
@@ -58,25 +52,17 @@ Status take_special(std::vector<Attribute>& attributes, DeclaredField& field) {
     return status;
 }
 
-}  // namespace
-
-Status Declarations::check(const Declaration& declaration) const {
+Status Declarations::find_part(const Declaration& declaration, std::int64_t n, Part& part) const {
     if (ended_) return failure(TW_ESTATE, "tw_history_ready has been called");
     if (declaration.name == nullptr || *declaration.name == '\0')
         return failure(TW_EARG, "the name is missing");
     if (!detail::valid_type(declaration.type))
         return failure(TW_ETYPE, "{}", detail::no_type(declaration.type));
     const std::string name = declaration.name;
-    const bool field =
-        std::ranges::any_of(fields_, [&](const Field& f) { return f.declared.name == name; });
+    const bool field = std::ranges::any_of(fields_, [&](const Field& f) { return f.name == name; });
     if (field || coordinates_.count(name) != 0)
         return failure(TW_EEXISTS, "the name has been declared before");
-    return {};
-}
-
-Status Declarations::find_part(const Declaration& declaration, std::int64_t n, Part& part) const {
-    if (Status status = check(declaration); !status.ok()) return status;
-    const std::vector<std::string> dims = split_dims(declaration.dims);
+    const Names dims = split_dims(declaration.dims);
     if (declaration.decomposition != nullptr) {
         if (Status status = part_of(declaration.decomposition, part); !status.ok()) return status;
         if (!part.dims.empty() && part.dims.front() == "*" && part.nd() == std::ssize(dims))
@@ -133,16 +119,15 @@ Status Declarations::add_coordinate(const Declaration& declaration, Part part,
 
 Status Declarations::add_field(const Declaration& declaration, Part part, Field*& field) {
     Field made;
-    made.declared.name = declaration.name;
-    made.declared.type = declaration.type;
-    made.declared.dims = split_dims(declaration.dims);
+    made.name = declaration.name;
+    made.type = declaration.type;
+    made.dims = split_dims(declaration.dims);
     if (declaration.type == TW_CHAR) return failure(TW_ETYPE, "a field cannot be text");
     Status status = parse_attributes(declaration.attributes, made.attributes);
-    if (status.ok()) status = take_special(made.attributes, made.declared);
+    if (status.ok()) status = take_special(made.attributes, made);
     if (!status.ok()) return status;
     for (int d = 0; d < part.nd(); ++d) lengths_[part.dims[d]] = part.shape[d];
-    for (const std::string& dim : made.declared.dims)
-        made.declared.shape.push_back(lengths_.at(dim));
+    for (const std::string& dim : made.dims) made.shape.push_back(lengths_.at(dim));
     made.sent_boxes.resize(std::max(part.boxes, 1));
     made.part = std::move(part);
     made.serial = declaration.serial;
@@ -152,10 +137,10 @@ Status Declarations::add_field(const Declaration& declaration, Part part, Field*
 }
 
 /// Returns the attributes of an expression. They include the units only if they are known.
-static std::vector<Attribute> attributes_of(const Expression& expression, const Field& first,
-                                            const Field& like) {
+static Attributes attributes_of(const Expression& expression, const Field& first,
+                                const Field& like) {
     if (!expression.condition().empty()) return first.attributes;
-    std::vector<Attribute> attributes{{"long_name", expression.text()}};
+    Attributes attributes{{"long_name", expression.text()}};
     if (expression.is_condition()) attributes.push_back({"units", "1"});
     for (const char* name : {"coordinates", "grid_mapping", "cell_measures", "mesh", "location"})
         if (const std::string text = text_of(like.attributes, name); !text.empty())
@@ -163,8 +148,8 @@ static std::vector<Attribute> attributes_of(const Expression& expression, const 
     return attributes;
 }
 
-static std::vector<Attribute> level_attributes(const Field& field) {
-    std::vector<Attribute> attributes{{"axis", "Z"}};
+static Attributes level_attributes(const Field& field) {
+    Attributes attributes{{"axis", "Z"}};
     for (const char* name : {"standard_name", "long_name", "units", "positive"})
         if (const std::string text = text_of(field.attributes, name); !text.empty())
             attributes.push_back({name, text});
@@ -183,7 +168,7 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
     const auto refuse = [](const std::string& text) { return failure(TW_ESETTING, "{}", text); };
     if (!replace_dim(made.part, levels.dim, levels.name, levels.size()))
         return refuse(fmt::format("no rank may hold only a part of dimension '{}' of '{}'",
-                                  levels.dim, from.declared.name));
+                                  levels.dim, from.name));
     // Coordinates along the levels of the model do not describe those of the file.
     const auto along = [&](const std::string& name) {
         const auto found = coordinates_.find(name);
@@ -191,15 +176,15 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
     };
     made.attributes = from.attributes;
     erase_attributes(made.attributes, "coordinates cell_measures");
-    std::vector<std::string> names = words_of(from.attributes, "coordinates");
+    Names names = words_of(from.attributes, "coordinates");
     std::erase_if(names, along);
     if (!names.empty()) set_attribute(made.attributes, {"coordinates", joined_names(names)});
     const std::string measures = text_of(from.attributes, "cell_measures");
     if (!measures.empty() && std::ranges::none_of(split_dims(measures.c_str()), along))
         set_attribute(made.attributes, {"cell_measures", measures});
     if (place_of(levels.name, levels_) >= 0) return {};
-    const auto add = [&](const std::string& name, const std::vector<std::string>& dims,
-                         const std::vector<double>& values, std::vector<Attribute> attributes) {
+    const auto add = [&](const std::string& name, const Names& dims,
+                         const std::vector<double>& values, Attributes attributes) {
         const Integers shape{levels.size(), 2};
         const Part part = replicated_part(dims, {shape.begin(), shape.begin() + std::ssize(dims)});
         if (!coordinates_.emplace(name, make_coordinate(name, part, values, attributes)).second)
@@ -207,7 +192,7 @@ Status Declarations::add_levels(const Computation& how, Field& made) {
         levels_.push_back(name);
         return Status{};
     };
-    std::vector<Attribute> attributes = level_attributes(coordinate);
+    Attributes attributes = level_attributes(coordinate);
     lengths_[levels.name] = levels.size();
     if (!levels.conserves()) return add(levels.name, {levels.name}, levels.values, attributes);
     std::vector<double> middles, bounds;
@@ -233,7 +218,7 @@ Status Declarations::add_computed(const std::vector<DeclaredField>& all) {
         for (const int input : how.inputs) inputs.push_back(&fields_[input]);
         const Field& like = *inputs[how.like];
         Field& made = fields_.emplace_back();
-        made.declared = all[i];
+        static_cast<DeclaredField&>(made) = all[i];
         // Boxes keep their numbers, which choose() changes if some are empty.
         made.part = like.part.listed > 0 ? choose(like.part, {}).part : like.part;
         // The array has no holes, so positions can differ from those in the model's.
@@ -260,7 +245,7 @@ Status Declarations::add_computed(const std::vector<DeclaredField>& all) {
 std::deque<Field> Declarations::release_fields() {
     for (Field& field : fields_) {
         Field closed;
-        closed.declared.name = field.declared.name;
+        closed.name = field.name;
         field = std::move(closed);
     }
     return std::move(fields_);
@@ -273,13 +258,13 @@ std::int64_t Declarations::hash() const {
         add(fmt::format("{} {} {} {} {}", name, static_cast<int>(c.type), joined_names(c.dims),
                         c.serial, text_of(c.attributes, "units")));
     for (const Field& f : fields_)
-        add(fmt::format("{} {} {} {} {} {}", f.declared.name, static_cast<int>(f.declared.type),
-                        joined_names(f.declared.dims), static_cast<int>(f.declared.missing),
-                        f.serial, text_of(f.attributes, "coordinates")));
+        add(fmt::format("{} {} {} {} {} {}", f.name, static_cast<int>(f.type), joined_names(f.dims),
+                        static_cast<int>(f.missing), f.serial,
+                        text_of(f.attributes, "coordinates")));
     return static_cast<std::int64_t>(hash);
 }
 
-bool Declarations::has_axes(const std::vector<std::string>& dims) const {
+bool Declarations::has_axes(const Names& dims) const {
     bool east = false, north = false;
     for (const std::string& dim : dims)
         if (const Coordinate* c = axis(dim)) {
@@ -299,20 +284,19 @@ const Coordinate* Declarations::axis(const std::string& dim) const {
 
 Centres Declarations::centres(const Field& field) const {
     Centres found;
-    std::vector<std::string> names = words_of(field.attributes, "coordinates");
-    names.insert(names.end(), field.declared.dims.begin(), field.declared.dims.end());
+    Names names = words_of(field.attributes, "coordinates");
+    names.insert(names.end(), field.dims.begin(), field.dims.end());
     for (const std::string& name : names) {
         const auto declared = coordinates_.find(name);
         if (declared == coordinates_.end()) continue;
         const Coordinate& c = declared->second;
-        if (c.type == TW_CHAR || c.dims.empty() || !is_subset(c.dims, field.declared.dims))
-            continue;
+        if (c.type == TW_CHAR || c.dims.empty() || !is_subset(c.dims, field.dims)) continue;
         const std::string units = text_of(c.attributes, "units");
         if (is_east(units) && found.longitude == nullptr) found.longitude = &c;
         if (is_north(units) && found.latitude == nullptr) found.latitude = &c;
     }
     if (!found.complete()) return {};
-    for (const std::string& dim : field.declared.dims)
+    for (const std::string& dim : field.dims)
         if (place_of(dim, found.longitude->dims) >= 0 || place_of(dim, found.latitude->dims) >= 0)
             found.dims.push_back(dim);
     return found;

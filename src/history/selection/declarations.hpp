@@ -25,14 +25,14 @@ struct Declaration {
 struct Centres {
     const Coordinate *longitude = nullptr, *latitude = nullptr;
     /// Dimensions of the field that the longitudes or the latitudes have.
-    std::vector<std::string> dims;
+    Names dims;
     bool complete() const { return longitude != nullptr && latitude != nullptr; }
     friend bool operator==(const Centres&, const Centres&) = default;
 };
 
 class Declarations {
 public:
-    /// Finds the part of a declaration that this rank holds.
+    /// Checks a declaration, and finds the part of it that this rank holds.
     /// @param n  number of elements of an array that every rank has all of; -1: not known
     Status find_part(const Declaration& declaration, std::int64_t n, Part& part) const;
     /// @param boxes  this rank's array
@@ -49,23 +49,22 @@ public:
 
     std::deque<Field>& fields() { return fields_; }
     const std::deque<Field>& fields() const { return fields_; }
-    const std::map<std::string, Coordinate>& coordinates() const { return coordinates_; }
+    const Coordinates& coordinates() const { return coordinates_; }
     const std::map<std::string, std::int64_t>& lengths() const { return lengths_; }
     std::int64_t hash() const;
     /// @return null if a dimension has no coordinate variable, or ranks hold only parts of it
     const Coordinate* axis(const std::string& dim) const;
-    bool has_axes(const std::vector<std::string>& dims) const;
+    bool has_axes(const Names& dims) const;
     /// Finds the longitudes and latitudes of a field: those that its attribute names, or its axes.
     Centres centres(const Field& field) const;
 
 private:
-    Status check(const Declaration& declaration) const;
     Status add_levels(const Computation& how, Field& made);
 
     std::deque<Field> fields_;
-    std::map<std::string, Coordinate> coordinates_;
+    Coordinates coordinates_;
     std::map<std::string, std::int64_t> lengths_;
-    std::vector<std::string> levels_;  ///< names of coordinates that add_computed() has made
+    Names levels_;  ///< names of coordinates that add_computed() has made
     bool ended_ = false;
 };
 

@@ -12,45 +12,33 @@ namespace thalweg::history {
 
 namespace {
 
-using RowVisit = std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>;
-
-/// The loops over a piece. Dimensions are merged if both memory and elements are contiguous.
-struct Joined {
-    /// Lengths; distances in memory in bytes; distances among the chosen elements.
-    Integers count, from, to;
+/// A loop over a piece.
+struct Loop {
+    /// Length; distance in memory in bytes; distance among the chosen elements.
+    std::int64_t count, from, to;
 };
 
-Joined joined_rows(const ChosenBox& piece, const Integers& stride) {
-    Joined joined;
+/// Returns the loops over a piece. Two are merged if memory and elements are contiguous.
+std::vector<Loop> loops_of(const ChosenBox& piece, const Integers& stride) {
+    std::vector<Loop> loops;
     for (std::size_t d = 0; d < piece.count.size(); ++d) {
-        if (piece.count[d] == 1) continue;
-        if (!joined.count.empty() && joined.from.back() == stride[d] * piece.count[d] &&
-            joined.to.back() == piece.step[d] * piece.count[d]) {
-            joined.count.back() *= piece.count[d];
-            joined.from.back() = stride[d];
-            joined.to.back() = piece.step[d];
-        } else {
-            joined.count.push_back(piece.count[d]);
-            joined.from.push_back(stride[d]);
-            joined.to.push_back(piece.step[d]);
-        }
+        const auto [count, from, to] = Loop{piece.count[d], stride[d], piece.step[d]};
+        if (count == 1) continue;
+        if (!loops.empty() && loops.back().from == from * count && loops.back().to == to * count)
+            loops.back() = {loops.back().count * count, from, to};
+        else
+            loops.push_back({count, from, to});
     }
-    if (joined.count.empty() || joined.to.back() != 1) {  // rows have one element
-        joined.count.push_back(1);
-        joined.from.push_back(0);
-        joined.to.push_back(1);
-    }
-    return joined;
+    if (loops.empty() || loops.back().to != 1) loops.push_back({1, 0, 1});  // rows of one element
+    return loops;
 }
 
-void visit_rows(const Joined& joined, std::size_t d, const char* data, std::int64_t to,
+void visit_rows(std::span<const Loop> loops, const char* data, std::int64_t to,
                 const RowVisit& visit) {
-    if (d + 1 == joined.count.size()) {
-        visit(to, joined.count[d], data, joined.from[d]);
-        return;
-    }
-    for (std::int64_t i = 0; i < joined.count[d]; ++i)
-        visit_rows(joined, d + 1, data + i * joined.from[d], to + i * joined.to[d], visit);
+    const auto [count, from, step] = loops.front();
+    if (loops.size() == 1) return visit(to, count, data, from);
+    for (std::int64_t i = 0; i < count; ++i)
+        visit_rows(loops.subspan(1), data + i * from, to + i * step, visit);
 }
 
 /// Reads numbers separated by blanks. Returns false if the text contains anything else.
@@ -85,7 +73,7 @@ void for_rows(const Chosen& chosen, const SentBox& sent, const RowVisit& visit) 
         const char* data = sent.base;
         for (std::size_t d = 0; d < piece.start.size(); ++d)
             data += piece.start[d] * sent.stride[d];
-        visit_rows(joined_rows(piece, sent.stride), 0, data, piece.to, visit);
+        visit_rows(loops_of(piece, sent.stride), data, piece.to, visit);
     }
 }
 
@@ -130,21 +118,21 @@ std::vector<char> chosen_data(const Coordinate& c, const Chosen& chosen) {
     return data;
 }
 
-std::vector<double> numbers_of(const Coordinate& c, const std::vector<char>& data) {
+std::vector<double> numbers_of(const Coordinate& c) {
     std::vector<double> numbers;
-    for (std::size_t i = 0; i < data.size(); i += c.size)
-        numbers.push_back(number_of(c.type, data.data() + i));
+    for (std::size_t i = 0; i < c.data.size(); i += c.size)
+        numbers.push_back(number_of(c.type, c.data.data() + i));
     return numbers;
 }
 
 bool find_numbers(const Coordinate& c, const Choice& choice, const Part& part,
                   std::vector<double>& numbers) {
     const Chosen own = choose(c.part, choice);
-    const std::vector<double> held = numbers_of(c, chosen_data(c, own));
+    const std::vector<char> held = chosen_data(c, own);
     Integers places;
     const bool found = find_places(part, own.part, places);
     for (const std::int64_t place : places)
-        if (found) numbers.push_back(held[place]);
+        if (found) numbers.push_back(number_of(c.type, held.data() + place * c.size));
     return found;
 }
 
@@ -153,12 +141,12 @@ std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_
     for (int b = 0; b < std::max(part.boxes, part.listed > 0 ? 1 : 0); ++b) {
         const Integers extent = extent_of(part, b);
         boxes.push_back({b, data, dense_steps(extent, size)});
-        data += elements_of(extent) * size;
+        data += volume(extent) * size;
     }
     return boxes;
 }
 
-Status parse_attributes(const char* text, std::vector<Attribute>& attributes) {
+Status parse_attributes(const char* text, Attributes& attributes) {
     const std::string all = text == nullptr ? "" : text;
     std::size_t at = 0;
     while (at < all.size()) {
@@ -185,14 +173,14 @@ Status parse_attributes(const char* text, std::vector<Attribute>& attributes) {
     return {};
 }
 
-std::string text_of(const std::vector<Attribute>& attributes, std::string_view name) {
+std::string text_of(const Attributes& attributes, std::string_view name) {
     for (const Attribute& attribute : attributes)
         if (attribute.name == name)
             if (const auto* text = std::get_if<std::string>(&attribute.value)) return *text;
     return {};
 }
 
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
+void set_attribute(Attributes& attributes, Attribute attribute) {
     const auto same = std::ranges::find(attributes, attribute.name, &Attribute::name);
     if (same == attributes.end())
         attributes.push_back(std::move(attribute));
@@ -200,8 +188,8 @@ void set_attribute(std::vector<Attribute>& attributes, Attribute attribute) {
         *same = std::move(attribute);
 }
 
-void erase_attributes(std::vector<Attribute>& attributes, const char* names) {
-    const std::vector<std::string> erased = split_dims(names);
+void erase_attributes(Attributes& attributes, const char* names) {
+    const Names erased = split_dims(names);
     std::erase_if(attributes, [&](const Attribute& a) { return place_of(a.name, erased) >= 0; });
 }
 

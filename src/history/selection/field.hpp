@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +21,7 @@ namespace thalweg::history {
 
 class Computed;
 class History;
+using Field = tw_field_impl;
 class SampleTaker;
 class StepValues;
 
@@ -31,10 +32,9 @@ struct SentBox {
     Integers stride;             ///< bytes from one element to the next along each dimension
 };
 
+using RowVisit = std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>;
 /// Calls visit(first, count, data, stride in bytes) for the rows of a box's chosen elements.
-void for_rows(
-    const Chosen& chosen, const SentBox& sent,
-    const std::function<void(std::int64_t, std::int64_t, const char*, std::int64_t)>& visit);
+void for_rows(const Chosen& chosen, const SentBox& sent, const RowVisit& visit);
 
 void copy_elements(const Chosen& chosen, const SentBox& box, std::int64_t size, char* to);
 /// Reads the chosen elements of boxes as numbers. @param missing  number for missing elements
@@ -47,15 +47,14 @@ std::vector<SentBox> dense_boxes(const Part& part, const char* data, std::int64_
 
 /// Reads "units=K; standard_name=air_temperature; comment=\"a; b\"". A value that is a number
 /// becomes a numeric attribute, except for units and quoted values. @return TW_OK, TW_EARG
-Status parse_attributes(const char* text, std::vector<Attribute>& attributes);
+Status parse_attributes(const char* text, Attributes& attributes);
 
-std::string text_of(const std::vector<Attribute>& attributes, std::string_view name);
-void set_attribute(std::vector<Attribute>& attributes, Attribute attribute);
+std::string text_of(const Attributes& attributes, std::string_view name);
+void set_attribute(Attributes& attributes, Attribute attribute);
 /// @param names  separated by blanks
-void erase_attributes(std::vector<Attribute>& attributes, const char* names);
+void erase_attributes(Attributes& attributes, const char* names);
 /// Returns the words of an attribute.
-inline std::vector<std::string> words_of(const std::vector<Attribute>& attributes,
-                                         std::string_view name) {
+inline Names words_of(const Attributes& attributes, std::string_view name) {
     return split_dims(text_of(attributes, name).c_str());
 }
 
@@ -69,18 +68,20 @@ Value fill_of(tw_type type);
 struct Coordinate {
     std::string name;
     tw_type type = TW_DOUBLE;
-    std::vector<std::string> dims;
-    std::vector<Attribute> attributes;
+    Names dims;
+    Attributes attributes;
     Part part;
     int serial = 0;          ///< serial number of the decomposition; 0: every rank has all elements
     std::vector<char> data;  ///< elements of the part, without halos
     std::int64_t size = 0;   ///< bytes of an element
 };
 
+using Coordinates = std::map<std::string, Coordinate>;
+
 /// Makes a coordinate of the values of a part. @tparam T  char, std::int32_t or double
 template <class T>
 Coordinate make_coordinate(std::string name, const Part& part, const std::vector<T>& values,
-                           std::vector<Attribute> attributes) {
+                           Attributes attributes) {
     Coordinate c;
     c.name = std::move(name);
     c.type = sizeof(T) == 8 ? TW_DOUBLE : sizeof(T) == 4 ? TW_INT : TW_CHAR;
@@ -94,7 +95,7 @@ Coordinate make_coordinate(std::string name, const Part& part, const std::vector
 }
 
 std::vector<char> chosen_data(const Coordinate& c, const Chosen& chosen);
-std::vector<double> numbers_of(const Coordinate& c, const std::vector<char>& data);
+std::vector<double> numbers_of(const Coordinate& c);
 /// Finds the numbers that the chosen elements of a coordinate have for the elements of a part.
 /// @return false: this rank does not hold all of them
 bool find_numbers(const Coordinate& c, const Choice& choice, const Part& part,
@@ -102,10 +103,9 @@ bool find_numbers(const Coordinate& c, const Choice& choice, const Part& part,
 
 }  // namespace thalweg::history
 
-struct tw_field_impl {
+struct tw_field_impl : thalweg::history::DeclaredField {
     int wanted = 0;                                ///< 1: some stream would use a sample sent now
     thalweg::history::History* history = nullptr;  ///< null after tw_history_close
-    thalweg::history::DeclaredField declared;
     /// Attributes, as written to files.
     std::vector<thalweg::history::Attribute> attributes;
     thalweg::history::Part part;
@@ -123,7 +123,3 @@ struct tw_field_impl {
     /// Values in a step in which what is missing of the field shows where land is; otherwise null.
     std::shared_ptr<thalweg::history::StepValues> examined;
 };
-
-namespace thalweg::history {
-using Field = tw_field_impl;
-}

@@ -2,7 +2,6 @@
 #include "history/selection/part.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -28,7 +27,7 @@ Status part_of(tw_decomposition decomposition, Part& part) {
     return {};
 }
 
-Part replicated_part(std::vector<std::string> dims, Integers shape) {
+Part replicated_part(Names dims, Integers shape) {
     Part part;
     part.replicated = true;
     part.boxes = 1;
@@ -58,20 +57,19 @@ tw_status declare(tw_session session, const Part& part, tw_decomposition* decomp
     return status;
 }
 
-int place_of(const std::string& dim, const std::vector<std::string>& dims) {
+int place_of(const std::string& dim, const Names& dims) {
     const auto found = std::ranges::find(dims, dim);
     return found == dims.end() ? -1 : static_cast<int>(found - dims.begin());
 }
 
-Integers lengths_of(const std::vector<std::string>& some, const std::vector<std::string>& dims,
-                    const Integers& shape) {
+bool is_subset(const Names& some, const Names& all) {
+    return std::ranges::all_of(some, [&](const auto& name) { return place_of(name, all) >= 0; });
+}
+
+Integers lengths_of(const Names& some, const Names& dims, const Integers& shape) {
     Integers lengths;
     for (const std::string& dim : some) lengths.push_back(shape[place_of(dim, dims)]);
     return lengths;
-}
-
-std::int64_t elements_of(const Integers& count) {
-    return std::accumulate(count.begin(), count.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 Integers dense_steps(const Integers& count, std::int64_t size) {
@@ -80,8 +78,7 @@ Integers dense_steps(const Integers& count, std::int64_t size) {
     return step;
 }
 
-Integers steps_along(const std::vector<std::string>& dims, const std::vector<std::string>& of,
-                     const Integers& shape) {
+Integers steps_along(const Names& dims, const Names& of, const Integers& shape) {
     const Integers dense = dense_steps(shape);
     Integers steps;
     for (const std::string& dim : dims) {
@@ -97,7 +94,7 @@ bool replace_dim(Part& part, const std::string& dim, const std::string& name, st
     for (int b = 0; b < part.boxes && part.listed == 0; ++b) {
         const std::span<std::int64_t> counts(&part.count[b * part.nd()], part.nd());
         std::int64_t& start = part.start[b * part.nd() + d];
-        const bool empty = elements_of({counts.begin(), counts.end()}) == 0;
+        const bool empty = volume(counts) == 0;
         if (!empty && (start != 0 || counts[d] != part.shape[d])) return false;
         start = 0;
         counts[d] = empty ? 0 : length;

@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "base/text/text.hpp"
 #include "definitions/definitions.hpp"
+#include "index/box.hpp"
 #include "thalweg/decomposition.h"
 
 namespace thalweg::history {
@@ -19,7 +20,9 @@ namespace thalweg::history {
 using detail::failure;
 using detail::joined_names;
 using detail::Status;
+using detail::volume;
 using Integers = std::vector<std::int64_t>;
+using Names = std::vector<std::string>;
 
 /// Lists of items: those of list i are `items` from begin[i] to begin[i + 1], in their order.
 struct Lists {
@@ -37,7 +40,7 @@ struct Lists {
 
 /// A rank's part of an index space: boxes, or a list of indices. Dimensions are in memory order.
 struct Part {
-    std::vector<std::string> dims;
+    Names dims;
     Integers shape;
     bool replicated = false;  ///< every rank has the whole space, as one box
     int boxes = 0;
@@ -51,29 +54,27 @@ struct Part {
     bool lists(int dim) const { return dim >= first_listed && dim < first_listed + listed; }
 };
 
-inline std::vector<std::string> split_dims(const char* names) {
+inline Names split_dims(const char* names) {
     return detail::split_names(names == nullptr ? "" : names);
 }
 
 /// @return TW_OK, TW_EHANDLE, TW_ENOMEM
 Status part_of(tw_decomposition decomposition, Part& part);
 
-Part replicated_part(std::vector<std::string> dims, Integers shape);
+Part replicated_part(Names dims, Integers shape);
 
 /// Declares the decomposition of a part; NULL if it is replicated. @note Collective
 tw_status declare(tw_session session, const Part& part, tw_decomposition* decomposition);
 
 /// @return -1 if a dimension is not among others
-int place_of(const std::string& dim, const std::vector<std::string>& dims);
-Integers lengths_of(const std::vector<std::string>& some, const std::vector<std::string>& dims,
-                    const Integers& shape);
-std::int64_t elements_of(const Integers& count);
+int place_of(const std::string& dim, const Names& dims);
+bool is_subset(const Names& some, const Names& all);
+Integers lengths_of(const Names& some, const Names& dims, const Integers& shape);
 /// Returns the distance between neighbours along each dimension of a dense array.
 /// @param size  distance along the last dimension
 Integers dense_steps(const Integers& count, std::int64_t size = 1);
 /// Returns the distances along dimensions in a dense array with the dimensions `of`, or 0.
-Integers steps_along(const std::vector<std::string>& dims, const std::vector<std::string>& of,
-                     const Integers& shape);
+Integers steps_along(const Names& dims, const Names& of, const Integers& shape);
 std::int64_t dot(const Integers& at, const Integers& steps);
 
 /// Replaces a dimension by one of another length, of which every box has all.
@@ -97,8 +98,8 @@ struct ChosenBox {
 /// Elements that are picked along some dimensions. In the result, one dimension replaces these. An
 /// element may be picked twice.
 struct Pick {
-    std::string dim;                ///< the new dimension
-    std::vector<std::string> dims;  ///< dimensions that it replaces; empty: nothing is picked
+    std::string dim;  ///< the new dimension
+    Names dims;       ///< dimensions that it replaces; empty: nothing is picked
     /// Global indices of each element along the replaced dimensions, element after element.
     Integers at;
 
@@ -124,17 +125,16 @@ struct Chosen {
 /// @return those of the chosen elements that this rank holds
 Chosen choose(const Part& part, const Choice& choice);
 
-Pick restricted(const Pick& pick, const std::vector<std::string>& dims);
+Pick restricted(const Pick& pick, const Names& dims);
 /// Returns the dimensions with the new one in the position of the first dimension that it replaces.
-std::vector<std::string> picked_dims(const std::vector<std::string>& dims, const Pick& pick);
+Names picked_dims(const Names& dims, const Pick& pick);
 
 /// A choice of elements of fields with one decomposition. All ranks make them in the same order.
-struct Taken {
+struct Taken : Chosen {
     int serial = 0;  ///< serial number of the fields' decomposition
-    std::vector<std::string> dims;
+    Names dims;
     Integers shape;
     Choice choice;
-    Chosen chosen;
     tw_decomposition target = nullptr, restart = nullptr;
 };
 

@@ -34,15 +34,9 @@ Status Ranks::agree(const Status& mine, std::int64_t detail, std::span<std::int6
     return agreed;
 }
 
-Status Ranks::least(std::span<std::int64_t> words) {
-    return measured([&] { session_->team->all_reduce(words, detail::Reduce::min); });
-}
-
-Status Ranks::combine(std::span<std::int64_t> most, std::span<std::int64_t> sums) {
-    return measured([&] {
-        if (!most.empty()) session_->team->all_reduce(most, detail::Reduce::max);
-        if (!sums.empty()) session_->team->all_reduce(sums, detail::Reduce::sum);
-    });
+Status Ranks::reduce(std::span<std::int64_t> words, detail::Reduce by) {
+    if (words.empty()) return {};
+    return measured([&] { session_->team->all_reduce(words, by); });
 }
 
 Status Ranks::exchange(std::vector<detail::Packet>& packets) {
@@ -55,13 +49,6 @@ Status Ranks::exchange(std::vector<detail::Packet>& packets) {
 
 Status Ranks::read(const std::string& path, std::string& text) {
     return measured([&] { return read_text(session_, path, text); });
-}
-
-std::string Ranks::setting(const std::string& settings, const char* name) const {
-    detail::Settings all;
-    // If the settings are invalid, tw_create reports why.
-    const bool valid = session_->settings.for_file(settings, all).ok();
-    return (valid ? all : session_->settings).text(name);
 }
 
 Status Ranks::status(tw_status code) const {

@@ -44,18 +44,14 @@ public:
     /// @note Collective
     Status agree(const Status& mine, std::int64_t detail, std::span<std::int64_t> any,
                  std::int64_t* most = nullptr);
-    /// Combines words by the minimum. @note Collective
-    Status least(std::span<std::int64_t> words);
-    /// Combines words by the maximum, and others by the sum. @note Collective
-    Status combine(std::span<std::int64_t> most, std::span<std::int64_t> sums);
+    /// Combines words, the same number on every rank. @note Collective
+    Status reduce(std::span<std::int64_t> words, detail::Reduce by);
     /// Sends packets to their ranks, and replaces them by those received, ordered by rank.
     /// @return TW_OK, TW_ENOMEM on this rank alone @note Collective
     Status exchange(std::vector<detail::Packet>& packets);
     /// Reads a file of text on rank 0 for all. @note Collective
     Status read(const std::string& path, std::string& text);
 
-    /// Returns the value of one of a file's settings, given those that are passed to tw_create.
-    std::string setting(const std::string& settings, const char* name) const;
     /// Returns the status of a call of the public interface, with its text.
     Status status(tw_status code) const;
 

@@ -2,12 +2,10 @@
 #include "history/selection/region_picks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <set>
 #include <sstream>
 
 #include "thalweg/thalweg.h"
@@ -63,10 +61,8 @@ static Integers lowest_nearest(const Points& points, const std::vector<Centre>& 
     return found;
 }
 
-namespace {
-
 /// Reads lines of a longitude, a latitude and, in all or none, a name.
-Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
+static Status read_points(const std::string& path, const std::string& text, RegionTable& region) {
     region.points.clear();
     region.names.clear();
     std::istringstream lines(text);
@@ -94,7 +90,7 @@ Status read_points(const std::string& path, const std::string& text, RegionTable
 }
 
 /// Returns names as an array of text that every rank has all of.
-Coordinate names_of_stations(const std::vector<std::string>& names) {
+static Coordinate names_of_stations(const Names& names) {
     const std::size_t length =
         std::max<std::size_t>(1, std::ranges::max(names, {}, &std::string::size).size());
     std::vector<char> text;
@@ -108,14 +104,11 @@ Coordinate names_of_stations(const std::vector<std::string>& names) {
                            {{"long_name", "name of the station"}, {"cf_role", "timeseries_id"}});
 }
 
-}  // namespace
-
 const RegionPick* RegionPicks::of(const StreamTable& stream, const Field& field) const {
     const std::string owner = with_own_picks_.contains(stream.name) ? stream.name : "";
     const auto found = std::ranges::find_if(picks_, [&](const RegionPick& one) {
         return one.owner == owner && one.region->name == stream.region &&
-               one.field->serial == field.serial &&
-               one.field->declared.dims == field.declared.dims &&
+               one.field->serial == field.serial && one.field->dims == field.dims &&
                one.field->part.dims == field.part.dims && one.centres == declared_.centres(field);
     });
     return found == picks_.end() ? nullptr : &*found;
@@ -147,7 +140,7 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
                                "model or the history uses",
                                stream.name, region.name, dim);
         const auto misses = [&](const StreamField& about) {
-            return declared_.fields()[about.declared].declared.missing == Missing::fixed;
+            return declared_.fields()[about.declared].missing == Missing::fixed;
         };
         const bool wait = region.list_file.empty() && std::ranges::any_of(one.fields, misses);
         if (wait) with_own_picks_.insert(stream.name);
@@ -158,12 +151,14 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
                             declared_.centres(field)};
             made.pick.dim = dim;
             made.state = wait ? RegionPick::State::waits : RegionPick::State::found;
-            made.pick.dims = field.declared.horizontal;
+            made.pick.dims = field.horizontal;
+            for (const std::string& each : made.pick.dims)
+                made.shape.push_back(declared_.lengths().at(each));
             if (made.pick.dims.empty())
                 return failure(TW_ESETTING,
                                "stream '{}': region '{}' needs longitudes and latitudes, which "
                                "field '{}' has not, to find the dimensions of the list",
-                               stream.name, region.name, field.declared.name);
+                               stream.name, region.name, field.name);
             picks_.push_back(std::move(made));
         }
     }
@@ -171,34 +166,11 @@ Status RegionPicks::list(const std::vector<ResolvedStream>& resolved) {
 }
 
 /// @note Collective
-Status RegionPicks::read_regions() {
-    station_names_.clear();
-    std::set<std::string> done;
-    for (const RegionPick& one : picks_) {
-        RegionTable& region = table_.regions.at(one.region->name);
-        if (!done.insert(region.name).second) continue;
-        Status status;
-        if (!region.points_file.empty()) {
-            std::string text;
-            status = ranks_.read(region.points_file, text);
-            if (status.ok()) status = read_points(region.points_file, text, region);
-        }
-        if (!region.list_file.empty()) status = read_list(region);
-        if (!status.ok()) {
-            status.text = fmt::format("region '{}': {}", region.name, status.text);
-            return status;
-        }
-        if (!region.names.empty())
-            station_names_.emplace(region.name, names_of_stations(region.names));
-    }
-    return {};
-}
-
-Status RegionPicks::read_list(RegionTable& region) {
+static Status read_list(const Ranks& ranks, RegionTable& region) {
     tw_file file = nullptr;
     const char* var = region.list_var.c_str();
-    Checks check(ranks_);
-    check(tw_open(ranks_.session(), region.list_file.c_str(), nullptr, &file));
+    Checks check(ranks);
+    check(tw_open(ranks.session(), region.list_file.c_str(), nullptr, &file));
     if (!check.ok()) return check.status;
     tw_type type{};
     int dims = 0;
@@ -218,11 +190,35 @@ Status RegionPicks::read_list(RegionTable& region) {
     return check.status;
 }
 
-Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
-                                 std::vector<Centre>& found) const {
+/// @note Collective
+Status RegionPicks::read_regions() {
+    station_names_.clear();
+    std::set<std::string> done;
+    for (const RegionPick& one : picks_) {
+        RegionTable& region = table_.regions.at(one.region->name);
+        if (!done.insert(region.name).second) continue;
+        Status status;
+        if (!region.points_file.empty()) {
+            std::string text;
+            status = ranks_.read(region.points_file, text);
+            if (status.ok()) status = read_points(region.points_file, text, region);
+        }
+        if (!region.list_file.empty()) status = read_list(ranks_, region);
+        if (!status.ok()) {
+            status.text = fmt::format("region '{}': {}", region.name, status.text);
+            return status;
+        }
+        if (!region.names.empty())
+            station_names_.emplace(region.name, names_of_stations(region.names));
+    }
+    return {};
+}
+
+static Status find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
+                           std::vector<Centre>& found) {
     const Field& field = *one.field;
     Choice surface;
-    for (const std::string& dim : field.declared.dims)
+    for (const std::string& dim : field.dims)
         if (place_of(dim, one.pick.dims) < 0) surface.along[dim] = {0};
     const Part part = choose(field.part, surface).part;
     std::array<std::vector<double>, 2> degrees;
@@ -232,9 +228,9 @@ Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int6
             return failure(TW_ESETTING,
                            "region '{}': a rank does not hold '{}' of all elements that it holds "
                            "of field '{}'",
-                           one.region->name, c.name, field.declared.name);
+                           one.region->name, c.name, field.name);
     }
-    const Integers own = steps(one, part.dims);
+    const Integers own = steps_along(part.dims, one.pick.dims, one.shape);
     for_elements(part, [&](std::int64_t i, const Integers& at) {
         const std::int64_t place = dot(at, own);
         if (is_place(degrees[0][i], degrees[1][i]) && !land.contains(place))
@@ -243,52 +239,44 @@ Status RegionPicks::find_centres(const RegionPick& one, const std::set<std::int6
     return {};
 }
 
-Integers RegionPicks::shape(const RegionPick& one) const {
-    Integers shape;
-    for (const std::string& dim : one.pick.dims) shape.push_back(declared_.lengths().at(dim));
-    return shape;
-}
-
-Integers RegionPicks::steps(const RegionPick& one, const std::vector<std::string>& dims) const {
-    return steps_along(dims, one.pick.dims, shape(one));
-}
-
 /// Finds the elements that are nearest to the regions' points among the elements of all ranks.
 /// @param lowest  receives the indices of all picks of `land`, one after another
 /// @note Collective
 Status RegionPicks::find_nearest(const Status& mine, const Land& land, Integers& lowest) {
-    std::map<const RegionPick*, std::vector<Centre>, InOrder> centres;
+    std::map<std::size_t, std::vector<Centre>> centres;
     // Squares of distances. They are not negative, so their bits have the same order.
     Integers words;
     const Status found = detail::catch_errors([&]() -> Status {
-        for (const auto& [pick, missing] : land) {
-            const auto& points = pick->region->points;
+        for (const auto& [number, missing] : land) {
+            const auto& points = picks_[number].region->points;
+            std::vector<Centre>& own = centres[number];
             if (points.empty()) continue;
-            if (Status s = find_centres(*pick, missing, centres[pick]); !s.ok()) return s;
-            for (const double square : nearest_squares(points, centres[pick]))
+            if (Status s = find_centres(picks_[number], missing, own); !s.ok()) return s;
+            for (const double square : nearest_squares(points, own))
                 words.push_back(std::bit_cast<std::int64_t>(square));
         }
         return {};
     });
     Status status = ranks_.agree(mine.ok() ? found : mine, 0, {});
     if (!status.ok() || words.empty()) return status;
-    if (status = ranks_.least(words); !status.ok()) return status;
+    if (status = ranks_.reduce(words, detail::Reduce::min); !status.ok()) return status;
     auto square = words.begin();
-    for (const auto& [pick, own] : centres) {
+    for (const auto& [number, own] : centres) {
+        const auto& points = picks_[number].region->points;
         std::vector<double> squares;
-        for (std::size_t i = 0; i < pick->region->points.size(); ++i)
+        for (std::size_t i = 0; i < points.size(); ++i)
             squares.push_back(std::bit_cast<double>(*square++));
-        const Integers indices = lowest_nearest(pick->region->points, own, squares);
+        const Integers indices = lowest_nearest(points, own, squares);
         lowest.insert(lowest.end(), indices.begin(), indices.end());
     }
-    return ranks_.least(lowest);
+    return ranks_.reduce(lowest, detail::Reduce::min);
 }
 
 Status RegionPicks::find() {
     if (picks_.empty()) return {};
     if (Status status = read_regions(); !status.ok()) return status;
     Land all;
-    for (const RegionPick& pick : picks_) all[&pick];
+    for (const RegionPick& pick : picks_) all[pick.number];
     Status status = find({}, all);
     for (RegionPick& pick : picks_) pick.nearest = pick.pick.at;
     return status;
@@ -298,11 +286,12 @@ Status RegionPicks::find(const Status& mine, const Land& land) {
     Integers lowest;
     if (Status status = find_nearest(mine, land, lowest); !status.ok()) return status;
     auto next = lowest.begin();
-    for (const auto& [pick, missing] : land) {
-        RegionPick& one = picks_[pick->number];
+    for (const auto& [number, missing] : land) {
+        RegionPick& one = picks_[number];
         const RegionTable& region = *one.region;
-        const std::string& name = one.field->declared.name;
-        const Integers lengths = shape(one), dense = dense_steps(lengths);
+        const std::string& name = one.field->name;
+        const Integers& lengths = one.shape;
+        const Integers dense = dense_steps(lengths);
         const auto end = next + std::ssize(region.points);
         Integers indices(next, end);
         next = end;
@@ -312,12 +301,12 @@ Status RegionPicks::find(const Status& mine, const Land& land) {
             if (index == std::numeric_limits<std::int64_t>::max())
                 return failure(TW_ESETTING, "region '{}': field '{}' has no valid elements",
                                region.name, name);
-            if (index < 0 || index >= elements_of(lengths))
+            if (index < 0 || index >= volume(lengths))
                 return failure(
                     TW_ESETTING,
                     "region '{}': {}: '{}' has the index {}; those of field '{}' are {} to {}",
                     region.name, region.list_file, region.list_var, index + region.base, name,
-                    region.base, elements_of(lengths) - 1 + region.base);
+                    region.base, volume(lengths) - 1 + region.base);
             for (std::size_t d = 0; d < lengths.size(); ++d)
                 one.pick.at.push_back(index / dense[d] % lengths[d]);
         }
@@ -327,18 +316,13 @@ Status RegionPicks::find(const Status& mine, const Land& land) {
 
 Status RegionPicks::skip_land(const Status& mine, const Land& land) {
     if (Status status = find(mine, land); !status.ok()) return status;
-    for (const auto& [pick, missing] : land)
-        picks_[pick->number].state = RegionPick::State::settled;
+    for (const auto& [number, missing] : land) picks_[number].state = RegionPick::State::settled;
     return {};
 }
 
-namespace {
-
-std::string name_of(const RegionPick& one) {
-    return one.region->name + " " + one.field->declared.name + " " + one.owner;
+static std::string name_of(const RegionPick& one) {
+    return one.region->name + " " + one.field->name + " " + one.owner;
 }
-
-}  // namespace
 
 RegionPicks::Settled RegionPicks::settled() const {
     Settled found;
@@ -362,24 +346,13 @@ std::set<const RegionPick*> RegionPicks::restore(
     return found;
 }
 
-Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other) {
-    if (&one == &other ||
-        restricted(one.pick, other.pick.dims) == restricted(other.pick, one.pick.dims))
-        return {};
-    return failure(TW_ESETTING,
-                   "stream '{}': region '{}': the elements of the fields '{}' and '{}' that are "
-                   "nearest to the points differ: write them in two streams",
-                   stream.name, stream.region, one.field->declared.name,
-                   other.field->declared.name);
-}
-
 const Coordinate* RegionPicks::station_names(const std::string& region) const {
     const auto found = station_names_.find(region);
     return found == station_names_.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> RegionPicks::names_beside(const RegionPick& one) const {
-    std::vector<std::string> names;
+Names RegionPicks::names_beside(const RegionPick& one) const {
+    Names names;
     const auto add = [&](const std::string& name) {
         if (place_of(name, names) < 0) names.push_back(name);
     };
@@ -389,10 +362,7 @@ std::vector<std::string> RegionPicks::names_beside(const RegionPick& one) const 
     }
     for (const std::string& dim : one.pick.dims)
         if (const auto found = declared_.coordinates().find(dim);
-            found != declared_.coordinates().end() &&
-            std::ranges::all_of(found->second.dims, [&](const std::string& each) {
-                return place_of(each, one.pick.dims) >= 0;
-            }))
+            found != declared_.coordinates().end() && is_subset(found->second.dims, one.pick.dims))
             add(dim);
     if (station_names_.count(one.region->name) != 0) add("station_name");
     return names;

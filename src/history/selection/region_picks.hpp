@@ -37,17 +37,13 @@ struct RegionPick {
         settled  ///< they were found so
     } state = State::found;
     Pick pick = {};
+    Integers shape = {};    ///< lengths of the dimensions that the pick replaces
     Integers nearest = {};  ///< indices of the elements before elements on land were replaced
 };
 
-/// Orders picks as they were listed, which is the same on every rank.
-struct InOrder {
-    bool operator()(const RegionPick* a, const RegionPick* b) const {
-        return a->number < b->number;
-    }
-};
-/// The indices of elements on land, for each pick whose elements are to be found again.
-using Land = std::map<const RegionPick*, std::set<std::int64_t>, InOrder>;
+/// The indices of elements on land, for the number of each pick whose elements are to be found
+/// again. Picks have the same numbers on every rank.
+using Land = std::map<std::size_t, std::set<std::int64_t>>;
 
 class RegionPicks {
 public:
@@ -74,21 +70,14 @@ public:
     /// @return these picks
     std::set<const RegionPick*> restore(const Settled& settled,
                                         const std::function<bool(const std::string&)>& continues);
-    /// Returns for each dimension the distance by which it numbers the elements among which a pick
-    /// chooses; 0 for a dimension that the pick does not replace.
-    Integers steps(const RegionPick& one, const std::vector<std::string>& dims) const;
     const RegionPick* of(const StreamTable& stream, const Field& field) const;
     const Coordinate* station_names(const std::string& region) const;
     /// Returns the names of the coordinates that describe picked elements, for the attribute
     /// `coordinates`: the pick has replaced the dimensions of these names by one of stations.
-    std::vector<std::string> names_beside(const RegionPick& one) const;
+    Names names_beside(const RegionPick& one) const;
 
 private:
     Status read_regions();
-    Status read_list(RegionTable& region);
-    Status find_centres(const RegionPick& one, const std::set<std::int64_t>& land,
-                        std::vector<Centre>& found) const;
-    Integers shape(const RegionPick& one) const;
     Status find_nearest(const Status& mine, const Land& land, Integers& lowest);
     Status find(const Status& mine, const Land& land);
 
@@ -97,10 +86,7 @@ private:
     const Declarations& declared_;
     std::deque<RegionPick> picks_;
     std::set<std::string> with_own_picks_;  ///< names of streams whose stations skip land
-    std::map<std::string, Coordinate> station_names_;  ///< by region
+    Coordinates station_names_;             ///< by region
 };
-
-/// Checks that two fields of a file do not pick different elements of the same dimensions.
-Status check_picks(const StreamTable& stream, const RegionPick& one, const RegionPick& other);
 
 }  // namespace thalweg::history

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "index/types.hpp"
 
@@ -24,15 +23,15 @@ void StepValues::take(std::span<const SentBox> boxes, std::int64_t size, bool wh
 }
 
 void StepWeights::take(std::span<const SentBox> boxes, bool last) {
-    read_numbers(*weights_.chosen, boxes, weights_.field->declared, 0, sent_);
+    read_numbers(*chosen, boxes, *field, 0, sent_);
     if (!last) return;
     ready_ = true;
-    if (weights_.places.empty()) {
+    if (places.empty()) {
         values_.swap(sent_);
         return;
     }
-    values_.resize(weights_.places.size());
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = sent_[weights_.places[i]];
+    values_.resize(places.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = sent_[places[i]];
 }
 
 void StepWeights::end_step() {
@@ -43,41 +42,33 @@ void StepWeights::end_step() {
 void StepWeights::find_local(Time previous, Time now) {
     if (!has_local_times()) return;
     const Time from = previous - floor_div(previous, one_day) * one_day, length = now - previous;
-    const std::vector<Time>& times = weights_.local_times;
-    values_.assign(times.size() / weights_.local_count, 0);
-    for (std::size_t first = 0; first < times.size(); first += values_.size())
+    values_.assign(local_times.size() / local_count, 0);
+    for (std::size_t first = 0; first < local_times.size(); first += values_.size())
         for (std::size_t i = 0; i < values_.size(); ++i) {
-            const Time after = times[first + i] - from;
+            const Time after = local_times[first + i] - from;
             const Time ahead = after > 0 ? after : after + one_day;
             if (ahead > 0 && ahead <= length) values_[i] = 1;
         }
 }
 
 Status StepWeights::check(const std::string& weighted) const {
-    if (weights_.field == nullptr || ready_) return {};
+    if (field == nullptr || ready_) return {};
     return failure(
         TW_ESTATE,
         "field '{}' was sent before its weight '{}': in each step, send the weight first",
-        detail::OfVariable{weighted}, weights_.field->declared.name);
-}
-
-Status match_weights(const Chosen& chosen, Weights& weights) {
-    if (chosen.part == weights.chosen->part ||
-        find_places(chosen.part, weights.chosen->part, weights.places))
-        return {};
-    return failure(TW_ESETTING, "a rank does not hold the same elements of the weight '{}'",
-                   weights.field->declared.name);
+        detail::OfVariable{weighted}, field->name);
 }
 
 Status Computed::match() {
     const Part& like = inputs_[how_.like]->step->part();
+    places_.assign(inputs_.size(), {});
+    levels_.assign(inputs_.size(), 1);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const Part& held = inputs_[i]->step->part();
         Part form = like;
         if (how_.levels) {
             // The levels of an input replace those of the first one: layers have interfaces.
             std::string dim = how_.levels->dim;
-            levels_[i] = 1;
             for (int d = 0; d < held.nd(); ++d)
                 if (held.dims[d] == dim || place_of(held.dims[d], like.dims) < 0) {
                     dim = held.dims[d];
@@ -85,10 +76,9 @@ Status Computed::match() {
                 }
             (void)replace_dim(form, how_.levels->dim, dim, levels_[i]);  // checked by add_levels()
         }
-        places_[i].clear();
         if (form == held || find_places(form, held, places_[i])) continue;
         return failure(TW_ESETTING, "a rank does not hold the same elements of '{}' and '{}'",
-                       inputs_[i]->declared.name, inputs_[how_.like]->declared.name);
+                       inputs_[i]->name, inputs_[how_.like]->name);
     }
     return {};
 }
@@ -120,11 +110,11 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
                     std::int64_t step) {
     const Field& field = *inputs_[input];
     const Integers& places = places_[input];
-    detail::with_number(field.declared.type, [&](auto zero) {
+    detail::with_number(field.type, [&](auto zero) {
         using T = decltype(zero);
         const T* const data = reinterpret_cast<const T*>(field.step->data());
-        [[maybe_unused]] const bool misses = field.declared.missing != Missing::none;
-        [[maybe_unused]] const T mark = value_as<T>(field.declared.missing_value);
+        [[maybe_unused]] const bool misses = field.missing != Missing::none;
+        [[maybe_unused]] const T mark = value_as<T>(field.missing_value);
         const auto read = [&](auto place) {
             for (std::int64_t i = 0; i < count; ++i) {
                 const T value = data[place(i)];
@@ -133,7 +123,7 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
                     if (inexact_.ok() && !is_exact(value) && !(misses && value == mark))
                         inexact_ = failure(
                             TW_ERANGE, "'{}' is computed in double, which lacks {} of field '{}'",
-                            result_.declared.name, value, detail::OfVariable{field.declared.name});
+                            result_.name, value, detail::OfVariable{field.name});
             }
         };
         if (places.empty())
@@ -144,7 +134,7 @@ void Computed::load(int input, std::int64_t first, std::int64_t count, double* v
 }
 
 MissingMark Computed::missing_of(int input) const {
-    const DeclaredField& declared = inputs_[input]->declared;
+    const Field& declared = *inputs_[input];
     return {declared.missing != Missing::none, number_of(declared.type, declared.missing_value)};
 }
 
@@ -155,8 +145,8 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
     const Integers extent = extent_of(part, box);
     std::size_t along = place_of(how_.levels->dim, part.dims);
     if (part.listed > 0 && static_cast<int>(along) > part.first_listed) along -= part.listed - 1;
-    const std::int64_t outer = elements_of({extent.begin(), extent.begin() + along});
-    const std::int64_t inner = elements_of({extent.begin() + along + 1, extent.end()});
+    const std::int64_t outer = volume(std::span(extent).first(along));
+    const std::int64_t inner = volume(std::span(extent).subspan(along + 1));
     const std::int64_t wanted = how_.levels->size();
     // In memory either the levels of a column are adjacent, or those of a level are.
     const bool by_column = inner == 1;
@@ -190,7 +180,7 @@ void Computed::interpolate_box(int box, std::int64_t& columns, std::int64_t& res
     result += rows * row * wanted;
 }
 
-double Computed::mark() const { return number_of(TW_DOUBLE, result_.declared.missing_value); }
+double Computed::mark() const { return number_of(TW_DOUBLE, result_.missing_value); }
 
 Status Computed::compute(std::vector<SentBox>& boxes) {
     const Part& like = inputs_[how_.like]->step->part();

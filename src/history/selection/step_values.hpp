@@ -35,7 +35,7 @@ private:
     std::vector<char> copy_;
 };
 
-/// A weight field's values of a step, for the elements of a variable.
+/// A weight field, and its elements that belong to those of a variable.
 struct Weights {
     Field* field = nullptr;          ///< field of the weights; null: there is none
     const Chosen* chosen = nullptr;  ///< elements of the weight field
@@ -47,10 +47,10 @@ struct Weights {
     std::size_t local_count = 1;  ///< number of these lists
 };
 
-class StepWeights {
+/// The values of a weight field in the present step.
+class StepWeights : public Weights {
 public:
-    explicit StepWeights(Weights weights) : weights_(std::move(weights)) {}
-    const Field* field() const { return weights_.field; }
+    explicit StepWeights(Weights weights) : Weights(std::move(weights)) {}
     /// Checks that the weights have been sent in this step, if there is a field of them.
     /// @param weighted  name of the field that they weigh
     /// @return TW_OK, TW_ESTATE
@@ -60,12 +60,15 @@ public:
     void end_step();
     /// Sets weights to 1 for elements with a local time after the previous sample, otherwise to 0.
     void find_local(Time previous, Time now);
-    bool has_local_times() const { return !weights_.local_times.empty(); }
+    bool has_local_times() const { return !local_times.empty(); }
     /// Returns the weight of each of the variable's elements; empty if there is no weight field.
     const std::vector<double>& values() const { return values_; }
+    /// Returns the weights from an element on; null if there is no weight field.
+    const double* from(std::int64_t element) const {
+        return values_.empty() ? nullptr : values_.data() + element;
+    }
 
 private:
-    Weights weights_;
     std::vector<double> sent_, values_;
     bool ready_ = false;
 };
@@ -73,10 +76,10 @@ private:
 /// A statistic or reduction that takes the samples of a field.
 class SampleTaker {
 public:
-    explicit SampleTaker(Weights weights) : weights_(std::move(weights)) {}
+    explicit SampleTaker(Weights given) : weights(std::move(given)) {}
+    SampleTaker(const SampleTaker&) = delete;
+    SampleTaker& operator=(const SampleTaker&) = delete;
     virtual ~SampleTaker() = default;
-    StepWeights& weights() { return weights_; }
-    const StepWeights& weights() const { return weights_; }
     /// Tests if it needs the sample of this step.
     virtual bool wants() const = 0;
     /// Takes boxes of a sample.
@@ -87,23 +90,14 @@ public:
     /// Notes that the step's sample cannot be used.
     virtual void fail(Status why) = 0;
 
-protected:
-    StepWeights weights_;
+    StepWeights weights;
 };
-
-/// Finds for each of the variable's elements the element of the weight field.
-/// @return TW_OK, TW_ESETTING: this rank does not hold the same elements of both
-Status match_weights(const Chosen& chosen, Weights& weights);
 
 class Computed {
 public:
     /// @param inputs  fields from which it is computed, as in Computation::inputs
     Computed(const Computation& how, std::vector<Field*> inputs, const Field& result)
-        : how_(how),
-          inputs_(std::move(inputs)),
-          result_(result),
-          places_(inputs_.size()),
-          levels_(inputs_.size()) {}
+        : how_(how), inputs_(std::move(inputs)), result_(result) {}
 
     /// Finds the elements of the inputs that belong to each element of the result.
     /// @return TW_OK, TW_ESETTING: this rank does not hold them

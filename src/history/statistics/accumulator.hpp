@@ -81,7 +81,6 @@ private:
     /// Sets `valid` for each element. @return true if all are valid
     bool find_valid(std::int64_t first, std::int64_t count, bool* valid) const;
     void values(std::int64_t first, std::int64_t count, double* found) const;
-    bool keeps(tw_type type, const Value& fill) const;
     template <class T>
     const T* extremes(bool greatest) const {
         return reinterpret_cast<const T*>((greatest ? greatest_ : least_).get());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/statistics/statistic.hpp"
 
-#include <array>
-
 namespace thalweg::history {
 
 namespace {

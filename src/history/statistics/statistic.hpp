@@ -45,6 +45,9 @@ enum class Missing : std::uint8_t {
     varying  ///< different elements can be missing in each sample
 };
 
+/// Tests if an operation combines the samples of windows.
+inline bool is_statistic(Op op) { return op != Op::instant && op != Op::once; }
+
 /// Tests if an operation needs only the samples at the ends of a window.
 inline bool is_difference(Op op) { return op == Op::difference || op == Op::rate; }
 
@@ -75,9 +78,9 @@ struct Statistic {
     Value missing_value{};  ///< bits of a missing element, in `type`; a NaN stands for every NaN
     /// Each sample comes with an array of weights, one for each element.
     bool weight_field = false;
-    bool counts = false;   ///< samples have the weight 1, unless the model sends its own weights
-    double min_valid = 0;  ///< least share of the weight that valid samples must have
-    int ddof = 0;          ///< for std: the sum of squares is divided by n - ddof
+    bool counts = false;    ///< samples have the weight 1, unless the model sends its own weights
+    double min_valid = 0;   ///< least share of the weight that valid samples must have
+    std::int64_t ddof = 0;  ///< for std: the sum of squares is divided by n - ddof
 };
 
 struct Run {
