@@ -319,9 +319,7 @@ def check(config, described):
     lines = out.splitlines()
     # A record has tas, ta (10 levels), tasmax and ice as floats. In memory, each mean takes 8
     # bytes, the daily maximum of tasmax 4 more, and the mask of ice 4 more.
-    elements = 90 * 180
-    sizes = dict(record=4 * elements * 13, memory=elements * (8 * 11 + 12 + 12))
-    assert sizes == dict(record=842400, memory=1814400)
+    assert (90 * 180 * 4 * 13, 90 * 180 * (8 * 11 + 12 + 12)) == (842400, 1814400)
     assert lines[0] == "stream 'month': 24 records, 842 kB each", out
     assert lines[1] == (
         "    2 files of 20.2 MB in all before compression: atm/month_2000.nc ... atm/month_2001.nc"
@@ -351,9 +349,11 @@ def check_cycle(folder, described):
     cycle = folder / "cycle.toml"
     cycle.write_text(
         '[[stream]]\nname = "c"\nevery = "12 hours"\nop = "diurnal"\nfields = ["tas"]\n'
+        '[[stream]]\nname = "r"\nevery = "day"\nfields = ["ta"]\nreduce="sum"\nover=["lat", "lon"]'
     )
     out, _ = run(cycle, "--run", described)
     assert out.startswith("stream 'c': 17520 records"), out  # 12 of 24 bins in each window
+    assert "stream 'r': 730 records, 40 B each" in out, out
 
 
 def check_problems(folder, config, described):

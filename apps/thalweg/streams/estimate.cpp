@@ -12,27 +12,15 @@ using namespace history;
 
 namespace {
 
-std::int64_t size_of(tw_type type) {
-    switch (type) {
-        case TW_BYTE:
-        case TW_CHAR:
-        case TW_UBYTE: return 1;
-        case TW_SHORT:
-        case TW_USHORT: return 2;
-        case TW_INT:
-        case TW_UINT:
-        case TW_FLOAT: return 4;
-        default: return 8;
-    }
-}
-
-/// Counts the elements of a field that a stream writes.
-/// @param at_most becomes true if the stream may write fewer
+/// Counts the elements of a field that a stream takes.
+/// @param without  dimensions that do not count
+/// @param at_most becomes true if the stream may take fewer
 std::int64_t elements_of(const Table& table, const StreamTable& stream, const DeclaredField& field,
-                         bool& at_most) {
+                         const Names& without, bool& at_most) {
     std::int64_t elements = 1;
     const auto region = table.regions.find(stream.region);
     for (std::size_t i = 0; i < field.dims.size(); ++i) {
+        if (has(without, field.dims[i])) continue;
         std::int64_t length = field.shape[i];
         if (stream.levels && stream.levels->dim == field.dims[i]) {
             const Levels& levels = *stream.levels;
@@ -63,13 +51,8 @@ public:
         if (found.records == 0 || file != file_) {
             file_ = file;
             ++found.files;
-            PathValues values;
-            const std::string every = every_text(stream_);
-            values.stream = stream_.name;
+            PathValues values = path_values(stream_);
             values.variable = "*";
-            values.op = op_name(stream_.op);
-            values.every = every;
-            values.region = stream_.region;
             values.calendar = run_.calendar;
             values.begin = periods_ ? periods_->at(file - 1) : record.begin;
             values.end = periods_ ? periods_->at(file) : record.end;
@@ -97,11 +80,16 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
     found = {};
     for (const StreamField& field : resolved.fields) {
         const DeclaredField& declared = run.fields[static_cast<std::size_t>(field.declared)];
-        const std::int64_t elements = elements_of(table, stream, declared, found.at_most);
-        found.record_bytes += elements * size_of(field.type);
+        const std::int64_t elements = elements_of(table, stream, declared, {}, found.at_most);
+        std::int64_t results = elements_of(table, stream, declared, field.reduced, found.at_most);
+        // A pyramid on HEALPix grids replaces the last dimension.
+        if (stream.reduce.zoom >= 0 && stream.reduce.map.empty() && !declared.shape.empty())
+            results = (results / declared.shape.back() * 12) << 2 * stream.reduce.zoom;
+        found.record_bytes += results * detail::size_of(field.type);
         if (stream.op != Op::instant && stream.op != Op::once)
-            found.memory += stream.timing.cycle.bins(run.times.calendar) *
-                            Accumulator::bytes(field.statistic, elements);
+            found.memory +=
+                stream.timing.cycle.bins(run.times.calendar) *
+                Accumulator::bytes(field.statistic, field.reduces_samples ? results : elements);
     }
     WindowRules rules = window_rules(table, stream, run.times, std::nullopt);
     found.at_most = found.at_most || (stream.timing.cycle && rules.filters());
