@@ -1,8 +1,7 @@
 // The clients of a test: their grid, their folder, files in two dimensions.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_CFIO_CLIENTS_HPP
-#define THALWEG_TESTS_CFIO_CLIENTS_HPP
+#pragma once
 
 #include <cfio.h>
 
@@ -105,5 +104,3 @@ struct File {
                        path.c_str(), i, found[i]);
     }
 };
-
-#endif

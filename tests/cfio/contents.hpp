@@ -1,8 +1,7 @@
 // Reads the contents of a file with serial netCDF-C.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_CFIO_CONTENTS_HPP
-#define THALWEG_TESTS_CFIO_CONTENTS_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -92,5 +91,3 @@ private:
     int id_ = -1;
     bool open_ = false;
 };
-
-#endif

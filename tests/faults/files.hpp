@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Everything follows from formulas, so that the contents of any file can be checked.
-#ifndef THALWEG_TESTS_FAULTS_FILES_HPP
-#define THALWEG_TESTS_FAULTS_FILES_HPP
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -77,5 +76,3 @@ Values values_of(const FileKind& file, std::size_t field, std::int64_t record, i
 std::string look(const std::string& path, const FileKind& file, std::int64_t records, int ranks);
 
 }  // namespace faults
-
-#endif

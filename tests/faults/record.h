@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef THALWEG_TESTS_FAULTS_RECORD_H
-#define THALWEG_TESTS_FAULTS_RECORD_H
+#pragma once
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -37,5 +36,3 @@ long record_moment(void);
  * fd >= 0. `pieces` is the content of a write, of which the first `bytes` bytes were written. */
 void record_change(enum change what, long begin, int fd, const char* path, const char* other,
                    off_t offset, const struct iovec* pieces, int count, ssize_t bytes);
-
-#endif

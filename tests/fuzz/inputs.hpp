@@ -1,8 +1,7 @@
 // Makes small files, and damages them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_FUZZ_INPUTS_HPP
-#define THALWEG_TESTS_FUZZ_INPUTS_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -112,5 +111,3 @@ inline void change(std::string& bytes, Random& random, std::int64_t reach) {
 }
 
 }  // namespace fuzz
-
-#endif

@@ -1,8 +1,7 @@
 /* Prints what each rank got from a call.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THALWEG_TESTS_PNETCDF_SAY_H
-#define THALWEG_TESTS_PNETCDF_SAY_H
+#pragma once
 
 #include <mpi.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ static void say(const char* what, long long value) {
     printf("\n");
 }
 #define SAY(call) say(#call, call)
-
-#endif

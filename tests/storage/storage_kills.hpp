@@ -1,7 +1,6 @@
 // Kills a process before the n-th of its calls that change a file.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_STORAGE_STORAGE_KILLS_HPP
-#define THALWEG_TESTS_STORAGE_STORAGE_KILLS_HPP
+#pragma once
 
 #include <sys/types.h>
 
@@ -35,5 +34,3 @@ std::string path_of(const std::string& name);
 int in_child(const std::function<void()>& act, long calls);
 
 }  // namespace kills
-
-#endif

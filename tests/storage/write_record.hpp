@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_STORAGE_WRITE_RECORD_HPP
-#define THALWEG_TESTS_STORAGE_WRITE_RECORD_HPP
+#pragma once
 
 #include <vector>
 
@@ -20,5 +19,3 @@ inline thalweg::detail::Status write_record(thalweg::detail::Storage& storage,
     chunk.bytes = chunk.elements * 4;
     return storage.write({&chunk, 1});
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Checks for programs without MPI: each failure is printed and counted.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SUPPORT_CHECKS_HPP
-#define THALWEG_TESTS_SUPPORT_CHECKS_HPP
+#pragma once
 
 #include <cstdio>
 
@@ -13,5 +12,3 @@ inline void check(bool ok, const char* what, int line) {
     std::fprintf(stderr, "line %d: failed: %s\n", line, what);
 }
 #define CHECK(condition) check(condition, #condition, __LINE__)
-
-#endif

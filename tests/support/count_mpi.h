@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef THALWEG_TESTS_SUPPORT_COUNT_MPI_H
-#define THALWEG_TESTS_SUPPORT_COUNT_MPI_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +22,4 @@ void trace_mpi(int on);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

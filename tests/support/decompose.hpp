@@ -1,8 +1,7 @@
 // Makes decompositions with the ranks of a communicator, as tw_decompose does with those of a
 // session.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SUPPORT_DECOMPOSE_HPP
-#define THALWEG_TESTS_SUPPORT_DECOMPOSE_HPP
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -59,5 +58,3 @@ inline Status make_listed_decomposition(Comm& comm, Decomposition given,
 }
 
 }  // namespace thalweg::detail
-
-#endif

@@ -2,8 +2,7 @@
 // padding, or into lists of indices; and the arrays that ranks pass to the library and get back.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SUPPORT_PARTS_HPP
-#define THALWEG_TESTS_SUPPORT_PARTS_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -146,5 +145,3 @@ Array place_array(const Decomposition& x, int rank, bool strided, bool with_halo
                   Random& random);
 
 }  // namespace parts
-
-#endif

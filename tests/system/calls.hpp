@@ -2,8 +2,7 @@
 // or on all ranks alike.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_CALLS_HPP
-#define THALWEG_TESTS_SYSTEM_CALLS_HPP
+#pragma once
 
 #include <algorithm>
 #include <initializer_list>
@@ -105,5 +104,3 @@ void in_session(const std::string& settings, Act&& act) {
 #define REFUSED(call, code, words) ALL(code, words, call)
 #define WORDS(...) (calls::Words{__VA_ARGS__})
 #define CODES(...) (calls::Codes{__VA_ARGS__})
-
-#endif

@@ -5,8 +5,7 @@
 // A failed check prints rank, file and line, and is counted. The program continues, so that the
 // ranks stay together. verdict() gathers the counts: one failed check on any rank fails the job.
 // A watchdog ends a rank that waits forever, and prints the last named step of each rank.
-#ifndef THALWEG_TESTS_SYSTEM_CHECK_HPP
-#define THALWEG_TESTS_SYSTEM_CHECK_HPP
+#pragma once
 
 #include <mpi.h>
 #include <signal.h>
@@ -275,5 +274,3 @@ inline bool has_flag(int argc, char** argv, const char* name) {
         ++check::state.checks;                                                                     \
         if (!(condition)) check::fail(__FILE__, __LINE__, #condition);                             \
     } while (false)
-
-#endif

@@ -1,8 +1,7 @@
 // Byte for byte comparison of classic netCDF files.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_COMPARE_HPP
-#define THALWEG_TESTS_SYSTEM_COMPARE_HPP
+#pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -142,5 +141,3 @@ inline std::string difference(const std::string& expected, const std::string& ac
             locate(expected, common).c_str());
     return "";
 }
-
-#endif

@@ -1,8 +1,7 @@
 // Compares the contents of two netCDF-4 files, as netCDF-C reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_COMPARE_NETCDF4_HPP
-#define THALWEG_TESTS_SYSTEM_COMPARE_NETCDF4_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -151,5 +150,3 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
     }
     return what;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // valid.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_HEADER_HPP
-#define THALWEG_TESTS_SYSTEM_HEADER_HPP
+#pragma once
 
 #include <cstdint>
 #include <fstream>
@@ -97,5 +96,3 @@ private:
     std::ifstream in_;
     std::int64_t version_ = 0;
 };
-
-#endif

@@ -1,8 +1,7 @@
 // Checks a file with "T" (time, y, x) and "h" (y, x) as other programs see it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_LOOK_HPP
-#define THALWEG_TESTS_SYSTEM_LOOK_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -46,5 +45,3 @@ std::string look_at(const std::string& path, std::int64_t rows, std::int64_t col
     nc_close(id);
     return wrong.empty() ? wrong : path + ": " + wrong;
 }
-
-#endif

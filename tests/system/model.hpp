@@ -2,8 +2,7 @@
 // tests of services.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_MODEL_HPP
-#define THALWEG_TESTS_SYSTEM_MODEL_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -131,5 +130,3 @@ struct History {
         CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
     }
 };
-
-#endif

@@ -1,8 +1,7 @@
 // Makes the reference: plain serial netCDF-C writes the same definitions and data.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_ORACLE_HPP
-#define THALWEG_TESTS_SYSTEM_ORACLE_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -156,5 +155,3 @@ inline int get_values(int id, int var, tw_type memory, const std::vector<std::si
     }
     return NC_EBADTYPE;
 }
-
-#endif

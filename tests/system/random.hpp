@@ -2,8 +2,7 @@
 // the standard library are not).
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_RANDOM_HPP
-#define THALWEG_TESTS_SYSTEM_RANDOM_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,5 +50,3 @@ public:
 private:
     std::uint64_t state_;
 };
-
-#endif

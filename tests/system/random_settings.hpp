@@ -1,7 +1,6 @@
 // Random settings of a file: method, writers, service and so on.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
-#define THALWEG_TESTS_SYSTEM_RANDOM_SETTINGS_HPP
+#pragma once
 
 #include <cstdlib>
 #include <string>
@@ -81,5 +80,3 @@ private:
     };
     std::vector<Choice> choices_;
 };
-
-#endif

@@ -1,8 +1,7 @@
 // Values of all netCDF types, made from hashes, so that any rank knows the value of any element.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_VALUES_HPP
-#define THALWEG_TESTS_SYSTEM_VALUES_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -150,5 +149,3 @@ inline void make_value(void* to, tw_type memory, tw_type file, std::uint64_t h) 
     if (kind < 6 && kind > 1) offset = std::min(span, h % 100);
     put_integer(to, memory, static_cast<std::uint64_t>(low) + offset);
 }
-
-#endif

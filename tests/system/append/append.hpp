@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_APPEND_HPP
-#define THALWEG_TESTS_SYSTEM_APPEND_HPP
+#pragma once
 
 /// Tests netCDF-4 files.
 void appended_netcdf4();
 /// Tests sets of tiles.
 void appended_tiles();
-
-#endif

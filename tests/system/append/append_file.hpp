@@ -1,8 +1,7 @@
 // A small file to be continued: T(time, x) and h(x), two elements of x on each rank.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_APPEND_FILE_HPP
-#define THALWEG_TESTS_SYSTEM_APPEND_FILE_HPP
+#pragma once
 
 #include <netcdf.h>
 
@@ -177,5 +176,3 @@ inline void expect_file(int line_number, const std::vector<int>& records, int h)
 }
 
 }  // namespace append_file
-
-#endif

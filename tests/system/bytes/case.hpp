@@ -1,8 +1,7 @@
 // A random case: the definitions, the decompositions, and the puts in their order.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_CASE_HPP
-#define THALWEG_TESTS_SYSTEM_CASE_HPP
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -121,5 +120,3 @@ Array make_array(const Case& c, std::size_t file, int step, const Put& put, int 
 
 /// Returns the definitions of the case as text.
 std::string describe(const Case& c);
-
-#endif

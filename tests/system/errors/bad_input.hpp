@@ -1,8 +1,7 @@
 // Fixtures for the tests of bad input: a session under test, and a small file and its reference.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_BAD_INPUT_HPP
-#define THALWEG_TESTS_SYSTEM_BAD_INPUT_HPP
+#pragma once
 
 #include <mpi.h>
 #include <sys/resource.h>
@@ -159,5 +158,3 @@ void header_limit();
 void sessions();
 
 }  // namespace bad_input
-
-#endif

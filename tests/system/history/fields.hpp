@@ -1,8 +1,7 @@
 // A history of two fields, of which each rank holds one element.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_HISTORY_FIELDS_HPP
-#define THALWEG_TESTS_SYSTEM_HISTORY_FIELDS_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -76,5 +75,3 @@ inline std::string stream_of(const std::string& name, const std::string& path,
 }
 
 }  // namespace histories
-
-#endif

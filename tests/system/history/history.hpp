@@ -1,8 +1,7 @@
 // Folders, paths and contents of the files of a history.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
-#define THALWEG_TESTS_SYSTEM_HISTORY_HISTORY_HPP
+#pragma once
 
 #include <cstdint>
 #include <filesystem>
@@ -100,5 +99,3 @@ private:
 };
 
 }  // namespace histories
-
-#endif

@@ -1,8 +1,7 @@
 // A model whose history has means, extremes, weights and regions, to be continued from restarts.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_HISTORY_RESTART_MODEL_HPP
-#define THALWEG_TESTS_SYSTEM_HISTORY_RESTART_MODEL_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -168,5 +167,3 @@ private:
 constexpr int steps = 100;
 
 }  // namespace histories
-
-#endif

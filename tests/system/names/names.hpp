@@ -1,7 +1,6 @@
 // Fixtures for the tests of names and folders: a model whose ranks work in folders of their own.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_NAMES_HPP
-#define THALWEG_TESTS_SYSTEM_NAMES_HPP
+#pragma once
 
 #include <mpi.h>
 #include <unistd.h>
@@ -159,5 +158,3 @@ void spellings();
 void too_many_files();
 
 }  // namespace names
-
-#endif

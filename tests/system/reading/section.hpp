@@ -1,7 +1,6 @@
 // Random sections of an array.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_SECTION_HPP
-#define THALWEG_TESTS_SYSTEM_SECTION_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +32,3 @@ struct Section {
         }
     }
 };
-
-#endif

@@ -2,8 +2,7 @@
 // earlier run.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
-#define THALWEG_TESTS_SYSTEM_BATCH_CASE_HPP
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -113,5 +112,3 @@ void for_box(const Case& c, const BoxOf& b, Op op, std::size_t step, Visit&& vis
 }
 
 }  // namespace batches
-
-#endif

@@ -1,8 +1,7 @@
 // The expected contents of a file of random batches, in plain arrays.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_BATCH_REFERENCE_HPP
-#define THALWEG_TESTS_SYSTEM_BATCH_REFERENCE_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ std::string difference(const Case& c, const Reference& reference, const std::str
                        bool complete);
 
 }  // namespace batches
-
-#endif

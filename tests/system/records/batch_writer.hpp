@@ -1,8 +1,7 @@
 // Writes a file of random batches, as the ranks of a model do.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_BATCH_WRITER_HPP
-#define THALWEG_TESTS_SYSTEM_BATCH_WRITER_HPP
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ private:
 };
 
 }  // namespace batches
-
-#endif

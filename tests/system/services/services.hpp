@@ -1,8 +1,7 @@
 // Fixtures for the tests of services: the services that a number of ranks allows, and sessions with
 // each of them.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_TESTS_SYSTEM_SERVICES_HPP
-#define THALWEG_TESTS_SYSTEM_SERVICES_HPP
+#pragma once
 
 #include <mpi.h>
 #include <sched.h>
@@ -78,5 +77,3 @@ void apart();
 void missing();
 
 }  // namespace services
-
-#endif
