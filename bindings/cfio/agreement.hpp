@@ -6,8 +6,7 @@
 // its next collective call while the others are still in this one. Every collective call begins
 // with an agreement that detects this: calls that do not match fail, and nobody waits forever,
 // because in the end all clients meet in cfio_finalize.
-#ifndef THALWEG_CFIO_AGREEMENT_HPP
-#define THALWEG_CFIO_AGREEMENT_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -41,5 +40,3 @@ inline std::int64_t digest(const std::string& text) {
 }
 
 }  // namespace thalweg::cfio
-
-#endif

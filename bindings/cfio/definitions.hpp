@@ -5,8 +5,7 @@
 // CFIO's clients send their definitions to the servers, one by one, and the first definition of a
 // name counts; attributes may come from one client only. The library requires the same definitions
 // on every rank. So each client keeps its own, and they are united when the definitions end.
-#ifndef THALWEG_CFIO_DEFINITIONS_HPP
-#define THALWEG_CFIO_DEFINITIONS_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -76,5 +75,3 @@ Definitions unpack(const std::string& bytes);
 Definitions unite(Definitions mine, MPI_Comm clients, std::string& conflict);
 
 }  // namespace thalweg::cfio
-
-#endif

@@ -1,8 +1,7 @@
 // Errors within the binding, and their codes.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_CFIO_ERROR_HPP
-#define THALWEG_CFIO_ERROR_HPP
+#pragma once
 
 #include <string>
 
@@ -35,5 +34,3 @@ inline std::string text_of(int status, tw_session session) {
 }
 
 }  // namespace thalweg::cfio
-
-#endif

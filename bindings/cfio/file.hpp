@@ -1,8 +1,7 @@
 // An open file, as one client sees it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_CFIO_FILE_HPP
-#define THALWEG_CFIO_FILE_HPP
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -72,5 +71,3 @@ private:
 };
 
 }  // namespace thalweg::cfio
-
-#endif

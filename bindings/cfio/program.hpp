@@ -1,8 +1,7 @@
 // The state of a CFIO program on one rank: its role, its session, its open files.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_CFIO_PROGRAM_HPP
-#define THALWEG_CFIO_PROGRAM_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -69,5 +68,3 @@ private:
 };
 
 }  // namespace thalweg::cfio
-
-#endif

@@ -1,8 +1,7 @@
 // The roles of ranks: clients, servers, or neither.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifndef THALWEG_CFIO_ROLES_HPP
-#define THALWEG_CFIO_ROLES_HPP
+#pragma once
 
 #include <mpi.h>
 
@@ -30,5 +29,3 @@ inline Roles roles_of(int x, int y, int ratio) {
 }
 
 }  // namespace thalweg::cfio
-
-#endif

@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef THALWEG_FORTRAN_H
-#define THALWEG_FORTRAN_H
+#pragma once
 
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void thalweg_f_check(int status, tw_session session, const char* procedure, int*
 
 /* Tests if the program has passed a decomposition that was never created, or was freed. */
 int thalweg_f_is_empty(const struct fortran_decomposition* decomposition);
-
-#endif
