@@ -98,9 +98,9 @@ struct File {
         MPI_Barrier(clients.comm);
         if (!clients.first()) return;
         const std::vector<double> found = Contents(path).values("v");
-        CHECK_TEXT(found.size() == rows * width, "%zu values", found.size());
+        CHECK_TEXT(found.size() == rows * width, "{} values", found.size());
         for (std::size_t i = 0; i < found.size(); ++i)
-            CHECK_TEXT(found[i] == element(i / width, i % width), "%s: element %zu is %g",
-                       path.c_str(), i, found[i]);
+            CHECK_TEXT(found[i] == element(i / width, i % width), "{}: element {} is {}", path, i,
+                       found[i]);
     }
 };

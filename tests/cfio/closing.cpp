@@ -53,7 +53,7 @@ void a_file_a_step(const Clients& clients, Checks& checks) {
             CHECK(values == std::vector<double>(height * width, 1));
         });
     }
-    CHECK_TEXT(longest < 0.2, "a step's output took %.3f s", longest);
+    CHECK_TEXT(longest < 0.2, "a step's output took {} s", longest);
 }
 
 std::shared_ptr<File> written(const Clients& clients, const char* name) {
@@ -81,7 +81,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     auto file = std::make_shared<File>(clients, "next", File::by_hand);
     const int wanted = -500;
     const auto tell = [&](int code) {
-        CHECK_TEXT(code == 0 || code == wanted, "%d", code);
+        CHECK_TEXT(code == 0 || code == wanted, "{}", code);
         if (code == wanted) ++told;
     };
     tell(cfio_create(file->path.c_str(), 0, &id));
@@ -95,7 +95,7 @@ void next_call_tells(const Clients& clients, Checks& checks) {
     MPI_Barrier(clients.comm);
     usleep(200000);
     tell(cfio_close(id));
-    CHECK_TEXT(told == 1, "told %d times", told);
+    CHECK_TEXT(told == 1, "told {} times", told);
     check_later(checks, file);
 }
 
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
                  {"created while open", created_while_open, -401, "0"},
                  {"no clobber", no_clobber_waits_for_the_name, -500, "4KiB"}};
     for (const auto& one : table) {
-        check::step("%s", one.name);
+        check::step(one.name);
         clients.folder = check::make_folder("cfio_closing");
         setenv("THALWEG_BANDWIDTH", one.bandwidth, 1);
         // Use small pieces, because a server answers messages only between pieces.
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
         const bool client = cfio_proc_type() == CFIO_PROC_CLIENT;
         if (client) one.run(clients, checks);
         const int code = cfio_finalize();
-        CHECK_TEXT(code == (blank ? 0 : one.finalize), "%d", code);
+        CHECK_TEXT(code == (blank ? 0 : one.finalize), "{}", code);
         if (client)
             for (const auto& look : checks) look();
     }

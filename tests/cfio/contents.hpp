@@ -14,7 +14,7 @@ class Contents {
 public:
     explicit Contents(const std::string& path) {
         const int status = nc_open(path.c_str(), NC_NOWRITE, &id_);
-        CHECK_TEXT(status == NC_NOERR, "%s: %s", path.c_str(), nc_strerror(status));
+        CHECK_TEXT(status == NC_NOERR, "{}: {}", path, nc_strerror(status));
         open_ = status == NC_NOERR;
     }
     ~Contents() {

@@ -257,7 +257,7 @@ int main(int argc, char** argv) {
                  {"one client closes another", one_client_closes_another, several ? -500 : -401},
                  {"different paths", different_paths, several ? -500 : 0}};
     for (const auto& error : table) {
-        check::step("%s", error.name);
+        check::step(error.name);
         clients.folder = check::make_folder("cfio_errors");
         CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         const bool blank = cfio_proc_type() == CFIO_PROC_BLANK;
@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
         error.run(clients);
         CFIO_END()
         const int code = cfio_finalize();
-        CHECK_TEXT(code == (blank ? 0 : error.finalize), "%d", code);
+        CHECK_TEXT(code == (blank ? 0 : error.finalize), "{}", code);
         if (error.run == one_client_closes_another && !blank)
             CHECK(exists(clients.path("another")));
     }

@@ -24,7 +24,7 @@ std::string printed_by_init(int x, int y, int ratio) {
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(to);
-    CHECK_TEXT(code == -3, "%d", code);
+    CHECK_TEXT(code == -3, "{}", code);
     std::ifstream file(name);
     std::string text{std::istreambuf_iterator<char>(file), {}};
     unlink(name);
@@ -32,7 +32,7 @@ std::string printed_by_init(int x, int y, int ratio) {
 }
 
 void failed_init(int x, int y, int ratio) {
-    check::step("init(%d, %d, %d)", x, y, ratio);
+    check::step("init({}, {}, {})", x, y, ratio);
     CHECK(cfio_init(x, y, ratio) == -3);
     CHECK(cfio_proc_type() == CFIO_PROC_BLANK);
     CHECK(cfio_finalize() == -3);
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     const std::string text = printed_by_init(ranks, 3, 2);
     const std::string number = " " + std::to_string(3 * ranks + 3 * ranks / 2) + " ranks";
     if (check::state.rank == 0)
-        CHECK_TEXT(text.find(number) != std::string::npos, "'%s'", text.c_str());
+        CHECK_TEXT(text.find(number) != std::string::npos, "'{}'", text);
     else
         CHECK(text.empty());
     CHECK(cfio_finalize() == -3);

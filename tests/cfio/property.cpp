@@ -224,7 +224,7 @@ void put(const Model& m, const Block& b, bool wrong) {
     const int code = b.type == CFIO_INT     ? put_as<int>(m, b, wrong, cfio_put_vara_int)
                      : b.type == CFIO_FLOAT ? put_as<float>(m, b, wrong, cfio_put_vara_float)
                                             : put_as<double>(m, b, wrong, cfio_put_vara_double);
-    CHECK_TEXT(code == 0, "%d", code);
+    CHECK_TEXT(code == 0, "{}", code);
 }
 
 void compare(const Model& m) {
@@ -246,7 +246,7 @@ void compare(const Model& m) {
         std::vector<double> wanted;
         for (const auto& value : v.values) wanted.push_back(value.value_or(fills.at(v.type)));
         if (v.record) wanted.resize(wanted.size() / most_records * m.records);
-        CHECK_TEXT(file.values(v.name.c_str()) == wanted, "%s: %s", m.path.c_str(), v.name.c_str());
+        CHECK_TEXT(file.values(v.name.c_str()) == wanted, "{}: {}", m.path, v.name);
     }
     for (const auto& [where, a] : m.attributes) {
         const char* owner =
@@ -257,7 +257,7 @@ void compare(const Model& m) {
 }
 
 void run(const Clients& clients, int seed) {
-    check::step("seed %d", seed);
+    check::step("seed {}", seed);
     Random random(static_cast<std::uint64_t>(seed));
     Random own(mix(static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(clients.rank)));
     Model models[2] = {choose(random, clients, "a"), choose(random, clients, "b")};
@@ -328,7 +328,7 @@ void records_and_sizes(const Clients& clients) {
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
         wrong += found[i] != static_cast<double>(i % half + i / half);
-    CHECK_TEXT(wrong == 0, "%zu values", wrong);
+    CHECK_TEXT(wrong == 0, "{} values", wrong);
 }
 
 }  // namespace
@@ -346,7 +346,7 @@ int main(int argc, char** argv) {
                                                               : CFIO_PROC_BLANK;
     // The second session must work as the first one does.
     for (int session = 1; session <= 2; ++session) {
-        check::step("session %d", session);
+        check::step("session {}", session);
         clients.folder = check::make_folder("cfio_property");
         CHECK(cfio_init(grid.x, grid.y, grid.ratio) == 0);
         CHECK(cfio_proc_type() == role);

@@ -64,7 +64,7 @@ public:
         const std::array<std::int64_t, 2> shape{ny, nx}, start{first_, 0}, count{count_, nx};
         CHECK_TEXT(tw_decompose(session, "y x", count_ > 0 ? 1 : 0, shape.data(), start.data(),
                                 count.data(), &decomposition) == TW_OK,
-                   "%s", tw_error_message(session));
+                   tw_error_message(session));
     }
 
     std::vector<double> values(Field field, int version, std::int64_t record) const {
@@ -88,7 +88,7 @@ public:
 
     bool good(const char* call, tw_status status) {
         if (status == TW_OK) return true;
-        CHECK_TEXT(serving, "%s of %s: %s", call, name_.c_str(), tw_error_message(session_));
+        CHECK_TEXT(serving, "{} of {}: {}", call, name_, tw_error_message(session_));
         if (error.empty()) error = std::string(call) + ": " + tw_error_message(session_);
         return false;
     }
@@ -172,16 +172,16 @@ public:
         : scenario_(std::move(scenario)), folder_(root + "/" + scenario_.name) {}
 
     void go() {
-        check::step("%s", scenario_.name.c_str());
+        check::step(scenario_.name);
         if (check::state.rank == 0) ::mkdir(folder_.c_str(), 0777);
         MPI_Barrier(MPI_COMM_WORLD);
         const std::string settings = "log=off; " + scenario_.settings;
-        CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings.c_str(), &session_) == TW_OK, "%s",
+        CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings.c_str(), &session_) == TW_OK,
                    tw_error_message(session_));
         tw_role role = TW_MODEL;
         CHECK(tw_inq_role(session_, &role) == TW_OK);
         if (role == TW_MODEL) be_model();
-        CHECK_TEXT(tw_finalize(&session_) == TW_OK, "%s: tw_finalize", scenario_.name.c_str());
+        CHECK_TEXT(tw_finalize(&session_) == TW_OK, "{}: tw_finalize", scenario_.name);
         check::use(MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -262,7 +262,7 @@ private:
                                  values.data(), static_cast<std::int64_t>(values.size()),
                                  TW_REQUIRED) == TW_OK);
             if (check::state.rank == 0) mark_it("create");
-            CHECK_TEXT(tw_restart_write(restart, path().c_str()) == TW_OK, "%s",
+            CHECK_TEXT(tw_restart_write(restart, path().c_str()) == TW_OK,
                        tw_error_message(session_));
             mark_it("complete");
         }

@@ -132,7 +132,7 @@ public:
         run("read", [&] { return read(""); });
         run("read ahead", [&] { return read("read_ahead=yes; staging=1MiB"); });
         run("restart", [&] { return restart(); });
-        if (check::state.rank == 0) check::print(check::text("memory: %ld cycles", cycles_));
+        if (check::state.rank == 0) check::print(check::text("memory: {} cycles", cycles_));
     }
 
     /// Fails the first small allocation of a call that all ranks make.
@@ -164,18 +164,18 @@ public:
     }
 
 private:
-    void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", tw_error_message(session_)); }
+    void ok(int status) const { CHECK_TEXT(status == TW_OK, tw_error_message(session_)); }
 
     /// Repeats a cycle of calls until it has fewer than n allocations.
     void run(const char* name, const std::function<int()>& cycle) {
         for (const int victim : victims_)
             for (long n = 1;; n += every_) {
-                check::step("%s: allocation %ld of rank %d", name, n, victim);
+                check::step("{}: allocation {} of rank {}", name, n, victim);
                 arm(victim, n);
                 (void)cycle();
                 const long made = armed->made;
                 arm(-1, 0);
-                CHECK_TEXT(cycle() == TW_OK, "%s after allocation %ld of rank %d: %s", name, n,
+                CHECK_TEXT(cycle() == TW_OK, "{} after allocation {} of rank {}: {}", name, n,
                            victim, tw_error_message(session_));
                 ++cycles_;
                 if (made < n) break;
@@ -186,8 +186,7 @@ private:
     bool same(const char* call, int status) const {
         const auto all = check::gather(std::to_string(status));
         for (const std::string& other : all)
-            CHECK_TEXT(other == all[0], "%s: status %s and %s", call, all[0].c_str(),
-                       other.c_str());
+            CHECK_TEXT(other == all[0], "{}: status {} and {}", call, all[0], other);
         return true;
     }
 
@@ -198,8 +197,8 @@ private:
         const std::string text = status == TW_OK ? "" : tw_error_message(session_);
         // HDF5 does not say why a driver could not open a file.
         const bool by_hdf5 = text.find("HDF5") != std::string::npos;
-        CHECK_TEXT(status == TW_OK || status == TW_ENOMEM || by_hdf5, "%s: %s %s", call,
-                   tw_strerror(status), text.c_str());
+        CHECK_TEXT(status == TW_OK || status == TW_ENOMEM || by_hdf5, "{}: {} {}", call,
+                   tw_strerror(status), text);
         if (!late) (void)same(call, status);
         if (!late) return status;
         const auto all = check::gather(std::to_string(status));

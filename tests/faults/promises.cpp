@@ -50,9 +50,9 @@ struct Model {
 /// Runs the model's part of a session, while the servers work.
 void with_model(const std::string& settings, const std::function<void(Model&)>& body) {
     Model m;
-    check::step("%s: tw_init", current.c_str());
+    check::step("{}: tw_init", current);
     const std::string all = base_settings + "; " + settings;
-    CHECK_TEXT(tw_init(MPI_COMM_WORLD, all.c_str(), &m.session) == TW_OK, "%s",
+    CHECK_TEXT(tw_init(MPI_COMM_WORLD, all.c_str(), &m.session) == TW_OK,
                tw_error_message(m.session));
     tw_role role = TW_MODEL;
     CHECK(tw_inq_role(m.session, &role) == TW_OK);
@@ -65,15 +65,15 @@ void with_model(const std::string& settings, const std::function<void(Model&)>& 
         MPI_Comm_size(comm, &m.ranks);
         check::use(comm);
         body(m);
-        check::step("%s: tw_finalize", current.c_str());
+        check::step("{}: tw_finalize", current);
         if (m.session != nullptr) tw_finalize(&m.session);
         check::use(MPI_COMM_WORLD);
         MPI_Comm_free(&comm);
     } else {
-        check::step("%s: tw_finalize of a server", current.c_str());
+        check::step("{}: tw_finalize of a server", current);
         CHECK(tw_finalize(&m.session) == TW_OK);
     }
-    check::step("%s: end of a session", current.c_str());
+    check::step("{}: end of a session", current);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -84,7 +84,7 @@ struct Line {
     Line(const Model& m, std::int64_t length) : n(length) {
         start = n * m.rank / m.ranks;
         count = n * (m.rank + 1) / m.ranks - start;
-        CHECK_TEXT(tw_decompose(m.session, "x", 1, &n, &start, &count, &handle) == TW_OK, "%s",
+        CHECK_TEXT(tw_decompose(m.session, "x", 1, &n, &start, &count, &handle) == TW_OK,
                    tw_error_message(m.session));
     }
     std::vector<double> values(std::int64_t file, std::int64_t record) const {
@@ -99,10 +99,10 @@ struct Line {
 
 tw_file create(const Model& m, const std::string& name, const Line& line) {
     tw_file f = nullptr;
-    CHECK_TEXT(tw_create(m.session, (folder + "/" + name).c_str(), nullptr, &f) == TW_OK, "%s",
+    CHECK_TEXT(tw_create(m.session, (folder + "/" + name).c_str(), nullptr, &f) == TW_OK,
                tw_error_message(m.session));
     CHECK(tw_def_var(f, "v", TW_DOUBLE, "time x", line.handle) == TW_OK);
-    CHECK_TEXT(tw_enddef(f) == TW_OK, "%s", tw_error_message(m.session));
+    CHECK_TEXT(tw_enddef(f) == TW_OK, tw_error_message(m.session));
     return f;
 }
 
@@ -121,8 +121,7 @@ Outcome alike(const Model& m, const char* call, int status) {
         status == TW_OK || m.session == nullptr ? "" : tw_error_message(m.session);
     const auto all = check::gather(std::to_string(status) + ": " + text);
     for (const std::string& other : all)
-        CHECK_TEXT(other == all[0], "%s: %s gave '%s' and '%s'", current.c_str(), call,
-                   all[0].c_str(), other.c_str());
+        CHECK_TEXT(other == all[0], "{}: {} gave '{}' and '{}'", current, call, all[0], other);
     return {status, text};
 }
 
@@ -135,11 +134,11 @@ Outcome end_step(const Model& m, tw_file f) {
 }
 
 void expect_error(const Outcome& told, const char* call, const char* file, const char* words) {
-    CHECK_TEXT(told.status == TW_EIO, "%s: %s gave %s: %s", current.c_str(), call,
-               tw_strerror(told.status), told.text.c_str());
+    CHECK_TEXT(told.status == TW_EIO, "{}: {} gave {}: {}", current, call, tw_strerror(told.status),
+               told.text);
     for (const char* word : {file, words, check::state.size > 1 ? "rank " : ""})
-        CHECK_TEXT(told.text.find(word) != std::string::npos, "%s: %s: the text lacks '%s': %s",
-                   current.c_str(), call, word, told.text.c_str());
+        CHECK_TEXT(told.text.find(word) != std::string::npos, "{}: {}: the text lacks '{}': {}",
+                   current, call, word, told.text);
 }
 
 /// Checks every value of a complete file, read by serial netCDF.
@@ -149,18 +148,18 @@ void expect_file(const Model& m, const std::string& name, std::int64_t file, std
     const std::string path = folder + "/" + name;
     int id = 0;
     const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
-    CHECK_TEXT(status == NC_NOERR, "%s: %s", path.c_str(), nc_strerror(status));
+    CHECK_TEXT(status == NC_NOERR, "{}: {}", path, nc_strerror(status));
     if (status != NC_NOERR) return;
     std::size_t there = 0;
     CHECK(nc_inq_dimlen(id, 0, &there) == NC_NOERR);
-    CHECK_TEXT(there == static_cast<std::size_t>(records), "%s: %zu records", path.c_str(), there);
+    CHECK_TEXT(there == static_cast<std::size_t>(records), "{}: {} records", path, there);
     for (std::size_t r = 0; r < there; ++r) {
         std::vector<double> got(static_cast<std::size_t>(n)), wanted;
         const std::size_t start[2] = {r, 0}, count[2] = {1, got.size()};
         for (std::int64_t i = 0; i < n; ++i)
             wanted.push_back(Line::value(file, static_cast<std::int64_t>(r), i));
         CHECK(nc_get_vara_double(id, 0, start, count, got.data()) == NC_NOERR);
-        CHECK_TEXT(got == wanted, "%s: record %zu is wrong", path.c_str(), r);
+        CHECK_TEXT(got == wanted, "{}: record {} is wrong", path, r);
     }
     nc_close(id);
 }
@@ -181,11 +180,11 @@ void after_a_failure() {
         const char* words = "Input/output error";
         Outcome failed;
         for (std::int64_t r = 0; r < 10; ++r) {
-            check::step("%s: step %lld", current.c_str(), static_cast<long long>(r));
+            check::step("{}: step {}", current, r);
             const int status = put(bad, line, 1, r);
             if (failed.status != TW_OK) {
-                CHECK_TEXT(status == failed.status, "%s: a put after the failure gave %s",
-                           current.c_str(), tw_strerror(status));
+                CHECK_TEXT(status == failed.status, "{}: a put after the failure gave {}", current,
+                           tw_strerror(status));
                 if (inline_service) CHECK(tw_error_message(m.session) == failed.text);
             }
             CHECK(put(good, line, 2, r) == TW_OK);
@@ -196,11 +195,9 @@ void after_a_failure() {
                 expect_error(told, "tw_end_step", "bad.nc", words);
                 failed = told;
             }
-            CHECK_TEXT(tw_end_step(good) == TW_OK, "%s: %s", current.c_str(),
-                       tw_error_message(m.session));
+            CHECK_TEXT(tw_end_step(good) == TW_OK, "{}: {}", current, tw_error_message(m.session));
         }
-        if (inline_service)
-            CHECK_TEXT(failed.status != TW_OK, "%s: no step has failed", current.c_str());
+        if (inline_service) CHECK_TEXT(failed.status != TW_OK, "{}: no step has failed", current);
         expect_error(alike(m, "tw_sync", tw_sync(bad, 0)), "tw_sync", "bad.nc", words);
         CHECK(tw_sync(good, 1) == TW_OK);
         expect_error(alike(m, "tw_close", tw_close(&bad)), "tw_close", "bad.nc", words);
@@ -245,7 +242,7 @@ void finalize_with_open_files() {
         for (int i = 0; i < 3; ++i) {
             const std::string name = "open" + std::to_string(i) + ".nc";
             CHECK_TEXT((all.find(name) != std::string::npos) == (i != 1),
-                       "tw_finalize says of %s: %s", name.c_str(), all.c_str());
+                       "tw_finalize says of {}: {}", name, all);
             expect_file(m, name, i, 4, line.n);
         }
     });
@@ -270,7 +267,7 @@ void empty_files() {
             for (const char* name : {"nothing.nc", "fixed.nc", "records.nc"}) {
                 int id = 0;
                 const int status = nc_open(path(name).c_str(), NC_NOWRITE, &id);
-                CHECK_TEXT(status == NC_NOERR, "%s: %s", name, nc_strerror(status));
+                CHECK_TEXT(status == NC_NOERR, "{}: {}", name, nc_strerror(status));
                 if (status == NC_NOERR) nc_close(id);
                 CHECK(!exists(std::string(name) + ".part"));
             }

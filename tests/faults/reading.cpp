@@ -81,14 +81,14 @@ std::string look(const std::string& path, std::int64_t least) {
     if (nc_inq_dimid(id, "time", &time) != NC_NOERR || nc_inq_dimlen(id, time, &n) != NC_NOERR ||
         nc_inq_varid(id, "T", &variable) != NC_NOERR)
         wrong = "no records";
-    if (n < static_cast<std::size_t>(least)) wrong = check::text("only %zu records", n);
+    if (n < static_cast<std::size_t>(least)) wrong = check::text("only {} records", n);
     std::vector<int> got(cells), wanted(cells);
     for (std::size_t r = 0; r < n && wrong.empty(); ++r) {
         const std::size_t start[3] = {r, 0, 0}, count[3] = {1, ny, nx};
         std::iota(wanted.begin(), wanted.end(), value(static_cast<std::int64_t>(r), 0));
         const int s = nc_get_vara_int(id, variable, start, count, got.data());
-        if (s != NC_NOERR) wrong = check::text("record %zu: %s", r, nc_strerror(s));
-        if (s == NC_NOERR && got != wanted) wrong = check::text("record %zu is wrong", r);
+        if (s != NC_NOERR) wrong = check::text("record {}: {}", r, nc_strerror(s));
+        if (s == NC_NOERR && got != wanted) wrong = check::text("record {} is wrong", r);
     }
     nc_close(id);
     return wrong;
@@ -128,7 +128,7 @@ public:
         for (const char* settings : {"", "format=netcdf4", "format=netcdf4; deflate=1"})
             written_on(settings);
         restarts();
-        if (rank() == 0) check::print(check::text("reading: %ld faults", faults_));
+        if (rank() == 0) check::print(check::text("reading: {} faults", faults_));
     }
 
     /// Adds records to a file and logs their number, until the process is killed.
@@ -140,7 +140,7 @@ public:
             if (rank() == 0) std::ofstream(name + ".committed") << r + 1;
     }
     void write(const std::string& name, const char* settings) {
-        check::step("writing %s", name.c_str());
+        check::step("writing {}", name);
         ok(tw_create(session_, path(name).c_str(), settings, &file_));
         define();
         for (std::int64_t r = 0; r < records; ++r) CHECK(step(r) == TW_OK);
@@ -152,7 +152,7 @@ private:
         return name[0] == '/' ? name : folder_ + "/" + name;
     }
     void ok(int status) const {
-        CHECK_TEXT(status == TW_OK, "%s: %s", what_.c_str(), tw_error_message(session_));
+        CHECK_TEXT(status == TW_OK, "{}: {}", what_, tw_error_message(session_));
     }
     void open(const std::string& name, const char* settings = "") {
         ok(tw_open(session_, path(name).c_str(), settings, &file_));
@@ -175,29 +175,27 @@ private:
     void expect(std::int64_t record) {
         std::vector<int> wanted(array_.size());
         std::iota(wanted.begin(), wanted.end(), value(record, start_[0] * nx));
-        CHECK_TEXT(array_ == wanted, "%s: record %lld is wrong", what_.c_str(),
-                   static_cast<long long>(record));
+        CHECK_TEXT(array_ == wanted, "{}: record {} is wrong", what_, record);
     }
 
     Outcome alike(int status) const {
         const Outcome told{status, status == TW_OK ? "" : tw_error_message(session_)};
         const auto all = check::gather(std::to_string(status) + ": " + told.text);
         for (const std::string& other : all)
-            CHECK_TEXT(other == all[0], "%s: '%s' and '%s'", what_.c_str(), all[0].c_str(),
-                       other.c_str());
+            CHECK_TEXT(other == all[0], "{}: '{}' and '{}'", what_, all[0], other);
         return told;
     }
     /// Checks that a call has failed with an error that contains the given words.
     /// @param libraries  the error may come from another library, with its own text
     void expect_failure(const Outcome& told, int victim, const std::vector<std::string>& words,
                         bool libraries = false) const {
-        CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "%s: %s: %s",
-                   what_.c_str(), tw_strerror(told.status), told.text.c_str());
+        CHECK_TEXT(told.status == TW_EIO || (libraries && told.status == TW_EFORMAT), "{}: {}: {}",
+                   what_, tw_strerror(told.status), told.text);
         std::vector<std::string> all = words;
         if (ranks() > 1 && victim >= 0) all.push_back("rank " + std::to_string(victim));
         for (const std::string& word : all)
-            CHECK_TEXT(told.text.find(word) != std::string::npos, "%s: the text lacks '%s': %s",
-                       what_.c_str(), word.c_str(), told.text.c_str());
+            CHECK_TEXT(told.text.find(word) != std::string::npos, "{}: the text lacks '{}': {}",
+                       what_, word, told.text);
     }
 
     /// Calls body(victim) once for each call that can fail, first on the first rank and then on the
@@ -207,9 +205,8 @@ private:
                     const std::function<void()>& ready, const std::function<void(int)>& body) {
         for (const int victim : {0, ranks() - 1}) {
             for (long at = 1;; at += every_) {
-                what_ =
-                    check::text("%s: %s in call %ld of rank %d", name.c_str(), kind, at, victim);
-                check::step("%s", what_.c_str());
+                what_ = check::text("{}: {} in call {} of rank {}", name, kind, at, victim);
+                check::step(what_);
                 ready();
                 arm(path(file), victim, std::to_string(at), kind);
                 body(victim);
@@ -244,7 +241,7 @@ private:
                     const auto judge = [&](int status, std::vector<std::string> words) {
                         const Outcome told = alike(status);
                         if (told.status == TW_OK) return true;
-                        CHECK_TEXT(harmful, "%s: %s", what_.c_str(), told.text.c_str());
+                        CHECK_TEXT(harmful, "{}: {}", what_, told.text);
                         words.push_back(name);
                         if (!libraries) words.push_back("Input/output error");
                         expect_failure(told, victim, words, libraries);
@@ -255,7 +252,7 @@ private:
                     if (failed) open(name);
                     for (const std::int64_t record : {2, 0}) {
                         if (!judge(get(record), {"'T'"})) {
-                            CHECK_TEXT(!failed, "%s: it failed twice", what_.c_str());
+                            CHECK_TEXT(!failed, "{}: it failed twice", what_);
                             failed = true;
                             ok(get(record));
                         }
@@ -267,15 +264,15 @@ private:
                     }
                     close();
                     const bool hit = end_faults(victim) > 0;
-                    CHECK_TEXT(!harmful || libraries || failed == hit, "%s: it was not told",
-                               what_.c_str());
+                    CHECK_TEXT(!harmful || libraries || failed == hit, "{}: it was not told",
+                               what_);
                 });
     }
 
     /// Tests a file that is truncated while it is open.
     void shortened() {
         what_ = "a file that is cut";
-        check::step("%s", what_.c_str());
+        check::step(what_);
         write("cut.nc", "");
         open("cut.nc");
         ok(get(2));
@@ -297,7 +294,7 @@ private:
         for (const bool lasting : {false, true})
             for (const char* settings : {"", "read_ahead=yes; staging=64KiB"}) {
                 what_ = std::string("prefetch, ") + (lasting ? "lasting, " : "once, ") + settings;
-                check::step("%s", what_.c_str());
+                check::step(what_);
                 open("classic.nc", (std::string("piece=1KiB; ") + settings).c_str());
                 ok(tw_get_array(file_, "T", grid_, 1, tw_dense(TW_INT, array_.data(), n()),
                                 TW_DEFERRED));
@@ -337,14 +334,14 @@ private:
                     const Outcome told = add_two(name, committed);
                     end_faults(victim);
                     const bool harmful = kind == "eio" || kind == "enospc";
-                    CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "%s: %s",
-                               what_.c_str(), told.text.c_str());
+                    CHECK_TEXT((harmful && fired_ > 0) == (told.status != TW_OK), "{}: {}", what_,
+                               told.text);
                     if (told.status != TW_OK) expect_failure(told, victim, {name});
                     // If counting the records of the last step has failed, the next call returns
                     // the error.
                     if (told.status != TW_OK && committed > records) --committed;
                     const std::string wrong = rank() == 0 ? look(path(name), committed) : "";
-                    CHECK_TEXT(wrong.empty(), "%s: %s", what_.c_str(), wrong.c_str());
+                    CHECK_TEXT(wrong.empty(), "{}: {}", what_, wrong);
                     MPI_Barrier(MPI_COMM_WORLD);
                 });
     }
@@ -385,13 +382,13 @@ private:
             std::fill(a.begin(), a.end(), 0);
             ok(tw_restart_read(restart, at.c_str(), nullptr));
             CHECK_TEXT(std::all_of(a.begin(), a.end(), [&](double x) { return x == generation; }),
-                       "%s: not generation %g", what_.c_str(), generation);
+                       "{}: not generation {}", what_, generation);
         };
         double generation = 1;
         ok(write_one(generation));
         const auto judge = [&](const Outcome& told, int victim) {
-            CHECK_TEXT((end_faults(victim) > 0) == (told.status != TW_OK), "%s: it was not told",
-                       what_.c_str());
+            CHECK_TEXT((end_faults(victim) > 0) == (told.status != TW_OK), "{}: it was not told",
+                       what_);
             if (told.status != TW_OK) expect_failure(told, victim, {"restart.nc"});
         };
         for (const char* kind : {"eio", "enospc"})
@@ -435,7 +432,7 @@ int main(int argc, char** argv) {
         std::int64_t committed = records;
         std::ifstream(left + ".committed") >> committed;
         const std::string wrong = look(left, std::max(committed, records));
-        CHECK_TEXT(wrong.empty(), "%s: %s", left.c_str(), wrong.c_str());
+        CHECK_TEXT(wrong.empty(), "{}: {}", left, wrong);
     } else if (!grow.empty()) {
         Program(settings, every)
             .grow(grow, check::option(argc, argv, "--at", "1"),

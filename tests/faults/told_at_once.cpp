@@ -53,7 +53,7 @@ bool harmless(const std::string& fault) {
 class Run {
 public:
     Run(std::string settings, bool by_records, int faulty, int at)
-        : name_(check::text("%s; %s; call %d of rank %d", settings.c_str(),
+        : name_(check::text("{}; {}; call {} of rank {}", settings,
                             by_records ? "tw_put_record" : "tw_put", at, faulty)),
           settings_("log=off; service=inline; " + settings),
           by_records_(by_records),
@@ -71,8 +71,8 @@ public:
         arm((root + "/run").c_str(), here ? std::to_string(at_).c_str() : "", "eio");
         MPI_Barrier(MPI_COMM_WORLD);
         step("tw_init");
-        CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings_.c_str(), &session_) == TW_OK, "%s: %s",
-                   name_.c_str(), tw_error_message(session_));
+        CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings_.c_str(), &session_) == TW_OK, "{}: {}", name_,
+                   tw_error_message(session_));
         write();
         CHECK(tw_finalize(&session_) == TW_OK);
         const bool reached = !fired().empty();
@@ -81,27 +81,25 @@ public:
     }
 
 private:
-    void step(const char* call) const { check::step("%s: %s", name_.c_str(), call); }
+    void step(const char* call) const { check::step("{}: {}", name_, call); }
 
     /// Checks the status of a collective call.
     void judge(const char* call, int status) {
         const std::string text = status == TW_OK ? "" : tw_error_message(session_);
         const auto all = check::gather(std::to_string(status) + ": " + text);
         for (const std::string& other : all)
-            CHECK_TEXT(other == all[0], "%s: %s gave '%s' and '%s'", name_.c_str(), call,
-                       all[0].c_str(), other.c_str());
+            CHECK_TEXT(other == all[0], "{}: {} gave '{}' and '{}'", name_, call, all[0], other);
         std::string fault = fired();
         if (harmless(fault)) fault.clear();
-        CHECK_TEXT((status != TW_OK) == !fault.empty(), "%s: %s gave %s; what has failed: %s",
-                   name_.c_str(), call, tw_strerror(status), fault.c_str());
+        CHECK_TEXT((status != TW_OK) == !fault.empty(), "{}: {} gave {}; what has failed: {}",
+                   name_, call, tw_strerror(status), fault);
         if (status == TW_OK) return;
         CHECK_TEXT(text.find("Input/output error") != std::string::npos &&
                        text.find("out.nc") != std::string::npos &&
                        (check::state.size == 1 || text.find("rank ") != std::string::npos),
-                   "%s: %s: %s", name_.c_str(), call, text.c_str());
+                   "{}: {}: {}", name_, call, text);
         if (text_.empty()) text_ = text;
-        CHECK_TEXT(text == text_, "%s: %s: first '%s', then '%s'", name_.c_str(), call,
-                   text_.c_str(), text.c_str());
+        CHECK_TEXT(text == text_, "{}: {}: first '{}', then '{}'", name_, call, text_, text);
     }
 
     void write() {
@@ -131,7 +129,7 @@ private:
                                              : tw_put(f, name, TW_DOUBLE, values.data(), size);
                 // A put makes no system call, so it fails only if the file has failed before, on
                 // all ranks.
-                CHECK_TEXT((status == TW_OK) == text_.empty(), "%s: tw_put gave %s", name_.c_str(),
+                CHECK_TEXT((status == TW_OK) == text_.empty(), "{}: tw_put gave {}", name_,
                            tw_strerror(status));
             }
             step("tw_end_step");

@@ -93,28 +93,27 @@ public:
         if (check::state.rank == 0) ::mkdir(folder_.c_str(), 0777);
         MPI_Barrier(MPI_COMM_WORLD);
         if (fault_.injected) arm();
-        check::step("%s: tw_init", title().c_str());
+        check::step("{}: tw_init", title());
         const int status =
             tw_init(MPI_COMM_WORLD, ("log=off; " + options_.settings).c_str(), &session_);
-        CHECK_TEXT(status == TW_OK, "%s: %s", title().c_str(), tw_error_message(session_));
+        CHECK_TEXT(status == TW_OK, "{}: {}", title(), tw_error_message(session_));
         tw_role role = TW_MODEL;
         if (status == TW_OK) CHECK(tw_inq_role(session_, &role) == TW_OK);
         if (status == TW_OK && role == TW_MODEL) {
             be_model();
         } else {
-            check::step("%s: tw_finalize of a server", title().c_str());
+            check::step("{}: tw_finalize of a server", title());
             tw_finalize(&session_);
         }
-        check::step("%s: end", title().c_str());
+        check::step("{}: end", title());
         MPI_Barrier(MPI_COMM_WORLD);
         if (fault_.injected) report();
     }
 
 private:
     std::string title() const {
-        return check::text("run %d (%s, call %s of rank %d) [%s]", fault_.index,
-                           fault_.kind.c_str(), fault_.at.c_str(), fault_.rank,
-                           options_.settings.c_str());
+        return check::text("run {} ({}, call {} of rank {}) [{}]", fault_.index, fault_.kind,
+                           fault_.at, fault_.rank, options_.settings);
     }
 
     void arm() {
@@ -167,27 +166,27 @@ private:
             const auto all = check::gather(std::to_string(status) + " " + text);
             for (std::size_t r = 1; r < all.size(); ++r)
                 if (all[r] != all[0] && rank_ == 0)
-                    CHECK_TEXT(false, "%s: model rank 0 has '%s', %zu has '%s'", where.c_str(),
-                               all[0].c_str(), r, all[r].c_str());
+                    CHECK_TEXT(false, "{}: model rank 0 has '{}', {} has '{}'", where, all[0], r,
+                               all[r]);
         }
         if (status == TW_OK) {
-            CHECK_TEXT(!o.failed, "%s succeeded after the file had failed", where.c_str());
+            CHECK_TEXT(!o.failed, "{} succeeded after the file had failed", where);
             return true;
         }
         if (o.failed && text == o.text) return false;
-        CHECK_TEXT(!words_.empty(), "%s: %s", where.c_str(), text.c_str());
-        CHECK_TEXT(status == TW_EIO || status == TW_ENETCDF, "%s gave %s", where.c_str(),
+        CHECK_TEXT(!words_.empty(), "{}: {}", where, text);
+        CHECK_TEXT(status == TW_EIO || status == TW_ENETCDF, "{} gave {}", where,
                    tw_strerror(status));
         std::vector<std::string> words{words_, o.kind->name, "rank "};
         if (fault_.rank >= 0) words[2] += std::to_string(fault_.rank);
         for (const std::string& word : words)
-            CHECK_TEXT(text.find(word) != std::string::npos, "%s: the text lacks '%s': %s",
-                       where.c_str(), word.c_str(), text.c_str());
+            CHECK_TEXT(text.find(word) != std::string::npos, "{}: the text lacks '{}': {}", where,
+                       word, text);
         // If several ranks have errors, a rank may return its own first, and later the one that all
         // ranks return.
         if (o.failed)
-            CHECK_TEXT(fault_.rank < 0, "%s: the first failure was '%s', now it is '%s'",
-                       where.c_str(), o.text.c_str(), text.c_str());
+            CHECK_TEXT(fault_.rank < 0, "{}: the first failure was '{}', now it is '{}'", where,
+                       o.text, text);
         else
             note(o, "failed " + text);
         o.failed = true;
@@ -196,8 +195,7 @@ private:
     }
 
     void step(const Output& o, const char* call) const {
-        check::step("%s: %s of %s, record %lld", title().c_str(), call, o.kind->name,
-                    static_cast<long long>(o.records));
+        check::step("{}: {} of {}, record {}", title(), call, o.kind->name, o.records);
     }
 
     // ---- the model's calls ----
@@ -211,7 +209,7 @@ private:
             tw_decomposition d = decompositions_[static_cast<std::size_t>(f.spread)];
             if (f.scalar && f.record && tw_def_dim(o.handle, "time", TW_UNLIMITED) != TW_OK)
                 CHECK(false);
-            CHECK_TEXT(tw_def_var(o.handle, f.name, f.type, dims_of(f), d) == TW_OK, "%s",
+            CHECK_TEXT(tw_def_var(o.handle, f.name, f.type, dims_of(f), d) == TW_OK,
                        tw_error_message(session_));
             CHECK(tw_put_att_text(o.handle, f.name, "long_name", f.name) == TW_OK);
         }
@@ -267,7 +265,7 @@ private:
         note(o, "closed " + std::to_string(n));
         if (rank_ != 0 || !looking()) return;
         const std::string wrong = look(folder_ + "/" + file_name(o), *o.kind, n, ranks_);
-        CHECK_TEXT(wrong.empty(), "%s: %s", title().c_str(), wrong.c_str());
+        CHECK_TEXT(wrong.empty(), "{}: {}", title(), wrong);
     }
 
     bool looking() const {
@@ -304,7 +302,7 @@ private:
             const Held h = held(spread, rank_, ranks_);
             CHECK_TEXT(tw_decompose(session_, memory_dims(spread), h.any ? 1 : 0, h.shape.data(),
                                     h.start.data(), h.count.data(), &d) == TW_OK,
-                       "%s", tw_error_message(session_));
+                       tw_error_message(session_));
         }
 
         Output history, sparse, fixed;
@@ -345,22 +343,20 @@ private:
     }
 
     void finalize(Output& fixed) {
-        check::step("%s: tw_finalize", title().c_str());
+        check::step("{}: tw_finalize", title());
         const bool open = fixed.handle != nullptr;
         const int status = tw_finalize(&session_);
         CHECK(session_ == nullptr);
         const auto all = check::gather(std::to_string(status));
         for (const std::string& other : all)
-            CHECK_TEXT(other == all[0], "%s: tw_finalize gave %s and %s", title().c_str(),
-                       all[0].c_str(), other.c_str());
+            CHECK_TEXT(other == all[0], "{}: tw_finalize gave {} and {}", title(), all[0], other);
         if (!open) return;
         if (status == TW_OK) {
-            CHECK_TEXT(!fixed.failed, "%s: tw_finalize is silent about '%s'", title().c_str(),
-                       fixed.text.c_str());
+            CHECK_TEXT(!fixed.failed, "{}: tw_finalize is silent about '{}'", title(), fixed.text);
             closed(fixed);
         } else {
             CHECK_TEXT(!words_.empty() && (status == TW_EIO || status == TW_ENETCDF),
-                       "%s: tw_finalize gave %s", title().c_str(), tw_strerror(status));
+                       "{}: tw_finalize gave {}", title(), tw_strerror(status));
             if (!fixed.failed) note(fixed, "failed in tw_finalize");
         }
     }

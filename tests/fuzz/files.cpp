@@ -35,7 +35,7 @@ void write_bytes(const std::string& path, const std::string& bytes) {
 void expect_alike(int status, const char* what) {
     int ends[2] = {status, -status};
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, check::state.comm);
-    CHECK_TEXT(ends[0] == -ends[1], "%s gives %d here, %d to %d", what, status, -ends[1], ends[0]);
+    CHECK_TEXT(ends[0] == -ends[1], "{} gives {} here, {} to {}", what, status, -ends[1], ends[0]);
 }
 
 class Victim {
@@ -140,14 +140,14 @@ void known_cases(const std::string& folder) {
     const std::string path = folder + "/known.nc";
     Victim victim("log=off");
     const auto refused = [&](const std::string& bytes, std::set<int> codes, const char* words) {
-        check::step("a file that must be refused: %s", words);
+        check::step("a file that must be refused: {}", words);
         if (check::state.rank == 0) write_bytes(path, bytes);
         MPI_Barrier(check::state.comm);
         const int status = victim.open(path);
         CHECK_TEXT(codes.count(status) == 1 &&
                        victim.text().find("known.nc") != std::string::npos &&
                        victim.text().find(words) != std::string::npos,
-                   "%d: %s, not %s", status, victim.text().c_str(), words);
+                   "{}: {}, not {}", status, victim.text(), words);
     };
     refused("", {TW_EFORMAT}, "truncated inside its header");
     refused("CDF", {TW_EFORMAT}, "truncated inside its header");
@@ -179,17 +179,16 @@ void known_cases(const std::string& folder) {
     }
     bool cut = false;
     for (std::size_t n = whole.size(); n-- > 4;) {
-        check::step("a file cut off at byte %zu", n);
+        check::step("a file cut off at byte {}", n);
         if (check::state.rank == 0) write_bytes(path, whole.substr(0, n));
         MPI_Barrier(check::state.comm);
         const int status = victim.open(path);
-        CHECK_TEXT(status == TW_OK || status == TW_EFORMAT, "%d: %s", status,
-                   victim.text().c_str());
+        CHECK_TEXT(status == TW_OK || status == TW_EFORMAT, "{}: {}", status, victim.text());
         if (status != TW_OK) continue;
         const std::set<int> codes = victim.read_all();
         cut |= codes.count(TW_EIO) == 1;
         for (const int code : codes)
-            CHECK_TEXT(code == TW_OK || code == TW_EIO || code == TW_EBOUNDS, "%d", code);
+            CHECK_TEXT(code == TW_OK || code == TW_EIO || code == TW_EBOUNDS, "{}", code);
     }
     CHECK(cut);
 }
@@ -221,8 +220,7 @@ int main(int argc, char** argv) {
         Victim victim(seed % 2 == 0 ? "log=off; buffer=256KiB"
                                     : "log=off; node_size=2; buffer=256KiB");
         for (int i = 0; i < 50 && more; ++i, ++tried) {
-            check::step("changed file %ld of seed %llu", tried,
-                        static_cast<unsigned long long>(seed));
+            check::step("changed file {} of seed {}", tried, seed);
             Random random(mix(seed, static_cast<std::uint64_t>(tried)));
             if (check::state.rank == 0) {
                 fuzz::write_file(path, random.next());
@@ -241,8 +239,7 @@ int main(int argc, char** argv) {
                     seconds);
         }
     }
-    CHECK_TEXT(peak() - before < most_memory, "%lld bytes more memory",
-               static_cast<long long>(peak() - before));
+    CHECK_TEXT(peak() - before < most_memory, "{} bytes more memory", peak() - before);
     CHECK(opened > 0);
     if (check::state.rank == 0)
         std::fprintf(stderr, "files: %ld changed files, %ld of them opened, seed %llu\n", tried,

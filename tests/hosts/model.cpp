@@ -31,7 +31,7 @@ bool is_model(tw_session session) {
 /// Checks the result of a call: prints an error once. @return true if the call succeeded
 bool good(tw_session session, int status, const char* call) {
     if (status != TW_OK)
-        check::print(check::text("[rank %d] %s: %s: %s", check::state.rank, call,
+        check::print(check::text("[rank {}] {}: {}: {}", check::state.rank, call,
                                  tw_strerror(status), tw_error_message(session)));
     return status == TW_OK;
 }

@@ -39,14 +39,12 @@ inline void judge(const char* file, int line, const char* call, int status, cons
     ++check::state.checks;
     if (std::find(accepted.begin(), accepted.end(), status) == accepted.end())
         return check::fail(file, line,
-                           check::text("%s gave %s (%s), not %s", call, tw_strerror(status),
-                                       said.c_str(), tw_strerror(accepted.front())));
+                           check::text("{} gave {} ({}), not {}", call, tw_strerror(status), said,
+                                       tw_strerror(accepted.front())));
     for (const std::string& word : words) {
         ++check::state.checks;
         if (status != TW_OK && said.find(word) == std::string::npos)
-            check::fail(
-                file, line,
-                check::text("%s: the text lacks \"%s\": %s", call, word.c_str(), said.c_str()));
+            check::fail(file, line, check::text("{}: the text lacks \"{}\": {}", call, word, said));
     }
 }
 
@@ -58,17 +56,15 @@ inline void judge_all(const char* file, int line, const char* call, int status,
     const std::string& mine = all[static_cast<std::size_t>(check::state.rank)];
     ++check::state.checks;
     if (mine != all[0])
-        check::fail(
-            file, line,
-            check::text("%s: rank 0 has %s, this one %s", call, all[0].c_str(), mine.c_str()));
+        check::fail(file, line, check::text("{}: rank 0 has {}, this one {}", call, all[0], mine));
     judge(file, line, call, status, accepted, words);
 }
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
-        check::step("%s", #call);                                                                  \
+        check::step(#call);                                                                        \
         const int status_of_call = call;                                                           \
-        CHECK_TEXT(status_of_call == TW_OK, "%d: %s", status_of_call, calls::text().c_str());      \
+        CHECK_TEXT(status_of_call == TW_OK, "{}: {}", status_of_call, calls::text());              \
     } while (false)
 
 // Calls act() on the model's ranks of a session, which test together meanwhile.
@@ -93,12 +89,12 @@ void in_session(const std::string& settings, Act&& act) {
 // comes last, because it may contain commas.
 #define HERE(accepted, words, ...)                                                                 \
     do {                                                                                           \
-        check::step("%s", #__VA_ARGS__);                                                           \
+        check::step(#__VA_ARGS__);                                                                 \
         calls::judge(__FILE__, __LINE__, #__VA_ARGS__, __VA_ARGS__, accepted, words);              \
     } while (false)
 #define ALL(accepted, words, ...)                                                                  \
     do {                                                                                           \
-        check::step("%s", #__VA_ARGS__);                                                           \
+        check::step(#__VA_ARGS__);                                                                 \
         calls::judge_all(__FILE__, __LINE__, #__VA_ARGS__, __VA_ARGS__, accepted, words);          \
     } while (false)
 #define REFUSED(call, code, words) ALL(code, words, call)

@@ -11,13 +11,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "support/text.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
@@ -39,24 +41,6 @@ struct State {
 
 inline State state;
 
-inline std::string format(const char* form, std::va_list args) {
-    std::va_list again;
-    va_copy(again, args);
-    const int length = std::vsnprintf(nullptr, 0, form, args);
-    std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
-    if (length > 0) std::vsnprintf(text.data(), text.size() + 1, form, again);
-    va_end(again);
-    return text;
-}
-
-[[gnu::format(printf, 1, 2)]] inline std::string text(const char* form, ...) {
-    std::va_list args;
-    va_start(args, form);
-    std::string result = format(form, args);
-    va_end(args);
-    return result;
-}
-
 // Prints a line by a single call, so that lines of different ranks do not mix.
 inline void print(const std::string& line) {
     const std::string whole = line + "\n";
@@ -69,10 +53,10 @@ inline void fail(const char* file, int line, const std::string& what) {
     // Print only the first failures, because a loop may fail each time.
     if (state.failures > 40) return;
     const char* name = std::strrchr(file, '/');
-    print(text("[rank %d] %s:%d: FAILED: %s (in step: %s)", state.rank, name ? name + 1 : file,
-               line, what.c_str(), state.step));
+    print(text("[rank {}] {}:{}: FAILED: {} (in step: {})", state.rank, name ? name + 1 : file,
+               line, what, state.step));
     if (state.failures == 40)
-        print(text("[rank %d] (further failures are only counted)", state.rank));
+        print(text("[rank {}] (further failures are only counted)", state.rank));
 }
 
 inline void on_alarm(int) {
@@ -100,13 +84,10 @@ inline void on_alarm(int) {
 }
 
 // Sets the name of this rank's next step, and restarts the watchdog.
-[[gnu::format(printf, 1, 2)]] inline void step(const char* form, ...) {
-    std::va_list args;
-    va_start(args, form);
-    const std::string name = format(form, args);
-    va_end(args);
-    std::snprintf(state.step, sizeof state.step, "%s%s%s", state.test.c_str(),
-                  state.test.empty() ? "" : ": ", name.c_str());
+template <class... Values>
+void step(std::string_view form, const Values&... values) {
+    const std::string before = state.test.empty() ? "" : state.test + ": ";
+    std::snprintf(state.step, sizeof state.step, "%s", (before + text(form, values...)).c_str());
     ::alarm(state.limit);
 }
 
@@ -166,10 +147,10 @@ inline int verdict(const char* program) {
                 where += (where.empty() ? "" : ", ") + std::to_string(r);
             }
         if (total == 0)
-            print(text("%s: PASSED on %d ranks, %ld checks", program, state.size, checks));
+            print(text("{}: PASSED on {} ranks, {} checks", program, state.size, checks));
         else
-            print(text("%s: FAILED: %ld of %ld checks, on ranks %s of %d", program, total, checks,
-                       where.c_str(), state.size));
+            print(text("{}: FAILED: {} of {} checks, on ranks {} of {}", program, total, checks,
+                       where, state.size));
     }
     MPI_Bcast(&total, 1, MPI_LONG, 0, state.comm);
     std::error_code ignored;

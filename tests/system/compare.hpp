@@ -127,17 +127,13 @@ inline std::string difference(const std::string& expected, const std::string& ac
             }
         const auto f = static_cast<std::size_t>(first);
         return check::text(
-            "byte %lld is 0x%02x, expected 0x%02x, in %s (%lld differing bytes in this MiB; sizes "
-            "%lld and expected %lld)",
-            static_cast<long long>(at + first), static_cast<unsigned>(y[f]) & 0xffU,
-            static_cast<unsigned>(x[f]) & 0xffU, locate(expected, at + first).c_str(),
-            static_cast<long long>(differing), static_cast<long long>(b.size()),
-            static_cast<long long>(a.size()));
+            "byte {} is {}, expected {}, in {} ({} differing bytes in this MiB; sizes "
+            "{} and expected {})",
+            at + first, static_cast<int>(y[f]), static_cast<int>(x[f]),
+            locate(expected, at + first), differing, b.size(), a.size());
     }
     if (a.size() != b.size())
-        return check::text(
-            "size is %lld, expected %lld; the common part is equal, its end lies in %s",
-            static_cast<long long>(b.size()), static_cast<long long>(a.size()),
-            locate(expected, common).c_str());
+        return check::text("size is {}, expected {}; the common part is equal, its end lies in {}",
+                           b.size(), a.size(), locate(expected, common));
     return "";
 }

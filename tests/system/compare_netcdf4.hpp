@@ -37,7 +37,7 @@ inline std::string attribute_difference(int a, int b, int var, const std::string
     int nb = 0;
     nc_inq_varnatts(a, var, &na);
     nc_inq_varnatts(b, var, &nb);
-    if (na != nb) return check::text("%s has %d attributes, expected %d", owner.c_str(), nb, na);
+    if (na != nb) return check::text("{} has {} attributes, expected {}", owner, nb, na);
     for (int i = 0; i < na; ++i) {
         char name[NC_MAX_NAME + 1] = "";
         nc_inq_attname(a, var, i, name);
@@ -47,13 +47,13 @@ inline std::string attribute_difference(int a, int b, int var, const std::string
         std::size_t lb = 0;
         nc_inq_att(a, var, name, &ta, &la);
         if (nc_inq_att(b, var, name, &tb, &lb) != NC_NOERR || ta != tb || la != lb)
-            return check::text("attribute %s of %s is missing or of another type or length", name,
-                               owner.c_str());
+            return check::text("attribute {} of {} is missing or of another type or length", name,
+                               owner);
         std::vector<char> x(la * size_of(a, ta) + 1);
         std::vector<char> y(x.size());
         nc_get_att(a, var, name, x.data());
         nc_get_att(b, var, name, y.data());
-        if (x != y) return check::text("attribute %s of %s differs", name, owner.c_str());
+        if (x != y) return check::text("attribute {} of {} differs", name, owner);
     }
     return "";
 }
@@ -76,7 +76,7 @@ inline std::string value_difference(int a, int b, int var, const std::string& na
         return name + " cannot be read: " + nc_strerror(status);
     for (std::size_t i = 0; i < elements; ++i)
         if (std::memcmp(&x[i * size], &y[i * size], size) != 0)
-            return check::text("element %zu of %zu of %s differs", i, elements, name.c_str());
+            return check::text("element {} of {} of {} differs", i, elements, name);
     return "";
 }
 
@@ -100,15 +100,15 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
     nc_inq_format_extended(b, &of_b[4], nullptr);
     if (std::memcmp(of_a, of_b, sizeof of_a) != 0)
         return check::text(
-            "dims, vars, atts, unlimited, model are %d %d %d %d %d, expected %d %d "
-            "%d %d %d",
+            "dims, vars, atts, unlimited, model are {} {} {} {} {}, expected {} {} "
+            "{} {} {}",
             of_b[0], of_b[1], of_b[2], of_b[3], of_b[4], of_a[0], of_a[1], of_a[2], of_a[3],
             of_a[4]);
     int fa = 0;
     int fb = 0;
     nc_inq_format(a, &fa);
     nc_inq_format(b, &fb);
-    if (fa != fb) return check::text("format is %d, expected %d", fb, fa);
+    if (fa != fb) return check::text("format is {}, expected {}", fb, fa);
     for (int d = 0; d < of_a[0]; ++d) {
         char na[NC_MAX_NAME + 1] = "";
         char nb[NC_MAX_NAME + 1] = "";
@@ -117,8 +117,8 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
         nc_inq_dim(a, d, na, &la);
         nc_inq_dim(b, d, nb, &lb);
         if (std::strcmp(na, nb) != 0 || la != lb)
-            return check::text("dimension %d is %s of length %zu, expected %s of %zu", d, nb, lb,
-                               na, la);
+            return check::text("dimension {} is {} of length {}, expected {} of {}", d, nb, lb, na,
+                               la);
     }
     std::string what = attribute_difference(a, b, NC_GLOBAL, "the file");
     for (int v = 0; v < of_a[1] && what.empty(); ++v) {
@@ -135,7 +135,7 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
         nc_inq_var(a, v, na, &ta, nullptr, da.data(), nullptr);
         nc_inq_var(b, v, nb, &tb, nullptr, db.data(), nullptr);
         if (std::strcmp(na, nb) != 0 || ta != tb || da != db)
-            return check::text("variable %d is %s, expected %s; or of another type or shape", v, nb,
+            return check::text("variable {} is {}, expected {}; or of another type or shape", v, nb,
                                na);
         char fill_a[8] = "";
         char fill_b[8] = "";
@@ -144,7 +144,7 @@ inline std::string netcdf4_difference(const std::string& expected, const std::st
         nc_inq_var_fill(a, v, &none_a, fill_a);
         nc_inq_var_fill(b, v, &none_b, fill_b);
         if (none_a != none_b || std::memcmp(fill_a, fill_b, size_of(a, ta)) != 0)
-            return check::text("fill value of %s differs", na);
+            return check::text("fill value of {} differs", na);
         what = attribute_difference(a, b, v, na);
         if (what.empty()) what = value_difference(a, b, v, na, ta, da);
     }

@@ -25,7 +25,7 @@ std::string look_at(const std::string& path, std::int64_t rows, std::int64_t col
     if (nc_inq_unlimdim(id, &time) != NC_NOERR || nc_inq_dimlen(id, time, &records) != NC_NOERR)
         wrong = "no record dimension";
     else if (records != wanted_records)
-        wrong = check::text("%zu records, expected %zu", records, wanted_records);
+        wrong = check::text("{} records, expected {}", records, wanted_records);
     for (std::size_t r = 0; wrong.empty() && r < records + (with_fixed ? 1 : 0); ++r) {
         const bool fixed = r == records;
         std::vector<float> got(static_cast<std::size_t>(rows * columns));
@@ -39,8 +39,7 @@ std::string look_at(const std::string& path, std::int64_t rows, std::int64_t col
         for (std::int64_t i = 0; wrong.empty() && i < rows * columns; ++i)
             if (got[static_cast<std::size_t>(i)] !=
                 value(fixed ? -1 : static_cast<std::int64_t>(r), i))
-                wrong = check::text("record %zu is wrong at element %lld", r,
-                                    static_cast<long long>(i));
+                wrong = check::text("record {} is wrong at element {}", r, i);
     }
     nc_close(id);
     return wrong.empty() ? wrong : path + ": " + wrong;

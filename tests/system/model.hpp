@@ -24,7 +24,7 @@ struct Model {
     // Starts a session. On a server, returns when the model ends.
     Model(MPI_Comm world, const std::string& settings) {
         const int status = tw_init(world, settings.c_str(), &session);
-        CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        CHECK_TEXT(status == TW_OK, "{}: {}", settings, tw_error_message(session));
         tw_role role = TW_MODEL;
         CHECK(tw_inq_role(session, &role) == TW_OK);
         CHECK(tw_model_comm(session, &comm) == TW_OK);
@@ -32,8 +32,7 @@ struct Model {
         if (comm == MPI_COMM_NULL) {  // set for programs that do not know which ranks are servers
             tw_file none = nullptr;
             CHECK(tw_create(session, "by_a_server.nc", nullptr, &none) == TW_EHANDLE);
-            CHECK_TEXT(error().find("this rank is a server") != std::string::npos, "%s",
-                       error().c_str());
+            CHECK_TEXT(error().find("this rank is a server") != std::string::npos, error());
             return;
         }
         MPI_Comm_rank(comm, &rank);
@@ -44,7 +43,7 @@ struct Model {
     std::string error() const { return tw_error_message(session); }
     void end(int wanted = TW_OK) {
         const int status = tw_finalize(&session);
-        CHECK_TEXT(status == (comm == MPI_COMM_NULL ? TW_OK : wanted), "tw_finalize gave %s",
+        CHECK_TEXT(status == (comm == MPI_COMM_NULL ? TW_OK : wanted), "tw_finalize gave {}",
                    tw_strerror(status));
     }
 
@@ -60,8 +59,8 @@ struct Model {
         const std::string text = json == nullptr ? "" : json;
         const auto file = text.find(path + "\"");
         const auto at = text.find("\"" + name + "\": ", file);
-        CHECK_TEXT(file != std::string::npos && at != std::string::npos, "no %s of %s in %s",
-                   name.c_str(), path.c_str(), text.c_str());
+        CHECK_TEXT(file != std::string::npos && at != std::string::npos, "no {} of {} in {}", name,
+                   path, text);
         if (file == std::string::npos || at == std::string::npos) return "";
         const auto begin = at + name.size() + 4;
         return text.substr(begin, text.find_first_of(",\n}", begin) - begin);
@@ -92,10 +91,10 @@ struct History {
         tw_decomposition d = nullptr;
         CHECK(tw_decompose(m.session, "y x", 1, shape, start, count, &d) == TW_OK);
         const int status = tw_create(m.session, path.c_str(), settings.c_str(), &file);
-        CHECK_TEXT(status == TW_OK, "%s", m.error().c_str());
+        CHECK_TEXT(status == TW_OK, m.error());
         CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", d) == TW_OK);
         CHECK(tw_def_var(file, "h", TW_FLOAT, "y x", d) == TW_OK);
-        CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", m.error().c_str());
+        CHECK_TEXT(tw_enddef(file) == TW_OK, m.error());
     }
     tw_status try_put(const char* name, std::int64_t record) {
         std::vector<float> data;
@@ -104,16 +103,16 @@ struct History {
         return tw_put(file, name, TW_FLOAT, data.data(), static_cast<std::int64_t>(data.size()));
     }
     void put(const char* name, std::int64_t record) {
-        CHECK_TEXT(try_put(name, record) == TW_OK, "%s", model.error().c_str());
+        CHECK_TEXT(try_put(name, record) == TW_OK, model.error());
     }
     void step(std::int64_t record) {
         put("T", record);
-        CHECK_TEXT(tw_end_step(file) == TW_OK, "%s", model.error().c_str());
+        CHECK_TEXT(tw_end_step(file) == TW_OK, model.error());
     }
     void close(int wanted = TW_OK) {
         const int status = tw_close(&file);
-        CHECK_TEXT(status == wanted, "tw_close of %s gave %s: %s", path.c_str(),
-                   tw_strerror(status), model.error().c_str());
+        CHECK_TEXT(status == wanted, "tw_close of {} gave {}: {}", path, tw_strerror(status),
+                   model.error());
     }
     // Returns the description of an error in the file, as other programs see it, or "". Can be
     // called any time after the close.
@@ -127,6 +126,6 @@ struct History {
         close();
         if (model.rank != 0) return;
         const std::string wrong = look(records, with_fixed);
-        CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+        CHECK_TEXT(wrong.empty(), wrong);
     }
 };

@@ -124,8 +124,8 @@ public:
     /// Ends the test if the reference fails.
     void require(int status, const char* call) const {
         if (status == NC_NOERR) return;
-        check::print(check::text("[rank %d] reference %s: %s: %s", check::state.rank, path_.c_str(),
-                                 call, nc_strerror(status)));
+        check::print(check::text("[rank {}] reference {}: {}: {}", check::state.rank, path_, call,
+                                 nc_strerror(status)));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 

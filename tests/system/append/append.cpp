@@ -31,13 +31,13 @@ void different(int line_number, const std::string& words, Define&& define_otherw
     });
     tw_file file = append();
     define_otherwise(file);
-    check::step("line %d", line_number);
+    check::step("line {}", line_number);
     judge_all(__FILE__, line_number, "tw_enddef", tw_enddef(file), TW_EDIFFERENT, words);
     CHECK(put(file, "T", 0) == TW_EDIFFERENT);
     judge_all(__FILE__, line_number, "tw_close", tw_close(&file), TW_EDIFFERENT, words);
     on_rank_0([&] {
         const std::string what = difference(path + ".copy", path);
-        CHECK_TEXT(what.empty(), "line %d: %s", line_number, what.c_str());
+        CHECK_TEXT(what.empty(), "line {}: {}", line_number, what);
     });
 }
 
@@ -161,7 +161,7 @@ void others() {
 /// Tests that records become visible when their steps end, not before, and that a killed run leaves
 /// all records that were visible.
 void meanwhile(const std::string& settings, const char* created = "format=cdf2") {
-    check::step("%s; %s", settings.c_str(), created);
+    check::step("{}; {}", settings, created);
     make(created);
     tw_file file = append(("mode=append; " + settings).c_str());
     define(file);
@@ -214,10 +214,9 @@ void recovered() {
         std::filesystem::copy_file(left, path);
         std::ofstream(path, std::ios::binary | std::ios::app) << "half a record";
         char said[300];
-        CHECK_TEXT(tw_recover(path.c_str(), TW_KEEP_LONGER, said, sizeof said) == TW_OK, "%s",
-                   said);
+        CHECK_TEXT(tw_recover(path.c_str(), TW_KEEP_LONGER, said, sizeof said) == TW_OK, said);
         CHECK_TEXT(std::string(said).find("4 records recovered; 13 bytes") != std::string::npos,
-                   "%s", said);
+                   said);
         CHECK(look({0, 1, 2, 3}, 9).empty());
         std::filesystem::remove(path);
         path = left;
@@ -312,7 +311,7 @@ void foreign_layout(const std::string& settings) {
         const std::string expected = path + ".expected";
         std::ofstream(expected, std::ios::binary) << foreign(4, 4, 20);
         const std::string what = difference(expected, path);
-        CHECK_TEXT(what.empty(), "%s: %s", settings.c_str(), what.c_str());
+        CHECK_TEXT(what.empty(), "{}: {}", settings, what);
         std::filesystem::remove(expected);
     });
 }

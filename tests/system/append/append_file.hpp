@@ -81,7 +81,7 @@ inline void refuse_others(const std::string& format, const std::string& other,
 }
 
 inline void check_nc(int code, int source_line) {
-    CHECK_TEXT(code == NC_NOERR, "line %d: %s", source_line, nc_strerror(code));
+    CHECK_TEXT(code == NC_NOERR, "line {}: {}", source_line, nc_strerror(code));
 }
 #define NC(call) check_nc(call, __LINE__)
 
@@ -151,7 +151,7 @@ inline std::string look(const std::vector<int>& records, int h) {
     nc_inq_unlimdim(id, &dim);
     nc_inq_dimlen(id, dim, &n);
     std::string wrong;
-    if (n != records.size()) wrong = check::text("%zu records, not %zu", n, records.size());
+    if (n != records.size()) wrong = check::text("{} records, not {}", n, records.size());
     std::vector<float> got(length());
     for (std::size_t r = 0; r <= n && wrong.empty(); ++r) {
         const int record = r < n ? records[r] : h;
@@ -161,7 +161,7 @@ inline std::string look(const std::vector<int>& records, int h) {
             nc_get_var_float(id, number_of(id, "h"), got.data());
         for (std::size_t i = 0; i < length(); ++i)
             if (got[i] != value(record, static_cast<std::int64_t>(i)))
-                wrong = check::text("record %zu, element %zu is %g", r, i, double(got[i]));
+                wrong = check::text("record {}, element {} is {}", r, i, double(got[i]));
     }
     nc_close(id);
     return wrong;

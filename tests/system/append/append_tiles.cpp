@@ -37,16 +37,16 @@ void make_set(const std::string& more, int records = 3) {
 /// Checks the records and h, reading the set by the library.
 void expect_set(int source_line, const std::vector<int>& records, int h) {
     tw_file file = nullptr;
-    check::step("line %d", source_line);
+    check::step("line {}", source_line);
     OK(tw_open(session, path.c_str(), nullptr, &file));
     tw_file_info info{};
     OK(tw_inq(file, &info));
-    CHECK_TEXT(info.records == static_cast<std::int64_t>(records.size()), "line %d: %ld records",
-               source_line, static_cast<long>(info.records));
+    CHECK_TEXT(info.records == static_cast<std::int64_t>(records.size()), "line {}: {} records",
+               source_line, info.records);
     float got[2] = {};
     const auto expect = [&](int record) {
         CHECK_TEXT(got[0] == value(record, 2 * rank()) && got[1] == value(record, 2 * rank() + 1),
-                   "line %d: record %d is %g %g", source_line, record, double(got[0]),
+                   "line {}: record {} is {} {}", source_line, record, double(got[0]),
                    double(got[1]));
     };
     for (std::int64_t r = 0; r < info.records; ++r) {

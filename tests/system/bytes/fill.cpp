@@ -106,7 +106,7 @@ void compare(int id, const std::string& variable, const Fill& v, const std::vect
     CHECK(nc_inq_varid(id, variable.c_str(), &var) == NC_NOERR);
     CHECK(nc_inq_varndims(id, var, &nd) == NC_NOERR);
     int has = nc_inq_attid(id, var, "_FillValue", nullptr);
-    CHECK_TEXT((has == NC_NOERR) == attribute, "%s", variable.c_str());
+    CHECK_TEXT((has == NC_NOERR) == attribute, variable);
     std::vector<std::size_t> start(static_cast<std::size_t>(nd), 0), count{elements};
     if (nd == 2) count.insert(count.begin(), was_put.size());
     std::vector<char> got(was_put.size() * elements * v.bits.size());
@@ -117,7 +117,7 @@ void compare(int id, const std::string& variable, const Fill& v, const std::vect
         const std::vector<char> wanted = put ? std::vector<char>(v.bits.size(), '\1') : v.bits;
         const bool same =
             std::memcmp(got.data() + k * v.bits.size(), wanted.data(), v.bits.size()) == 0;
-        CHECK_TEXT(same, "%s (fill=%s), element %zu", variable.c_str(), v.text, k);
+        CHECK_TEXT(same, "{} (fill={}), element {}", variable, v.text, k);
         if (!same) return;
     }
     int no_fill = 0;
@@ -126,15 +126,15 @@ void compare(int id, const std::string& variable, const Fill& v, const std::vect
     nc_inq_format(id, &format);
     if (format != NC_FORMAT_NETCDF4 && format != NC_FORMAT_NETCDF4_CLASSIC) return;
     CHECK(nc_inq_var_fill(id, var, &no_fill, told.data()) == NC_NOERR);
-    CHECK_TEXT(no_fill == 0 && std::memcmp(told.data(), v.bits.data(), v.bits.size()) == 0, "%s",
-               variable.c_str());
+    CHECK_TEXT(no_fill == 0 && std::memcmp(told.data(), v.bits.data(), v.bits.size()) == 0,
+               variable);
 }
 
 void look(const std::string& path, const Line& line, bool all, const std::vector<char>& was_put) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank != 0) return;
     int id = 0;
-    CHECK_TEXT(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR, "%s", path.c_str());
+    CHECK_TEXT(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR, path);
     const auto n = static_cast<std::size_t>(line.length);
     for (std::size_t i = 0; i < fills().size(); ++i) {
         if (!fills()[i].classic && !all) continue;
@@ -151,7 +151,7 @@ void look(const std::string& path, const Line& line, bool all, const std::vector
 void steps(const std::string& folder, const std::string& settings, bool all) {
     const std::string path = folder + "/f.nc";
     const Line line;
-    check::step("%s", settings.c_str());
+    check::step(settings);
     tw_file f = nullptr;
     OK(tw_create(session, path.c_str(), settings.c_str(), &f));
     define(f, line, all);
@@ -159,11 +159,11 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
     std::vector<int> large(static_cast<std::size_t>(line.count), 300);
     OK(tw_put(f, "misfit", TW_INT, large.data(), line.count));
     const int misfit = tw_end_step(f);
-    CHECK_TEXT(misfit == TW_OK || misfit == TW_ERANGE, "%s", calls::text().c_str());
+    CHECK_TEXT(misfit == TW_OK || misfit == TW_ERANGE, calls::text());
     const int second = tw_end_step(f);
-    CHECK_TEXT(second == TW_OK || second == TW_ERANGE, "%s", calls::text().c_str());
+    CHECK_TEXT(second == TW_OK || second == TW_ERANGE, calls::text());
     const int closed = tw_close(&f);
-    CHECK_TEXT(closed == TW_OK || closed == TW_ERANGE, "%s", calls::text().c_str());
+    CHECK_TEXT(closed == TW_OK || closed == TW_ERANGE, calls::text());
     look(path, line, all, {1, 0});
     if (check::state.rank == 0) {
         int id = 0, var = 0;
@@ -171,7 +171,7 @@ void steps(const std::string& folder, const std::string& settings, bool all) {
         CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
         CHECK(nc_inq_varid(id, "misfit", &var) == NC_NOERR);
         CHECK(nc_get_var_schar(id, var, got.data()) == NC_NOERR);
-        for (const signed char value : got) CHECK_TEXT(value == 5, "%d", value);
+        for (const signed char value : got) CHECK_TEXT(value == 5, "{}", value);
         nc_close(id);
     }
     MPI_Barrier(check::state.comm);

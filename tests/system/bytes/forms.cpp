@@ -438,8 +438,7 @@ int main(int argc, char** argv) {
             check::use(m.comm);
             for (const Test& test : tests) {
                 if (!only.empty() && only != test.name) continue;
-                check::state.test =
-                    check::text("%s [%s %s]", test.name, s.session.c_str(), s.file.c_str());
+                check::state.test = check::text("{} [{} {}]", test.name, s.session, s.file);
                 test.run(m, s.file);
                 MPI_Barrier(m.comm);
             }

@@ -30,7 +30,7 @@ void write(const std::string& path, const std::string& settings, std::int64_t ro
            std::int64_t columns) {
     const int size = check::state.size;
     const int rank = check::state.rank;
-    check::step("write with %s", settings.c_str());
+    check::step("write with {}", settings);
     tw_session s = nullptr;
     CHECK(tw_init(MPI_COMM_WORLD, settings.c_str(), &s) == TW_OK);
     // Ranks have parts of the rows except the hole, so the last rank has two blocks.
@@ -45,14 +45,13 @@ void write(const std::string& path, const std::string& settings, std::int64_t ro
     }
     const int blocks = static_cast<int>(start.size() / 2);
     tw_decomposition d = nullptr;
-    CHECK_TEXT(tw_decompose(s, "y x", blocks, shape, start.data(), count.data(), &d) == TW_OK, "%s",
+    CHECK_TEXT(tw_decompose(s, "y x", blocks, shape, start.data(), count.data(), &d) == TW_OK,
                tw_error_message(s));
     tw_file f = nullptr;
-    CHECK_TEXT(tw_create(s, path.c_str(), nullptr, &f) == TW_OK, "%s", tw_error_message(s));
-    CHECK_TEXT(tw_def_var(f, "big", TW_BYTE, "time y x", d) == TW_OK, "%s", tw_error_message(s));
-    CHECK_TEXT(tw_def_var(f, "behind", TW_INT, "time", nullptr) == TW_OK, "%s",
-               tw_error_message(s));
-    CHECK_TEXT(tw_enddef(f) == TW_OK, "%s", tw_error_message(s));
+    CHECK_TEXT(tw_create(s, path.c_str(), nullptr, &f) == TW_OK, tw_error_message(s));
+    CHECK_TEXT(tw_def_var(f, "big", TW_BYTE, "time y x", d) == TW_OK, tw_error_message(s));
+    CHECK_TEXT(tw_def_var(f, "behind", TW_INT, "time", nullptr) == TW_OK, tw_error_message(s));
+    CHECK_TEXT(tw_enddef(f) == TW_OK, tw_error_message(s));
     std::vector<signed char> data;
     data.reserve(static_cast<std::size_t>((count[0] + (blocks > 1 ? count[2] : 0)) * columns));
     for (int b = 0; b < blocks; ++b)
@@ -61,17 +60,15 @@ void write(const std::string& path, const std::string& settings, std::int64_t ro
              ++y)
             for (std::int64_t x = 0; x < columns; ++x) data.push_back(value(y, x));
     const auto n = static_cast<std::int64_t>(data.size());
-    if (rank == 0)
-        check::print(check::text("large: rank 0 puts %lld elements; %s", static_cast<long long>(n),
-                                 settings.c_str()));
+    if (rank == 0) check::print(check::text("large: rank 0 puts {} elements; {}", n, settings));
     CHECK_TEXT(tw_put_array(f, "big", tw_dense(TW_BYTE, data.data(), n), TW_DEFERRED) == TW_OK,
-               "%s", tw_error_message(s));
+               tw_error_message(s));
     const std::int32_t answer = 42;
-    CHECK_TEXT(tw_put(f, "behind", TW_INT, &answer, 1) == TW_OK, "%s", tw_error_message(s));
+    CHECK_TEXT(tw_put(f, "behind", TW_INT, &answer, 1) == TW_OK, tw_error_message(s));
     const double begin = MPI_Wtime();
-    CHECK_TEXT(tw_end_step(f) == TW_OK, "%s", tw_error_message(s));
-    if (rank == 0) check::print(check::text("large: end_step took %.2f s", MPI_Wtime() - begin));
-    CHECK_TEXT(tw_close(&f) == TW_OK, "%s", tw_error_message(s));
+    CHECK_TEXT(tw_end_step(f) == TW_OK, tw_error_message(s));
+    if (rank == 0) check::print(check::text("large: end_step took {} s", MPI_Wtime() - begin));
+    CHECK_TEXT(tw_close(&f) == TW_OK, tw_error_message(s));
     CHECK(tw_finalize(&s) == TW_OK);
 }
 
@@ -113,8 +110,7 @@ void check_file(const std::string& path, std::int64_t rows, std::int64_t columns
             for (std::int64_t x = 0; x < columns; ++x)
                 wrong += row[static_cast<std::size_t>(x)] !=
                          (y == hole(rows) ? NC_FILL_BYTE : value(y, x));
-            CHECK_TEXT(wrong == 0, "row %lld has %lld wrong elements", static_cast<long long>(y),
-                       static_cast<long long>(wrong));
+            CHECK_TEXT(wrong == 0, "row {} has {} wrong elements", y, wrong);
         }
         int answer = 0;
         CHECK(nc_get_var_int(id, behind, &answer) == NC_NOERR);

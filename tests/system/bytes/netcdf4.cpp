@@ -92,7 +92,7 @@ double value(std::size_t variable, std::int64_t record, std::int64_t z, std::int
 
 double coordinate(std::int64_t i) { return static_cast<double>(i) * 0.5; }
 
-void check_nc(int status) { CHECK_TEXT(status == NC_NOERR, "%s", nc_strerror(status)); }
+void check_nc(int status) { CHECK_TEXT(status == NC_NOERR, nc_strerror(status)); }
 
 void write_reference(const std::string& path, const std::string& format) {
     Oracle oracle(path, format);
@@ -146,7 +146,7 @@ void write_reference(const std::string& path, const std::string& format) {
 /// @param with_zstd  add a variable that serial netCDF-C can only read with a plugin
 void write_file(tw_session session, const std::string& path, const std::string& settings,
                 std::vector<Stored> all, bool with_zstd) {
-    check::step("%s", settings.c_str());
+    check::step(settings);
     const std::int64_t size = check::state.size;
     const std::int64_t first = ny * check::state.rank / size;
     const std::int64_t n = ny * (check::state.rank + 1) / size - first;
@@ -157,7 +157,7 @@ void write_file(tw_session session, const std::string& path, const std::string& 
     CHECK(tw_decompose(session, "x z y", 1, shape, start, count, &d) == TW_OK);
     tw_file file = nullptr;
     const auto expect = [&](int status) {
-        CHECK_TEXT(status == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        CHECK_TEXT(status == TW_OK, "{}: {}", settings, tw_error_message(session));
     };
     expect(tw_create(session, path.c_str(), settings.c_str(), &file));
     expect(tw_def_dim(file, "time", TW_UNLIMITED));
@@ -257,12 +257,12 @@ int main(int argc, char** argv) {
                     const bool served = service == "servers" && method != "direct";
                     const int all = served ? std::stoi(servers) : check::state.size;
                     const int wrote = writers(calls::session);
-                    CHECK_TEXT(wrote == (method == "serial" && !served ? 1 : all), "%s: %d writers",
-                               settings.c_str(), wrote);
+                    CHECK_TEXT(wrote == (method == "serial" && !served ? 1 : all), "{}: {} writers",
+                               settings, wrote);
                     if (check::state.rank != 0) continue;
                     std::string what = netcdf4_difference(expected, path);
                     if (what.empty()) what = storage_difference(path, format);
-                    CHECK_TEXT(what.empty(), "%s: %s", settings.c_str(), what.c_str());
+                    CHECK_TEXT(what.empty(), "{}: {}", settings, what);
                 }
         }
         if (!keep.empty()) {

@@ -168,12 +168,12 @@ public:
                 put_step(handles[k], k, s);
                 if (s == f.steps) {
                     late_attributes(handles[k], f);
-                    check::step("%s close %s", name_.c_str(), f.name.c_str());
+                    check::step("{} close {}", name_, f.name);
                     expect(tw_close(&handles[k]), "tw_close");
                     kept_[k].clear();
                     continue;
                 }
-                check::step("%s end_step %d %s", name_.c_str(), s, f.name.c_str());
+                check::step("{} end_step {} {}", name_, s, f.name);
                 expect(tw_end_step(handles[k]), "tw_end_step");
                 for (Array& array : kept_[k]) parts::make_junk(array.bytes, 99);
                 kept_[k].clear();
@@ -189,7 +189,7 @@ public:
         Random random(mix(case_.seed, k + 4711));  // makes the same choices on all ranks
         if (!random.percent(30)) return good_;
         Random own(mix(case_.seed, k + 4711 + 100 * static_cast<std::uint64_t>(check::state.rank)));
-        check::step("%s open %s", name_.c_str(), f.name.c_str());
+        check::step("{} open {}", name_, f.name);
         tw_file handle = nullptr;
         expect(tw_open(session_, (folder_ + "/" + f.name).c_str(), nullptr, &handle), "tw_open");
         int id = -1;
@@ -217,7 +217,7 @@ public:
             const int x = random.pick(fitting);
             const tw_type memory =
                 var.type == TW_CHAR || own.percent(60) ? var.type : own.pick(wider_types(var.type));
-            check::step("%s get %s of %s", name_.c_str(), var.name.c_str(), f.name.c_str());
+            check::step("{} get {} of {}", name_, var.name, f.name);
             const Decomposition form =
                 x < 0 ? parts::whole(var.dims, case_.lengths(), check::state.size)
                       : case_.decompositions[static_cast<std::size_t>(x)];
@@ -240,11 +240,10 @@ public:
                         .first -
                     array.bytes.begin();
                 check::fail(__FILE__, __LINE__,
-                            check::text("%s record %lld read as %s with decomposition %d%s differs "
-                                        "from byte %lld of the array of %zu",
-                                        var.name.c_str(), static_cast<long long>(record),
-                                        type_name(memory), x, array.strided ? ", strided" : "",
-                                        static_cast<long long>(at), array.bytes.size()));
+                            check::text("{} record {} read as {} with decomposition {}{} differs "
+                                        "from byte {} of the array of {}",
+                                        var.name, record, type_name(memory), x,
+                                        array.strided ? ", strided" : "", at, array.bytes.size()));
                 good_ = false;
             }
         }
@@ -300,13 +299,13 @@ private:
         if (status == TW_OK) return;
         if (good_)
             check::fail(__FILE__, __LINE__,
-                        check::text("%s gave %s: %s", call, tw_strerror(status),
+                        check::text("{} gave {}: {}", call, tw_strerror(status),
                                     tw_error_message(session_)));
         good_ = false;
     }
 
     tw_decomposition decompose(const Decomposition& x) {
-        check::step("%s decompose", name_.c_str());
+        check::step("{} decompose", name_);
         tw_decomposition result = nullptr;
         expect(parts::declare(session_, case_.names(), x, check::state.rank, &result),
                "tw_decompose");
@@ -340,16 +339,16 @@ private:
                    equal(got.count, count) && equal(got.halo_low, x.low[r]) &&
                    equal(got.halo_high, x.high[r]) && equal(got.extent, x.padded) &&
                    got.boxes == (x.padded.empty() ? 0 : x.room[r]);
-        CHECK_TEXT(same, "%s: tw_inq_decomposition", name_.c_str());
+        CHECK_TEXT(same, "{}: tw_inq_decomposition", name_);
     }
 
     void define(std::size_t k, const std::vector<tw_decomposition>& decompositions,
                 tw_file* handle) {
         const File& f = case_.files[k];
-        check::step("%s create %s", name_.c_str(), f.name.c_str());
+        check::step("{} create {}", name_, f.name);
         expect(tw_create(session_, (folder_ + "/" + f.name).c_str(), f.settings.c_str(), handle),
                "tw_create");
-        check::step("%s define %s", name_.c_str(), f.name.c_str());
+        check::step("{} define {}", name_, f.name);
         if (f.defines_time) expect(tw_def_dim(*handle, time_name, TW_UNLIMITED), "tw_def_dim");
         for (const int d : f.defined_dims) {
             const Dim& x = case_.dims[static_cast<std::size_t>(d)];
@@ -372,7 +371,7 @@ private:
         }
         put_attributes(*handle, f, f.attributes);
         if (f.enddef) {
-            check::step("%s enddef %s", name_.c_str(), f.name.c_str());
+            check::step("{} enddef {}", name_, f.name);
             expect(tw_enddef(*handle), "tw_enddef");
         }
     }
@@ -402,7 +401,7 @@ private:
 
     void late_attributes(tw_file handle, const File& f) {
         if (f.late_attributes.empty()) return;
-        check::step("%s late attributes %s", name_.c_str(), f.name.c_str());
+        check::step("{} late attributes {}", name_, f.name);
         put_attributes(handle, f, f.late_attributes);
     }
 
@@ -412,7 +411,7 @@ private:
         for (const Put& put :
              f.puts[static_cast<std::size_t>(s)][static_cast<std::size_t>(check::state.rank)]) {
             const Variable& v = f.vars[static_cast<std::size_t>(put.var)];
-            check::step("%s put %s step %d %s", name_.c_str(), v.name.c_str(), s, f.name.c_str());
+            check::step("{} put {} step {} {}", name_, v.name, s, f.name);
             Array array = make_array(case_, k, s, put, check::state.rank, random);
             int status = TW_OK;
             if (array.strided || put.deferred)
@@ -480,9 +479,8 @@ int main(int argc, char** argv) {
     const bool last = check::has_flag(argc, argv, "--last");
     const std::string folder = check::make_folder("property");
     if (check::state.rank == 0)
-        check::print(check::text("property: seed %llu, cases %ld to %ld, %d ranks, %ld servers",
-                                 static_cast<unsigned long long>(seed), first, first + cases - 1,
-                                 check::state.size, servers));
+        check::print(check::text("property: seed {}, cases {} to {}, {} ranks, {} servers", seed,
+                                 first, first + cases - 1, check::state.size, servers));
 
     const double begin = MPI_Wtime();
     long done = 0;
@@ -495,13 +493,13 @@ int main(int argc, char** argv) {
         return over == 0;
     };
     for (long block = first; go_on(block); block += cases_per_session) {
-        check::step("session of case %ld", block);
+        check::step("session of case {}", block);
         tw_session session = nullptr;
         const std::string settings = session_settings(
             mix(seed, static_cast<std::uint64_t>(block / cases_per_session) + 1000000007), servers,
             last);
         const int begun = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
-        CHECK_TEXT(begun == TW_OK, "%s: %s", settings.c_str(), tw_error_message(session));
+        CHECK_TEXT(begun == TW_OK, "{}: {}", settings, tw_error_message(session));
         good = begun == TW_OK;  // status on all ranks
         if (!good) break;
         tw_role role = TW_MODEL;
@@ -517,15 +515,15 @@ int main(int argc, char** argv) {
         const int ranks = check::state.size;
         for (long k = block; k < std::min(block + cases_per_session, first + cases); ++k) {
             if (!go_on(k)) break;
-            const std::string name = check::text("case %ld", k);
-            check::step("%s make", name.c_str());
+            const std::string name = check::text("case {}", k);
+            check::step("{} make", name);
             const Case c = make_case(mix(seed, static_cast<std::uint64_t>(k)), ranks, limits);
             if (verbose && check::state.rank == 0)
                 check::print(name + ", session: " + settings + "\n" + describe(c));
             Runner runner(session, c, folder);
             runner.set_name(name);
             bool equal = check::everywhere(runner.run());
-            check::step("%s compare", name.c_str());
+            check::step("{} compare", name);
             // Different ranks compare the files of a case, to save time.
             for (std::size_t f = 0; f < c.files.size(); ++f) {
                 if (check::state.rank != static_cast<int>(f) % ranks) continue;
@@ -535,13 +533,12 @@ int main(int argc, char** argv) {
                 const bool netcdf4 = c.files[f].format.rfind("netcdf4", 0) == 0;
                 const std::string what =
                     netcdf4 ? netcdf4_difference(expected, path) : difference(expected, path);
-                CHECK_TEXT(what.empty(), "%s %s: %s", name.c_str(), c.files[f].name.c_str(),
-                           what.c_str());
+                CHECK_TEXT(what.empty(), "{} {}: {}", name, c.files[f].name, what);
                 if (!what.empty()) equal = false;
                 if (equal && !netcdf4 && !validator.empty() && k % 50 == 0 &&
                     validates(c.files[f])) {
                     const int refused = std::system((validator + " -q " + path).c_str());
-                    CHECK_TEXT(refused == 0, "ncvalidator refuses the file of %s", name.c_str());
+                    CHECK_TEXT(refused == 0, "ncvalidator refuses the file of {}", name);
                 }
             }
             good = check::everywhere(equal);
@@ -551,11 +548,10 @@ int main(int argc, char** argv) {
             ++done;
             if (!good && check::state.rank == 0)
                 check::print(
-                    check::text("%s failed; session settings: %s\n%s  files: %s\n  replay: mpirun "
-                                "-n %d property "
-                                "--seed %llu --first %ld --cases 1 --keep",
-                                name.c_str(), settings.c_str(), describe(c).c_str(), folder.c_str(),
-                                ranks, static_cast<unsigned long long>(seed), k));
+                    check::text("{} failed; session settings: {}\n{}  files: {}\n  replay: mpirun "
+                                "-n {} property "
+                                "--seed {} --first {} --cases 1 --keep",
+                                name, settings, describe(c), folder, ranks, seed, k));
             if (good && !keep && check::state.rank == 0)
                 for (const File& f : c.files) {
                     ::unlink((folder + "/" + f.name).c_str());
@@ -568,7 +564,7 @@ int main(int argc, char** argv) {
         CHECK(tw_finalize(&session) == TW_OK);
     }
     if (check::state.rank == 0)
-        check::print(check::text("property: %ld cases in %.1f s", done, MPI_Wtime() - begin));
+        check::print(check::text("property: {} cases in {} s", done, MPI_Wtime() - begin));
     if (keep || !good) check::state.folders.clear();
     return check::verdict("property");
 }

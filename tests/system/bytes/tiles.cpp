@@ -92,12 +92,12 @@ struct Model {
     ~Model() { CHECK(tw_finalize(&io) == TW_OK); }
 
     void expect(int status, const char* what) const {
-        CHECK_TEXT(status == TW_OK, "%s: %s", what, tw_error_message(io));
+        CHECK_TEXT(status == TW_OK, "{}: {}", what, tw_error_message(io));
     }
 
     /// @param axes  true: dimensions have coordinate variables
     void write(const std::string& path, const std::string& settings, bool axes, bool records) {
-        check::step("%s: %s", path.c_str(), settings.c_str());
+        check::step("{}: {}", path, settings);
         tw_file f = nullptr;
         expect(tw_create(io, path.c_str(), settings.c_str(), &f), "tw_create");
         expect(tw_def_dim(f, "time", TW_UNLIMITED), "tw_def_dim");
@@ -156,7 +156,7 @@ struct Model {
     /// Tests that all tiles are netCDF-4 with filters, and that their records become visible when
     /// they are synced.
     void watch_packed(const std::string& path, const std::string& settings) {
-        check::step("watch %s: %s", path.c_str(), settings.c_str());
+        check::step("watch {}: {}", path, settings);
         tw_file f = nullptr;
         const std::string all =
             "format=netcdf4; deflate=1; method=tiles; files=tiles; "
@@ -176,8 +176,8 @@ struct Model {
                 CHECK(nc_open(own.c_str(), NC_NOWRITE, &id) == NC_NOERR);
                 CHECK(nc_inq_unlimdim(id, &time) == NC_NOERR);
                 CHECK(nc_inq_dimlen(id, time, &records) == NC_NOERR);
-                CHECK_TEXT(records == static_cast<std::size_t>(s) + 1, "%s: %zu records",
-                           own.c_str(), records);
+                CHECK_TEXT(records == static_cast<std::size_t>(s) + 1, "{}: {} records", own,
+                           records);
                 CHECK(nc_inq_var_deflate(id, 0, nullptr, &deflate, nullptr) == NC_NOERR);
                 CHECK(deflate == 1);
                 CHECK(nc_close(id) == NC_NOERR);
@@ -204,7 +204,7 @@ struct Model {
 
     /// Checks that reading the set of tiles gives the same as reading the single file.
     void compare(const std::string& one, const std::string& set) {
-        check::step("read %s", set.c_str());
+        check::step("read {}", set);
         tw_file a = nullptr, b = nullptr;
         expect(tw_open(io, one.c_str(), nullptr, &a), "tw_open");
         expect(tw_open(io, set.c_str(), nullptr, &b), "tw_open");
@@ -221,7 +221,7 @@ struct Model {
             expect(tw_inq_var(a, name, nullptr, nullptr, &n[0]), "tw_inq_var");
             expect(tw_inq_var(b, name, nullptr, nullptr, &n[1]), "tw_inq_var");
             CHECK(n[0] == n[1]);
-            CHECK_TEXT(content(a, name) == content(b, name), "%s of %s", name, set.c_str());
+            CHECK_TEXT(content(a, name) == content(b, name), "{} of {}", name, set);
         }
         expect(tw_close(&a), "tw_close");
         expect(tw_close(&b), "tw_close");
@@ -229,13 +229,13 @@ struct Model {
 
     /// Checks that all ranks refuse an impossible combination of settings with the same error.
     void refuse(const std::string& path, const std::string& settings, const char* words) {
-        check::step("%s", settings.c_str());
+        check::step(settings);
         tw_file f = nullptr;
         expect(tw_create(io, path.c_str(), ("method=tiles; files=tiles; " + settings).c_str(), &f),
                "tw_create");
         expect(tw_def_var(f, "T", TW_FLOAT, "time z y x", deep), "tw_def_var");
         CHECK(tw_enddef(f) == TW_ESETTING);
-        CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos, "%s",
+        CHECK_TEXT(std::string(tw_error_message(io)).find(words) != std::string::npos,
                    tw_error_message(io));
         CHECK(tw_close(&f) == TW_ESETTING);
         CHECK(::access((path + ".0000").c_str(), F_OK) != 0);

@@ -72,7 +72,7 @@ void expect(const std::string& path, std::int64_t records) {
         for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t i = 0; i < n; ++i)
                 for (std::int64_t j = 0; j < n; ++j) wanted.push_back(cov(r, i, j));
-        CHECK_TEXT(got == wanted, "%s", path.c_str());
+        CHECK_TEXT(got == wanted, path);
         nc_close(id);
     }
     MPI_Barrier(check::state.comm);

@@ -137,8 +137,7 @@ void look(const std::string& path, const std::string& title, std::size_t unsumme
     MPI_Barrier(check::state.comm);
     if (rank() != 0) return;
     const std::string sums = content_of(path + ".sums");
-    CHECK_TEXT(sums.size() > 32 && sums.starts_with("TWSUMS1\n"), "%s: %zu", title.c_str(),
-               sums.size());
+    CHECK_TEXT(sums.size() > 32 && sums.starts_with("TWSUMS1\n"), "{}: {}", title, sums.size());
     std::uint64_t header = 0;
     for (std::size_t i = 8; i-- > 0;)
         header = header << 8 | static_cast<unsigned char>(sums[8 + i]);
@@ -166,16 +165,15 @@ void look(const std::string& path, const std::string& title, std::size_t unsumme
                     const bool some = found != std::string(16, '\0') &&
                                       found != std::string(16, '\xFF') && found.size() == 16;
                     if (record && r < unsummed) {
-                        CHECK_TEXT(!some, "%s: %s has a checksum", title.c_str(), name.c_str());
+                        CHECK_TEXT(!some, "{}: {} has a checksum", title, name);
                         continue;
                     }
                     const bool good =
                         chunks ? some : found == sum_of(bytes.substr(k << 16, 1 << 16));
-                    CHECK_TEXT(good, "%s: %s, record %zu, piece %zu", title.c_str(), name.c_str(),
-                               r, k);
+                    CHECK_TEXT(good, "{}: {}, record {}, piece {}", title, name, r, k);
                 }
             }
-    CHECK_TEXT(at == sums.size(), "%s: %zu of %zu bytes", title.c_str(), at, sums.size());
+    CHECK_TEXT(at == sums.size(), "{}: {} of {} bytes", title, at, sums.size());
     nc_close(id);
 }
 
@@ -194,7 +192,7 @@ void all_ways(const std::string& folder) {
         if (rank() == 0) {
             const std::string sums = content_of(path + ".sums");
             if (first.empty()) first = sums;
-            CHECK_TEXT(sums == first, "%s", way.c_str());
+            CHECK_TEXT(sums == first, way);
             CHECK(!fs::exists(path + ".part.sums"));
         }
     }

@@ -30,11 +30,10 @@ void end_part(const char* part, int collectives, int communicators = 0) {
     int most[2] = {now.collectives - before.collectives, now.communicators - before.communicators};
     PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (check::state.rank == 0)
-        check::print(
-            check::text("%-28s %3d collectives, %d communicators", part, most[0], most[1]));
-    CHECK_TEXT(most[0] <= collectives, "%s: %d collectives, at most %d are expected", part, most[0],
+        check::print(check::text("{} {} collectives, {} communicators", part, most[0], most[1]));
+    CHECK_TEXT(most[0] <= collectives, "{}: {} collectives, at most {} are expected", part, most[0],
                collectives);
-    CHECK_TEXT(most[1] <= communicators, "%s: %d communicators, at most %d are expected", part,
+    CHECK_TEXT(most[1] <= communicators, "{}: {} communicators, at most {} are expected", part,
                most[1], communicators);
 }
 
@@ -132,7 +131,7 @@ void run(const std::string& folder, const std::string& settings, const Limits& l
     end_part("list with holes", limit(1, 3));
     for (const char* own : {"", "", "format=netcdf4"}) {
         static int files = 0;
-        if (check::state.rank == 0) check::print(check::text("-- file of '%s'", own));
+        if (check::state.rank == 0) check::print(check::text("-- file of '{}'", own));
         const std::string path = folder + "/" + std::to_string(++files) + ".nc";
         write_file(path, own, held, limit);
     }

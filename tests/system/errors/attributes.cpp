@@ -66,8 +66,8 @@ void expect(const std::string& path, int late, bool filled, int more_global = 0,
         CHECK(nc_inq_varid(id, "T", &variable) == NC_NOERR);
         CHECK(nc_inq_natts(id, &global) == NC_NOERR &&
               nc_inq_varnatts(id, variable, &own) == NC_NOERR);
-        CHECK_TEXT(global == 2 + (late >= 0) + more_global, "%s: %d", path.c_str(), global);
-        CHECK_TEXT(own == 1 + (late >= 0) + filled + more_of_variable, "%s: %d", path.c_str(), own);
+        CHECK_TEXT(global == 2 + (late >= 0) + more_global, "{}: {}", path, global);
+        CHECK_TEXT(own == 1 + (late >= 0) + filled + more_of_variable, "{}: {}", path, own);
         CHECK(text_of(id, NC_GLOBAL, "history") == stamp(0));
         CHECK(nc_get_att_int(id, NC_GLOBAL, "zeroth", &number) == NC_NOERR && number == 0);
         nc_type type = NC_NAT;
@@ -85,7 +85,7 @@ void expect(const std::string& path, int late, bool filled, int more_global = 0,
             const std::size_t start[] = {0, static_cast<std::size_t>(size), 0},
                               count[] = {1, 1, nx};
             CHECK(nc_get_vara_float(id, variable, start, count, last.data()) == NC_NOERR);
-            CHECK_TEXT(last == std::vector<float>(nx, -100), "%f", static_cast<double>(last[0]));
+            CHECK_TEXT(last == std::vector<float>(nx, -100), "{}", last[0]);
         }
         nc_close(id);
     }

@@ -123,7 +123,7 @@ inline void expect_file(const std::string& path, std::int64_t length,
             oracle.close();
         }
         const std::string what = difference(expected, path);
-        CHECK_TEXT(what.empty(), "%s: %s", path.c_str(), what.c_str());
+        CHECK_TEXT(what.empty(), "{}: {}", path, what);
         ::unlink(expected.c_str());
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -64,9 +64,9 @@ void puts() {
          {tw_def_dim(stale, "q", 2), tw_def_var(stale, "q", TW_INT, "", nullptr),
           tw_put_att_text(stale, nullptr, "q", "q"), tw_enddef(stale), tw_end_step(stale),
           tw_sync(stale, 0), tw_inq_dim(stale, "x", &length), tw_close(&stale)})
-        CHECK_TEXT(status == TW_ECLOSED, "%s", tw_strerror(status));
+        CHECK_TEXT(status == TW_ECLOSED, tw_strerror(status));
     for (const int status : {tw_close(&f), tw_end_step(nullptr), tw_sync(nullptr, 0)})
-        CHECK_TEXT(status == TW_EHANDLE, "%s", tw_strerror(status));
+        CHECK_TEXT(status == TW_EHANDLE, tw_strerror(status));
     HERE(CODES(TW_EHANDLE, TW_EARG), {}, tw_close(nullptr));
 }
 

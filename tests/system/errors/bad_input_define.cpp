@@ -141,8 +141,7 @@ void paths() {
     CHECK(f == nullptr);
     MPI_Barrier(MPI_COMM_WORLD);
     // Failed calls leave nothing behind.
-    CHECK_TEXT(entries(inside) == 2, "%s has %lld entries, expected 2", inside.c_str(),
-               static_cast<long long>(entries(inside)));
+    CHECK_TEXT(entries(inside) == 2, "{} has {} entries, expected 2", inside, entries(inside));
     MPI_Barrier(MPI_COMM_WORLD);
 
     // An older file of the same name stays as it is until the new one is complete.

@@ -25,7 +25,7 @@ void header_limit() {
             setrlimit(RLIMIT_FSIZE, &before);
             CHECK_TEXT(
                 status == TW_OK || status == TW_EIO || status == TW_ENOMEM || status == TW_ENETCDF,
-                "%s, %d bytes: %s", format, static_cast<int>(limit), tw_strerror(status));
+                "{}, {} bytes: {}", format, limit, tw_strerror(status));
             int all = status;
             MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
             CHECK(all == status);
@@ -88,7 +88,7 @@ void sessions() {
         OK(tw_enddef(f));
         if (rank() == 0) OK(put(f, "h", line.values<float>(5)));
         const int status = tw_finalize(&session);
-        CHECK_TEXT(status == TW_EMISSING, "%s", tw_strerror(status));
+        CHECK_TEXT(status == TW_EMISSING, tw_strerror(status));
         CHECK(session == nullptr);
     }
     {  // sessions on different parts of the ranks, at the same time

@@ -40,10 +40,10 @@ struct World {
         complete();
     }
     std::string path(const std::string& name) const { return folder + "/" + name + ".nc"; }
-    void ok(int status) const { CHECK_TEXT(status == TW_OK, "%s", model.error().c_str()); }
+    void ok(int status) const { CHECK_TEXT(status == TW_OK, model.error()); }
     void make(tw_file& file, const std::string& name, bool ends) {
         if (file != nullptr) return;
-        check::step("%s: create %s", settings.c_str(), name.c_str());
+        check::step("{}: create {}", settings, name);
         ok(tw_create(session, path(name).c_str(), settings.c_str(), &file));
         ok(tw_def_var(file, "T", TW_FLOAT, "time y x", cells));
         if (ends) ok(tw_enddef(file));
@@ -76,9 +76,9 @@ struct World {
                 continue;
             }
             const bool reads = file == &reading;  // this file is only read, so nothing can be lost
-            CHECK_TEXT(tw_close(file) == (reads ? TW_OK : TW_EMISMATCH), "tw_close: %s",
-                       model.error().c_str());
-            CHECK_TEXT(model.error() == text, "%s, not %s", model.error().c_str(), text.c_str());
+            CHECK_TEXT(tw_close(file) == (reads ? TW_OK : TW_EMISMATCH), "tw_close: {}",
+                       model.error());
+            CHECK_TEXT(model.error() == text, "{}, not {}", model.error(), text);
         }
     }
 };
@@ -147,8 +147,8 @@ const std::vector<Named> calls{
 
 // Checks that the text is the same on all ranks, and contains both calls.
 void judge(World& w, const Named& one, const Named& other, int status, const std::string& text) {
-    CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s: %s", one.name, other.name,
-               tw_strerror(status), text.c_str());
+    CHECK_TEXT(status == TW_EMISMATCH, "{} and {}: {}: {}", one.name, other.name,
+               tw_strerror(status), text);
     for (const Named* call : {&one, &other}) {
         std::string name = call->name;
         name = name.substr(0, name.find(' '));
@@ -156,12 +156,12 @@ void judge(World& w, const Named& one, const Named& other, int status, const std
         const bool either = std::string(call->name) == "tw_close while defining";
         CHECK_TEXT(text.find(name) != std::string::npos ||
                        (either && text.find("tw_enddef") != std::string::npos),
-                   "%s and %s: %s", one.name, other.name, text.c_str());
+                   "{} and {}: {}", one.name, other.name, text);
     }
     long size = static_cast<long>(text.size()), least = size;
     MPI_Allreduce(&size, &least, 1, MPI_LONG, MPI_MIN, w.model.comm);
-    CHECK_TEXT(least == size, "%s and %s: on some rank another text: %s", one.name, other.name,
-               text.c_str());
+    CHECK_TEXT(least == size, "{} and {}: on some rank another text: {}", one.name, other.name,
+               text);
 }
 
 void pair(World& w, const Named& one, const Named& other) {
@@ -169,15 +169,15 @@ void pair(World& w, const Named& one, const Named& other) {
     const bool ends =
         std::string(one.name) == "tw_finalize" || std::string(other.name) == "tw_finalize";
     const Named& mine = first ? one : other;
-    check::step("%s: %s and %s: %s", w.settings.c_str(), one.name, other.name, mine.name);
+    check::step("{}: {} and {}: {}", w.settings, one.name, other.name, mine.name);
     const int status = mine.call(w);
     if (ends) {
-        CHECK_TEXT(status == TW_EMISMATCH, "%s and %s: %s", one.name, other.name,
+        CHECK_TEXT(status == TW_EMISMATCH, "{} and {}: {}", one.name, other.name,
                    tw_strerror(status));
         if (w.session == nullptr) return;
         // The other ranks have a session that contains the reason for its end.
         const std::string text = w.model.error();
-        CHECK_TEXT(text.find("tw_finalize") != std::string::npos, "%s", text.c_str());
+        CHECK_TEXT(text.find("tw_finalize") != std::string::npos, text);
         tw_file file = nullptr;
         CHECK(tw_create(w.session, w.path("new").c_str(), nullptr, &file) == TW_EMISMATCH);
         CHECK(w.model.error() == text);

@@ -33,15 +33,15 @@ struct Place {
         variable = of_variable;
     }
     std::string text() const {
-        return check::text("file '%s', variable '%s', record %lld, rank %d", file.c_str(),
-                           variable.c_str(), static_cast<long long>(record), rank);
+        return check::text("file '{}', variable '{}', record {}, rank {}", file, variable, record,
+                           rank);
     }
 };
 
 void alike(Model& model) {
     const std::vector<std::string> all = check::gather(Place(model.session).text());
     for (const std::string& text : all)
-        CHECK_TEXT(text == all.front(), "%s, but on rank 0 %s", text.c_str(), all.front().c_str());
+        CHECK_TEXT(text == all.front(), "{}, but on rank 0 {}", text, all.front());
 }
 
 #define EXPECT_PLACE(wanted_file, wanted_variable, wanted_record, wanted_rank)                     \
@@ -49,7 +49,7 @@ void alike(Model& model) {
         const Place its(model.session);                                                            \
         CHECK_TEXT(its.file == (wanted_file) && its.variable == (wanted_variable) &&               \
                        its.record == (wanted_record) && its.rank == (wanted_rank),                 \
-                   "%s of: %s", its.text().c_str(), model.error().c_str());                        \
+                   "{} of: {}", its.text(), model.error());                                        \
     } while (false)
 
 void failed_open(Model& model) {
@@ -69,8 +69,7 @@ void unknown_variable(Model& model) {
     const float value = 1;
     CHECK(tw_put(h.file, "record 9 (rank 8)", TW_FLOAT, &value, 1) == TW_ENOTFOUND);
     CHECK(Place(model.session).file == h.path);
-    CHECK_TEXT(Place(model.session).variable == "record 9 (rank 8)", "%s",
-               Place(model.session).text().c_str());
+    CHECK_TEXT(Place(model.session).variable == "record 9 (rank 8)", Place(model.session).text());
     CHECK(Place(model.session).record == -1);
     h.step(0);
     h.put("h", -1);
@@ -93,7 +92,7 @@ void wrong_shape(Model& model) {
         h.put("T", 0);
     }
     const int ended = tw_end_step(h.file);
-    CHECK_TEXT(model.size == 1 || ended != TW_OK, "%s", tw_strerror(ended));
+    CHECK_TEXT(model.size == 1 || ended != TW_OK, tw_strerror(ended));
     if (ended != TW_OK) {
         EXPECT_PLACE(h.path, "T", 0, odd);
         alike(model);
@@ -109,14 +108,14 @@ void apostrophe(Model& model) {
     CHECK(tw_create(model.session, path.c_str(), nullptr, &file) == TW_OK);
     const float value = 1;
     CHECK(tw_put(file, "model's T", TW_FLOAT, &value, 1) == TW_ENOTFOUND);
-    CHECK_TEXT(Place(model.session).variable == "model's T", "%s of: %s",
-               Place(model.session).text().c_str(), model.error().c_str());
+    CHECK_TEXT(Place(model.session).variable == "model's T", "{} of: {}",
+               Place(model.session).text(), model.error());
     CHECK(tw_close(&file) == TW_OK);
 }
 
 void failed_write(Model& model) {
     for (const char* settings : {"service=inline", "service=background"}) {
-        check::step("a failed write: %s", settings);
+        check::step("a failed write: {}", settings);
         const std::string path = folder + "/write.nc";
         History h(model, path, settings, 256, 256);
         MPI_Barrier(model.comm);
@@ -132,10 +131,10 @@ void failed_write(Model& model) {
             if (status == TW_OK) status = ended;
         }
         status = tw_sync(h.file, 0);
-        CHECK_TEXT(status == TW_EIO, "%s", tw_strerror(status));
-        CHECK_TEXT(Place(model.session).file == path, "%s", Place(model.session).text().c_str());
-        CHECK_TEXT(Place(model.session).rank >= 0 || model.size == 1, "%s of: %s",
-                   Place(model.session).text().c_str(), model.error().c_str());
+        CHECK_TEXT(status == TW_EIO, tw_strerror(status));
+        CHECK_TEXT(Place(model.session).file == path, Place(model.session).text());
+        CHECK_TEXT(Place(model.session).rank >= 0 || model.size == 1, "{} of: {}",
+                   Place(model.session).text(), model.error());
         alike(model);
         CHECK(tw_close(&h.file) == TW_EIO);
         setrlimit(RLIMIT_FSIZE, &before);

@@ -45,7 +45,7 @@ int end_everything(tw_session session, tw_file file) {
 }
 
 void run(const std::string& folder, const std::string& settings) {
-    check::step("%s", settings.c_str());
+    check::step(settings);
     const auto [rank, size] = std::pair{check::state.rank, check::state.size};
     const std::string path = folder + "/forked.nc";
     tw_session session = nullptr;
@@ -69,18 +69,18 @@ void run(const std::string& folder, const std::string& settings) {
         } else {
             int status = -1;
             CHECK(waitpid(child, &status, 0) == child);
-            CHECK_TEXT(status == 0, "the child of record %d ended with %d", r, status);
+            CHECK_TEXT(status == 0, "the child of record {} ended with {}", r, status);
         }
-        CHECK_TEXT(tw_end_step(file) == TW_OK, "%s", tw_error_message(session));
+        CHECK_TEXT(tw_end_step(file) == TW_OK, tw_error_message(session));
     }
-    CHECK_TEXT(tw_close(&file) == TW_OK, "%s", tw_error_message(session));
+    CHECK_TEXT(tw_close(&file) == TW_OK, tw_error_message(session));
     CHECK(tw_finalize(&session) == TW_OK);
     if (rank != 0) return;
     const std::string wrong =
         look_at(path, size, columns, records, false, [](std::int64_t record, std::int64_t at) {
             return value_of(record, at / columns, at % columns);
         });
-    CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+    CHECK_TEXT(wrong.empty(), wrong);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void expect(const std::string& path, std::int64_t records) {
     for (std::int64_t r = 0; r < records; ++r) {
         Values v(rows * nx, -1);
         OK(get(file, d, r, v));
-        CHECK_TEXT(v == values_of(r), "record %d of %s", static_cast<int>(r), path.c_str());
+        CHECK_TEXT(v == values_of(r), "record {} of {}", r, path);
     }
     OK(tw_close(&file));
     OK(tw_free_decomposition(&d));

@@ -73,7 +73,7 @@ void sessions(const std::string& folder) {
             tw_finalize(&w.session);
         });
     for (std::thread& thread : running) thread.join();
-    for (const std::string& text : wrong) CHECK_TEXT(text.empty(), "%s", text.c_str());
+    for (const std::string& text : wrong) CHECK_TEXT(text.empty(), text);
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int t = 0; t < threads && check::state.rank == 0; ++t)
@@ -83,7 +83,7 @@ void sessions(const std::string& folder) {
             const std::string found =
                 look_at(path, check::state.size, columns, records, false,
                         [t](std::int64_t r, std::int64_t at) { return value_of(t, r, at); });
-            CHECK_TEXT(found.empty(), "%s: %s", path.c_str(), found.c_str());
+            CHECK_TEXT(found.empty(), "{}: {}", path, found);
         }
 }
 
@@ -96,7 +96,7 @@ void one_session(const std::string& folder) {
     if (w.size < 2) return;
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &w.session) == TW_OK);
     w.create(folder + "/one.nc", "");
-    CHECK_TEXT(w.status == TW_OK && tw_enddef(w.file) == TW_OK, "%s", tw_error_message(w.session));
+    CHECK_TEXT(w.status == TW_OK && tw_enddef(w.file) == TW_OK, tw_error_message(w.session));
     check::step("two threads of one session");
     std::atomic<int> refused{-1};
     std::string text;
@@ -106,9 +106,9 @@ void one_session(const std::string& folder) {
         const char* json = nullptr;
         refused = tw_summary(w.session, TW_SUMMARY_JSON, &json);
         text = tw_error_message(w.session);
-        CHECK_TEXT(refused == TW_ESTATE, "%s", tw_strerror(refused));
+        CHECK_TEXT(refused == TW_ESTATE, tw_strerror(refused));
         CHECK_TEXT(text.find("tw_summary was called while another thread") != std::string::npos,
-                   "%s", text.c_str());
+                   text);
         // Objects that the first thread uses stay valid, and no handle is lost.
         tw_session session = w.session;
         tw_file file = w.file;
@@ -127,11 +127,11 @@ void one_session(const std::string& folder) {
     const char* json = nullptr;
     const int status = tw_summary(w.session, TW_SUMMARY_JSON, &json);
     const std::string all = tw_error_message(w.session);
-    CHECK_TEXT(status == TW_ESTATE && all.find("(rank 0)") != std::string::npos, "%s: %s",
-               tw_strerror(status), all.c_str());
+    CHECK_TEXT(status == TW_ESTATE && all.find("(rank 0)") != std::string::npos, "{}: {}",
+               tw_strerror(status), all);
     CHECK(tw_summary(w.session, TW_SUMMARY_JSON, &json) == TW_OK);
     CHECK(w.step(1) == TW_OK);
-    CHECK_TEXT(tw_close(&w.file) == TW_OK, "%s", tw_error_message(w.session));
+    CHECK_TEXT(tw_close(&w.file) == TW_OK, tw_error_message(w.session));
     CHECK(tw_finalize(&w.session) == TW_OK);
 }
 
@@ -149,7 +149,7 @@ void environment_stays() {
     CHECK(tw_init(MPI_COMM_WORLD, "log=off", &session) == TW_OK);
     CHECK(environ == where);
     const std::vector<std::string> after = all();
-    CHECK_TEXT(after == before, "%s", after.empty() ? "" : after.back().c_str());
+    CHECK_TEXT(after == before, after.empty() ? "" : after.back());
     CHECK(tw_finalize(&session) == TW_OK);
 }
 
@@ -173,8 +173,7 @@ void no_handles() {
     CHECK(tw_create(session, "nowhere/at all/a.nc", nullptr, &file) == TW_EIO);
     CHECK(tw_end_step(file) == TW_EHANDLE);
     const std::string text = tw_error_message(session);
-    CHECK_TEXT(text.find("tw_end_step") == 0 && text.find("nowhere") == std::string::npos, "%s",
-               text.c_str());
+    CHECK_TEXT(text.find("tw_end_step") == 0 && text.find("nowhere") == std::string::npos, text);
     const char* json = nullptr;
     CHECK(tw_summary(nullptr, TW_SUMMARY_JSON, &json) == TW_EHANDLE);
     CHECK(std::string(tw_error_message(nullptr)).find("tw_summary") == 0);

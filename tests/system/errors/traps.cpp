@@ -27,7 +27,7 @@ bool netcdf4 = false;
 /// The values may not fit the types.
 template <class Act>
 void with_traps(const char* what, Act act) {
-    check::step("%s", what);
+    check::step(what);
     std::feclearexcept(FE_ALL_EXCEPT);
     std::fesetround(FE_UPWARD);
     feenableexcept(trapped);
@@ -36,9 +36,9 @@ void with_traps(const char* what, Act act) {
     fedisableexcept(FE_ALL_EXCEPT);
     const int flags = std::fetestexcept(FE_ALL_EXCEPT), rounding = std::fegetround();
     std::fesetround(FE_TONEAREST);
-    CHECK_TEXT(status == TW_OK || status == TW_ERANGE, "%s: %s", what, calls::text().c_str());
+    CHECK_TEXT(status == TW_OK || status == TW_ERANGE, "{}: {}", what, calls::text());
     CHECK_TEXT(traps == trapped && flags == 0 && rounding == FE_UPWARD,
-               "%s: traps 0x%x, flags 0x%x, rounding 0x%x", what, traps, flags, rounding);
+               "{}: traps {}, flags {}, rounding {}", what, traps, flags, rounding);
 }
 
 #define CALL(call) with_traps(#call, [&] { return call; })
@@ -149,9 +149,9 @@ void history(const std::string& path, const std::string& file, tw_decomposition 
     std::string config;
     for (const char* op : {"mean", "min", "max", "sum", "rms", "mean_square", "std", "instant"})
         config += check::text(
-            "[[stream]]\nname = \"%s\"\nevery = \"1 day\"\nop = \"%s\"\nfields = [\"T\", \"U\"]\n"
-            "path = \"%s_%s.nc\"\nfile = { %s }\n",
-            op, op, path.c_str(), op, file.c_str());
+            "[[stream]]\nname = \"{}\"\nevery = \"1 day\"\nop = \"{}\"\nfields = [\"T\", \"U\"]\n"
+            "path = \"{}_{}.nc\"\nfile = { {} }\n",
+            op, op, path, op, file);
     tw_history h = nullptr;
     tw_field t = nullptr, u = nullptr;
     CALL(tw_history_open(session, config.c_str(), "noleap", "2000-01-01", "", &h));

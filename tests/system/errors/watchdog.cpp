@@ -60,21 +60,19 @@ void expect(const std::string& text, const std::string& where, int seconds, cons
     };
     const bool said = text.find(line(seconds)) != std::string::npos ||
                       text.find(line(seconds + 1)) != std::string::npos;
-    CHECK_TEXT(said == (check::state.rank != 1), "'%s' in '%s'", line(seconds).c_str(),
-               text.c_str());
+    CHECK_TEXT(said == (check::state.rank != 1), "'{}' in '{}'", line(seconds), text);
 }
 
 tw_session start(const char* settings) {
     tw_session session = nullptr;
-    CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings, &session) == TW_OK, "%s",
-               tw_error_message(session));
+    CHECK_TEXT(tw_init(MPI_COMM_WORLD, settings, &session) == TW_OK, tw_error_message(session));
     return session;
 }
 
 /// Writes two steps of a file. Rank 1 is late for the second step or, with `everywhere`, for every
 /// call.
 std::string run(const char* settings, unsigned seconds, bool everywhere) {
-    check::step("%s", settings);
+    check::step(settings);
     Printed printed;
     if (everywhere) stay_away(1);
     tw_session session = start(settings);
@@ -85,10 +83,10 @@ std::string run(const char* settings, unsigned seconds, bool everywhere) {
     for (int step = 1; step <= 2; ++step) {
         CHECK(tw_put(file, "t", TW_INT, &step, 1) == TW_OK);
         if (step == 2) stay_away(seconds);
-        CHECK_TEXT(tw_end_step(file) == TW_OK, "%s", tw_error_message(session));
+        CHECK_TEXT(tw_end_step(file) == TW_OK, tw_error_message(session));
     }
     if (everywhere) stay_away(1);
-    CHECK_TEXT(tw_close(&file) == TW_OK, "%s", tw_error_message(session));
+    CHECK_TEXT(tw_close(&file) == TW_OK, tw_error_message(session));
     if (everywhere) stay_away(1);
     CHECK(tw_finalize(&session) == TW_OK);
     return printed.end();
@@ -105,12 +103,12 @@ int main(int argc, char** argv) {
     for (int second = 1; second <= 3; ++second) expect(text, step, second, "all ranks to agree");
     expect(text, "tw_close of " + path, 1, "all ranks to agree");
     expect(text, "tw_finalize", 1, "all ranks to agree");
-    CHECK_TEXT(text.find("step 1,") == std::string::npos, "%s", text.c_str());
+    CHECK_TEXT(text.find("step 1,") == std::string::npos, text);
     // with several nodes
     expect(run("watchdog=1; node_size=2", 1, false), step, 1, "all ranks to agree");
     for (const char* silent : {"watchdog=0", "watchdog=60"}) {
         text = run(silent, 1, false);
-        CHECK_TEXT(text.empty(), "%s: %s", silent, text.c_str());
+        CHECK_TEXT(text.empty(), "{}: {}", silent, text);
     }
     return check::verdict("watchdog");
 }

@@ -62,7 +62,7 @@ inline void expect(const std::string& path, const std::vector<double>& records,
     std::vector<double> right;
     for (const double value : records) right.insert(right.end(), check::state.size, value);
     const Contents file(path, variable);
-    CHECK_TEXT(file.values == right, "%s: %zu values, %g ... instead of %zu, %g ...", path.c_str(),
+    CHECK_TEXT(file.values == right, "{}: {} values, {} ... instead of {}, {} ...", path,
                file.values.size(), file.values.empty() ? 0 : file.values.back(), right.size(),
                right.empty() ? 0 : right.back());
 }

@@ -99,7 +99,7 @@ void one_step(const Wrong& wrong, const char* settings, bool first, bool weight)
         OK(tw_history_ready(f.history));
         if (!first) step(f, 1);
         int day = first ? 1 : 2;
-        check::step("%s, %s, %s step", wrong.what, settings, first ? "first" : "later");
+        check::step("{}, {}, {} step", wrong.what, settings, first ? "first" : "later");
         rank == size - 1 ? wrong.act(f, day) : send_both(f, day);
         const int code = tw_history_end_step(f.history);
         if (wrong.code != TW_OK)
@@ -115,8 +115,8 @@ void one_step(const Wrong& wrong, const char* settings, bool first, bool weight)
         }
         const std::vector<std::string> codes =
             check::gather(std::to_string(tw_history_end_step(f.history)));
-        CHECK_TEXT(codes.front() == codes[rank], "the ranks get the codes %s and %s",
-                   codes.front().c_str(), codes[rank].c_str());
+        CHECK_TEXT(codes.front() == codes[rank], "the ranks get the codes {} and {}", codes.front(),
+                   codes[rank]);
         for (const int last : {++day, ++day}) step(f, last);
     }
     const Contents file(path);

@@ -126,7 +126,7 @@ void changed(const std::string& before, const std::string& after, const char* at
     Fields f(after, attributes);
     OK(tw_history_ready(f.history));
     CHECK(f.load(restart) == TW_EDIFFERENT);
-    CHECK_TEXT(f.message.find(words) != std::string::npos, "%s", f.message.c_str());
+    CHECK_TEXT(f.message.find(words) != std::string::npos, f.message);
     f.step(1, 1);  // the history has not taken anything from the state
 }
 
@@ -246,9 +246,8 @@ void forgotten_stream(const std::string& tool) {
     load(TW_EDIFFERENT);
     const std::string forget = "history --restart " + restart + " --forget ";
     const auto [wrong, list] = run_tool(tool, forget + "none");
-    CHECK_TEXT(wrong == 1, "%d: %s", wrong, list.c_str());
-    CHECK_TEXT(check::state.rank != 0 || list.find("'grows', 'other'") != std::string::npos, "%s",
-               list.c_str());
+    CHECK_TEXT(wrong == 1, "{}: {}", wrong, list);
+    CHECK_TEXT(check::state.rank != 0 || list.find("'grows', 'other'") != std::string::npos, list);
     const std::string grows = folder + "/grows.nc", away = folder + "/away.nc";
     const auto move = [](const std::string& from, const std::string& to) {
         if (check::state.rank == 0) std::filesystem::rename(from, to);
@@ -256,11 +255,11 @@ void forgotten_stream(const std::string& tool) {
     };
     move(grows, away);
     const auto [elsewhere, why] = run_tool(tool, forget + "grows");
-    CHECK_TEXT(elsewhere == 1, "%d: %s", elsewhere, why.c_str());
+    CHECK_TEXT(elsewhere == 1, "{}: {}", elsewhere, why);
     move(away, grows);
     load(TW_EDIFFERENT);  // the restart has not changed
     const auto [code, text] = run_tool(tool, forget + "grows");
-    CHECK_TEXT(code == 0, "%d: %s", code, text.c_str());
+    CHECK_TEXT(code == 0, "{}: {}", code, text);
     load(TW_OK);
     expect(folder + "/other.nc", {2});
     expect(folder + "/grows.before1.nc", {1});

@@ -139,10 +139,10 @@ void out_of_range() {
           {"range_float.nc", static_cast<double>(2.F * static_cast<float>(most)), 1e20F},
           {"range_same.nc", -2147483647., infinity}}) {
         const Contents sums(path, "I"), means(path, "M");
-        CHECK_TEXT(sums.values == std::vector<double>(size, sum), "%s: %.17g", path,
+        CHECK_TEXT(sums.values == std::vector<double>(size, sum), "{}: {}", path,
                    sums.values.front());
         CHECK_TEXT(means.values.front() == (size > 1 ? 1 : mean) && means.values.back() == mean,
-                   "%s: %.17g", path, means.values.back());
+                   "{}: {}", path, means.values.back());
     }
 }
 
@@ -181,7 +181,7 @@ void silent_steps() {
     f.step(1 / 24., 1, 1);  // in the first step, the ranks agree on its length
     const int before = count_mpi().collectives;
     for (int i = 2; i < 24; ++i) f.step(i / 24., i, i);
-    CHECK_TEXT(count_mpi().collectives == before, "%d calls of MPI",
+    CHECK_TEXT(count_mpi().collectives == before, "{} calls of MPI",
                count_mpi().collectives - before);
     std::int64_t now = 0, most = 0;
     OK(tw_history_memory(f.history, &now, &most));
@@ -204,7 +204,7 @@ void failed_writes() {
         if (day > 1) setrlimit(RLIMIT_FSIZE, &small);
         const int code = tw_history_end_step(f.history);
         setrlimit(RLIMIT_FSIZE, &before);
-        CHECK_TEXT(code == (day == 1 ? TW_OK : TW_EIO), "day %d: %s", day, calls::text().c_str());
+        CHECK_TEXT(code == (day == 1 ? TW_OK : TW_EIO), "day {}: {}", day, calls::text());
     }
     REFUSED(tw_history_close(&f.history), TW_EIO, "File too large");
 }

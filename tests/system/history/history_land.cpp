@@ -84,7 +84,7 @@ private:
 
 void expect(const std::string& folder, const std::vector<double>& values) {
     const Contents file(folder + "/s.nc");
-    CHECK_TEXT(file.values == values, "%s: %zu records, the last with %g", folder.c_str(),
+    CHECK_TEXT(file.values == values, "{}: {} records, the last with {}", folder,
                file.values.size(), file.values.empty() ? 0 : file.values.back());
 }
 

@@ -89,8 +89,7 @@ public:
         std::int64_t now = 0;
         OK(tw_history_memory(history, &now, nullptr));
         const std::int64_t line = rank == 0 ? 1 : 0;
-        CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3 + line), "%lld bytes",
-                   static_cast<long long>(now));
+        CHECK_TEXT(now == 8 * nz * (2 * nx + rows * 3 + line), "{} bytes", now);
     }
     void end(const std::string& folder) {
         OK(tw_history_close(&history));

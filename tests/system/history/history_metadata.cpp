@@ -119,8 +119,7 @@ public:
     }
     void expect(const char* variable, const char* name, const std::string& right) const {
         const std::string found = attribute(variable, name);
-        CHECK_TEXT(found == right, "%s:%s is '%s', not '%s'", variable, name, found.c_str(),
-                   right.c_str());
+        CHECK_TEXT(found == right, "{}:{} is '{}', not '{}'", variable, name, found, right);
     }
     double first(const char* variable, std::int64_t record) const {
         std::vector<double> values(nz * columns);
@@ -157,8 +156,8 @@ void check_files(const std::string& folder) {
         each.expect(name, "quantization", "quantization_info");
         each.expect(name, "quantization_nsd", "4");
         each.expect("quantization_info", "algorithm", "bitgroom");
-        CHECK_TEXT(each.has("ps") == (terms || std::string(name) == "ps"), "%s.nc: ps", name);
-        CHECK_TEXT(each.has("ap") == terms && each.has("b") == terms, "%s.nc: ap, b", name);
+        CHECK_TEXT(each.has("ps") == (terms || std::string(name) == "ps"), "{}.nc: ps", name);
+        CHECK_TEXT(each.has("ap") == terms && each.has("b") == terms, "{}.nc: ap, b", name);
         if (!terms) continue;
         each.expect("ps", "quantization", "");
         each.expect("ps", "cell_methods", "time: mean");

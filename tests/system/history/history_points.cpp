@@ -294,8 +294,7 @@ void compare(const std::string& right, const std::string& other,
     MPI_Barrier(MPI_COMM_WORLD);
     for (const std::string& name : names) {
         const std::string a = content_of(right + name), b = content_of(other + name);
-        CHECK_TEXT(!a.empty() && a == b, "%s%s and %s differ", other.c_str(), name.c_str(),
-                   right.c_str());
+        CHECK_TEXT(!a.empty() && a == b, "{}{} and {} differ", other, name, right);
     }
 }
 
@@ -308,7 +307,7 @@ void expect(const std::string& path, const char* variable, const std::vector<dou
         for (const std::int64_t z : levels)
             for (const std::int64_t c : places) right.push_back(f + value_of(0, z, c));
     const Contents file(path, variable);
-    CHECK_TEXT(file.values == right, "%s: %s: %g ... is not %g ...", path.c_str(), variable,
+    CHECK_TEXT(file.values == right, "{}: {}: {} ... is not {} ...", path, variable,
                file.values.empty() ? 0 : file.values.front(), right.front());
 }
 
@@ -332,10 +331,10 @@ void check_values(const std::string& folder, const std::vector<std::int64_t>& pl
     OK(tw_open(session, sites.c_str(), nullptr, &file));
     char text[100] = "", names[28] = "";
     OK(tw_get_att_text(file, "V", "coordinates", sizeof text, text));
-    CHECK_TEXT(std::string(text) == "lon lat station_name", "coordinates are '%s'", text);
+    CHECK_TEXT(std::string(text) == "lon lat station_name", "coordinates are '{}'", text);
     CHECK(tw_get_att_text(file, "V", "mesh", sizeof text, text) == TW_ENOTFOUND);
     OK(tw_get_att_text(file, "station_name", "cf_role", sizeof text, text));
-    CHECK_TEXT(std::string(text) == "timeseries_id", "cf_role is '%s'", text);
+    CHECK_TEXT(std::string(text) == "timeseries_id", "cf_role is '{}'", text);
     // T has levels, so these are no time series only.
     CHECK(tw_get_att_text(file, "", "featureType", sizeof text, text) == TW_ENOTFOUND);
     OK(tw_get(file, "station_name", nullptr, 0, TW_CHAR, names, 28));

@@ -77,12 +77,11 @@ struct Model {
         tw_file_info info{};
         OK(tw_inq(file, &info));
         const std::int64_t n = info.records;
-        CHECK_TEXT(n == records, "%s: %lld records", path.c_str(), static_cast<long long>(n));
+        CHECK_TEXT(n == records, "{}: {} records", path, n);
         for (std::int64_t r = 0; r < n; ++r) {
             std::vector<double> data(static_cast<std::size_t>(count * columns));
             OK(tw_get(file, "T", d, r, TW_DOUBLE, data.data(), count * columns));
-            CHECK_TEXT(data == values(r), "%s: record %lld", path.c_str(),
-                       static_cast<long long>(r));
+            CHECK_TEXT(data == values(r), "{}: record {}", path, r);
         }
         OK(tw_close(&file));
     }
@@ -122,7 +121,7 @@ inline void only_here(const std::string& wanted) {
             for (const char* where : {"here", "away", "far"}) {
                 const bool first = r == 0 && std::strcmp(where, "here") == 0;
                 const std::string names = list(root + "/" + where + std::to_string(r));
-                CHECK_TEXT(names == (first ? wanted : ""), "%s%d has: %s", where, r, names.c_str());
+                CHECK_TEXT(names == (first ? wanted : ""), "{}{} has: {}", where, r, names);
             }
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -12,7 +12,7 @@ namespace {
 /// Writes two records while the working folder of each rank changes.
 /// @param again  true: the second record continues a file of the first
 void write_elsewhere(const Kind& kind, const std::string& settings, bool again = false) {
-    check::step("%s; %s", kind.session.c_str(), settings.c_str());
+    check::step("{}; {}", kind.session, settings);
     make_folders();
     go("here");
     Model model(kind.session);
@@ -59,8 +59,7 @@ void sets_of_files() {
         MPI_Barrier(MPI_COMM_WORLD);
         if (check::state.rank == 0) {
             const std::string names = list(mine("here"));
-            CHECK_TEXT(names == (one ? "out.nc.0000" : "out.nc.0000 out.nc.0001"), "%s",
-                       names.c_str());
+            CHECK_TEXT(names == (one ? "out.nc.0000" : "out.nc.0000 out.nc.0001"), names);
             for (const char* name : {"out.nc.0000", "out.nc.0001"})
                 fs::remove(mine("here") + "/" + name);
         }
@@ -125,7 +124,7 @@ void settings() {
         tw_file file = nullptr;
         const int code =
             tw_create(session, check::state.rank == 1 ? "./b.nc" : "b.nc", nullptr, &file);
-        CHECK_TEXT(code == TW_EMISMATCH, "%d", code);
+        CHECK_TEXT(code == TW_EMISMATCH, "{}", code);
         // Rank 0 takes back what it has claimed before the ranks agree, also if another rank passes
         // other settings or an argument that is wrong.
         const bool other = check::state.rank == 1;

@@ -15,7 +15,7 @@ void too_many_files() {
     for (const std::string settings :
          {"storage=posix", "storage=" PNETCDF, "format=netcdf4", "service=background"})
         for (int more = 0; more < 12; ++more) {
-            check::step("too many files: %s, %d more", settings.c_str(), more);
+            check::step("too many files: {}, {} more", settings, more);
             const std::string path = root + "/many.nc";
             rlimit before{};
             getrlimit(RLIMIT_NOFILE, &before);
@@ -42,9 +42,9 @@ void too_many_files() {
             setrlimit(RLIMIT_NOFILE, &before);
             if (code != TW_OK) {
                 ++met;
-                CHECK_TEXT(text.find(std::strerror(EMFILE)) != std::string::npos, "%d %s", code,
-                           text.c_str());
-                CHECK_TEXT(text.find("many.nc") != std::string::npos, "%s", text.c_str());
+                CHECK_TEXT(text.find(std::strerror(EMFILE)) != std::string::npos, "{} {}", code,
+                           text);
+                CHECK_TEXT(text.find("many.nc") != std::string::npos, text);
                 continue;
             }
             // The error must contain the system's text when the file is read, too.
@@ -53,10 +53,10 @@ void too_many_files() {
             setrlimit(RLIMIT_NOFILE, &before);
             text = tw_error_message(session);
             CHECK_TEXT(code == TW_OK || text.find(std::strerror(EMFILE)) != std::string::npos,
-                       "%d %s", code, text.c_str());
+                       "{} {}", code, text);
             if (code == TW_OK) OK(tw_close(&file));
         }
-    CHECK_TEXT(met > 4, "%d", met);
+    CHECK_TEXT(met > 4, "{}", met);
 }
 
 }  // namespace names

@@ -13,7 +13,7 @@ namespace names {
 
 void links() {
     for (const Kind& kind : kinds()) {
-        check::step("links: %s; %s", kind.session.c_str(), kind.file.c_str());
+        check::step("links: {}; {}", kind.session, kind.file);
         make_folders();
         go("here");
         const std::string scratch = root + "/away0", home = root + "/here0";
@@ -46,7 +46,7 @@ void links() {
                 for (const std::string& path : {home + "/fifo.nc", home}) {
                     tw_file file = nullptr;
                     const int code = tw_create(session, path.c_str(), kind.file.c_str(), &file);
-                    CHECK_TEXT(code == TW_EIO, "%s: %d", path.c_str(), code);
+                    CHECK_TEXT(code == TW_EIO, "{}: {}", path, code);
                 }
             }
         }
@@ -61,7 +61,7 @@ void links() {
         const std::string all = list(home);
         CHECK_TEXT(
             all == "dangling.nc fifo.nc left.nc left.nc.part.1 link.nc " + std::string(255, 'n'),
-            "%s", all.c_str());
+            all);
     }
 }
 

@@ -34,8 +34,7 @@ void two_writers() {
         // This test appends only to classic files.
         if (kind.file.find("netcdf4") != std::string::npos) continue;
         for (const Way& first : ways) {
-            check::step("two writers: %s; %s: %s", kind.session.c_str(), kind.file.c_str(),
-                        first.name);
+            check::step("two writers: {}; {}: {}", kind.session, kind.file, first.name);
             Model a(kind.session + (kind.session.empty() ? "" : "; ") +
                     "service=" + (kind.session == "servers=1" ? "servers" : "background"));
             if (!a) continue;
@@ -59,12 +58,12 @@ void two_writers() {
                             : tw_create(b, path.c_str(),
                                         std::strcmp(second.name, "live") == 0 ? "publish=live" : "",
                                         &file);
-                    CHECK_TEXT(code == TW_EINUSE, "%s, %s: %d %s", when, second.name, code,
+                    CHECK_TEXT(code == TW_EINUSE, "{}, {}: {} {}", when, second.name, code,
                                tw_error_message(b));
                     const std::string text = tw_error_message(b);
                     CHECK_TEXT(text.find("process ") != std::string::npos &&
                                    text.find("two.nc") != std::string::npos,
-                               "%s", text.c_str());
+                               text);
                     CHECK(file == nullptr);
                     if (file != nullptr) tw_close(&file);
                 }
@@ -93,7 +92,7 @@ void two_writers() {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 0) {
         const std::string names = list(mine("here"));
-        CHECK_TEXT(names == "two.nc", "%s", names.c_str());
+        CHECK_TEXT(names == "two.nc", names);
     }
 }
 
@@ -111,7 +110,7 @@ void a_tile_in_use() {
     OK(tw_create(b.session, path.c_str(), "method=tiles; files=tiles; tiles=1x2", &set));
     b.define(set);
     const int code = tw_enddef(set);
-    CHECK_TEXT(code == TW_EINUSE, "%d %s", code, tw_error_message(b.session));
+    CHECK_TEXT(code == TW_EINUSE, "{} {}", code, tw_error_message(b.session));
     CHECK(std::string(tw_error_message(b.session)).find("set.nc.0001") != std::string::npos);
     CHECK(tw_close(&set) == TW_EINUSE);
     a.step(file, 0);
@@ -120,7 +119,7 @@ void a_tile_in_use() {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check::state.rank == 0) {
         const std::string names = list(root + "/here0");
-        CHECK_TEXT(names == "set.nc.0001", "%s", names.c_str());
+        CHECK_TEXT(names == "set.nc.0001", names);
     }
 }
 
@@ -138,11 +137,10 @@ void locked() {
     if (fd >= 0) CHECK(::flock(fd, LOCK_EX) == 0);
     MPI_Barrier(MPI_COMM_WORLD);
     const int code = tw_open(session, path.c_str(), nullptr, &file);
-    CHECK_TEXT(code == TW_EINUSE, "%d %s", code, tw_error_message(session));
+    CHECK_TEXT(code == TW_EINUSE, "{} {}", code, tw_error_message(session));
     CHECK(std::string(tw_error_message(session)).find("locked.nc") != std::string::npos);
     char text[1000] = "";
-    CHECK_TEXT(tw_recover(path.c_str(), TW_KEEP_LONGER, text, sizeof text) == TW_EINUSE, "%s",
-               text);
+    CHECK_TEXT(tw_recover(path.c_str(), TW_KEEP_LONGER, text, sizeof text) == TW_EINUSE, text);
     MPI_Barrier(MPI_COMM_WORLD);
     if (fd >= 0) ::close(fd);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -34,7 +34,7 @@ void look(const Model& m, tw_decomposition d, const std::string& path) {
     if (file == nullptr) return;
     const char* name = "";
     OK(tw_inq_name(file, TW_VARIABLE, nullptr, 0, &name));
-    CHECK_TEXT(std::string(name) == one, "%s", name);
+    CHECK_TEXT(std::string(name) == one, name);
     for (const char* spelt : {one, two}) {
         std::int64_t length = 0;
         OK(tw_inq_dim(file, spelt, &length));
@@ -43,7 +43,7 @@ void look(const Model& m, tw_decomposition d, const std::string& path) {
             char text[100] = "";
             OK(tw_get_att_text(file, variable, spelt, sizeof text, text));
             CHECK_TEXT(std::string(text) == (*variable == '\0' ? "of the file" : "of the variable"),
-                       "%s", text);
+                       text);
         }
         for (std::int64_t r = 0; r < 2; ++r) {
             std::vector<double> data(static_cast<std::size_t>(m.count * columns));
@@ -86,8 +86,7 @@ void spellings() {
              {"cdf1", "cdf5", "netcdf4", "netcdf4-classic",
               "netcdf4; deflate=1; chunks=e\xcc\x81t=5", "cdf2; service=background"})
             for (const char* spelt : {one, two}) {
-                check::step("spellings: %s, held as %s, defined as %s", format.c_str(), held,
-                            spelt);
+                check::step("spellings: {}, held as {}, defined as {}", format, held, spelt);
                 const Spelling s{spelt, spelt, spelt};
                 const std::string path = root + "/spelt.nc";
                 tw_file file = nullptr;

@@ -70,7 +70,7 @@ void check_sections(tw_file file, std::uint64_t seed) {
                     good &= got[at++] == value(s.start[0] + r * s.stride[0],
                                                s.start[1] + y * s.stride[1],
                                                s.start[2] + x * s.stride[2]);
-        CHECK_TEXT(good, "section %d", i);
+        CHECK_TEXT(good, "section {}", i);
     }
 }
 

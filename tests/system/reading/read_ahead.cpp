@@ -106,9 +106,7 @@ void write_foreign(std::size_t record_count) {
     check::step("netCDF-C writes");
     if (check::state.rank == 0) {
         int file = -1, dims[3], ids[4];
-        const auto good = [](int status) {
-            CHECK_TEXT(status == NC_NOERR, "%s", nc_strerror(status));
-        };
+        const auto good = [](int status) { CHECK_TEXT(status == NC_NOERR, nc_strerror(status)); };
         std::filesystem::remove_all(path);
         good(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file));
         good(nc_def_dim(file, "time", NC_UNLIMITED, &dims[0]));
@@ -151,7 +149,7 @@ struct Input {
         return data[v].data();
     }
     int get(int v, std::int64_t record) {
-        check::step("tw_get %s %d", names[v], static_cast<int>(record));
+        check::step("tw_get {} {}", names[v], record);
         return tw_get(file, names[v], parts, record, TW_FLOAT, place(v), per_rank * nx);
     }
     void ask(int v, std::int64_t record) {
@@ -162,15 +160,14 @@ struct Input {
         for (std::int64_t i = 0; i < per_rank * nx; ++i) {
             const auto wanted = static_cast<float>(value(v, record, first_row + i / nx, i % nx));
             const float got = data[v][static_cast<std::size_t>(i)];
-            CHECK_TEXT(got == wanted, "%s record %d element %d is %g, not %g", names[v],
-                       static_cast<int>(record), static_cast<int>(i), static_cast<double>(got),
-                       static_cast<double>(wanted));
+            CHECK_TEXT(got == wanted, "{} record {} element {} is {}, not {}", names[v], record, i,
+                       got, wanted);
             if (got != wanted) return;
         }
     }
     void read(int v, std::int64_t record) {
         const int status = get(v, record);
-        CHECK_TEXT(status == TW_OK, "%d: %s", status, text().c_str());
+        CHECK_TEXT(status == TW_OK, "{}: {}", status, text());
         expect(v, record);
     }
     void read_all(std::int64_t record) {
@@ -244,8 +241,7 @@ void asked_for() {
 /// this rate.
 void closed_under_way() {
     const double bytes = static_cast<double>(3 * rows() * nx * 8);
-    const std::string settings =
-        check::text("piece=64; bandwidth=%.0f; read_ahead=yes", bytes / 0.2);
+    const std::string settings = check::text("piece=64; bandwidth={}; read_ahead=yes", 5 * bytes);
     Input input(settings.c_str());
     input.read(0, 0);
     input.ask(1, 4);
@@ -318,7 +314,7 @@ void records_written_again() {
 void read_or_fail(Input& input, const char* what) {
     for (const std::int64_t r : {1, 2, 1}) {
         for (int v = 0; v < 4; ++v) input.ask(v, r);
-        check::step("tw_read of a file that was %s", what);
+        check::step("tw_read of a file that was {}", what);
         const int status = tw_read(input.file);
         if (status != TW_OK)
             REFUSED(status, status == TW_EFORMAT || status == TW_ESTATE ? status : TW_EIO, "");
@@ -395,8 +391,8 @@ int main(int argc, char** argv) {
         // two for the others.
         for (const std::string& settings : std::span(ways).first(&k == all.data() ? 5 : 2)) {
             kind = k;
-            in_session(check::text("log=off; servers=%s; service=%s; %s", servers.c_str(),
-                                   servers == "0" ? "inline" : "servers", settings.c_str()),
+            in_session(check::text("log=off; servers={}; service={}; {}", servers,
+                                   servers == "0" ? "inline" : "servers", settings),
                        [&] { run(settings); });
         }
     return check::verdict("read_ahead");

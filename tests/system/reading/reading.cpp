@@ -204,7 +204,7 @@ void expected(int id, int var, const Section& s, tw_type type, char* to) {
         for (std::size_t d = s.count.size(); d-- > 0; rest /= s.count[d])
             at[d] = static_cast<std::size_t>(s.start[d] + rest % s.count[d] * s.stride[d]);
         const int status = nc_get_var1(id, var, at.data(), to);
-        CHECK_TEXT(status == NC_NOERR, "nc_get_var1: %s", nc_strerror(status));
+        CHECK_TEXT(status == NC_NOERR, "nc_get_var1: {}", nc_strerror(status));
     }
 }
 
@@ -217,7 +217,7 @@ public:
         contents_ = make_contents(random);
         draw_straight(random);
         const std::string settings = RandomSettings::reading().draw(random);
-        check::step("seed %llu: write", static_cast<unsigned long long>(seed_));
+        check::step("seed {}: write", seed_);
         if (check::state.rank == 0) {
             Random values(mix(seed_, 1));
             write_file(path_, contents_, values);
@@ -239,14 +239,13 @@ public:
 
 private:
     void expect(int status, const char* call) {
-        CHECK_TEXT(status == TW_OK, "seed %llu: %s gives %d: %s",
-                   static_cast<unsigned long long>(seed_), call, status,
+        CHECK_TEXT(status == TW_OK, "seed {}: {} gives {}: {}", seed_, call, status,
                    tw_error_message(session_));
     }
 
     /// Compares everything that netCDF's inquiry functions return.
     void inquire() {
-        check::step("seed %llu: inquire", static_cast<unsigned long long>(seed_));
+        check::step("seed {}: inquire", seed_);
         int ndims = 0, nvars = 0, natts = 0, unlimited = -1;
         nc_inq(id_, &ndims, &nvars, &natts, &unlimited);
         const char* name = nullptr;
@@ -325,7 +324,7 @@ private:
             std::vector<std::int32_t> a4(n + 1), b4(n + 1);
             const bool fits = nc_get_att_int(id_, var, text, a4.data()) == NC_NOERR;
             const int status = tw_get_att(file_, owner, text, TW_INT, own_n, b4.data());
-            CHECK_TEXT(status == (fits ? TW_OK : TW_ERANGE), "%d", status);
+            CHECK_TEXT(status == (fits ? TW_OK : TW_ERANGE), "{}", status);
             if (fits) CHECK(a4 == b4);
         }
     }
@@ -354,7 +353,7 @@ private:
         start.push_back(0);
         const int status = get_values(id_, get.variable, get.memory, start, one, to);
         if (status == NC_NOERR) return true;
-        CHECK_TEXT(status == NC_ERANGE, "%s", nc_strerror(status));
+        CHECK_TEXT(status == NC_ERANGE, nc_strerror(status));
         fill_value(get.memory, to);
         return false;
     }
@@ -420,7 +419,7 @@ private:
         MPI_Allreduce(MPI_IN_PLACE, &all_fit, 1, MPI_INT, MPI_MIN, check::state.comm);
         // read twice, because the plan exists the second time
         for (int again = 0; again < 2; ++again) {
-            check::step("seed %llu: read", static_cast<unsigned long long>(seed_));
+            check::step("seed {}: read", seed_);
             int status = TW_OK;
             for (Get& get : gets) {
                 status = issue(get, deferred);
@@ -428,8 +427,8 @@ private:
                 if (deferred && random.percent(30)) expect(tw_prefetch(file_), "tw_prefetch");
             }
             if (deferred) status = tw_read(file_);
-            CHECK_TEXT(status == (all_fit ? TW_OK : TW_ERANGE), "seed %llu: %d: %s",
-                       static_cast<unsigned long long>(seed_), status, tw_error_message(session_));
+            CHECK_TEXT(status == (all_fit ? TW_OK : TW_ERANGE), "seed {}: {}: {}", seed_, status,
+                       tw_error_message(session_));
             for (const Get& get : gets) compare(get);
         }
     }
@@ -454,14 +453,13 @@ private:
         expected(id_, var, s, v.type, wanted.data());
         const bool ones =
             std::all_of(s.stride.begin(), s.stride.end(), [](std::int64_t k) { return k == 1; });
-        check::step("seed %llu: section of %s", static_cast<unsigned long long>(seed_),
-                    v.name.c_str());
+        check::step("seed {}: section of {}", seed_, v.name);
         expect(tw_get_box(file_, v.name.c_str(), v.type, s.start.data(), s.count.data(),
                           ones && own.percent(50) ? nullptr : s.stride.data(),
                           s.n == 0 ? nullptr : got.data()),
                "tw_get_box");
-        CHECK_TEXT(got == wanted, "seed %llu: %s (%s): the section differs",
-                   static_cast<unsigned long long>(seed_), v.name.c_str(), type_name(v.type));
+        CHECK_TEXT(got == wanted, "seed {}: {} ({}): the section differs", seed_, v.name,
+                   type_name(v.type));
     }
 
     void compare(const Get& get) {
@@ -470,15 +468,12 @@ private:
         const auto at =
             std::mismatch(get.array.bytes.begin(), get.array.bytes.end(), get.expected.begin());
         const FileVariable& v = contents_.variables[static_cast<std::size_t>(get.variable)];
-        check::fail(
-            __FILE__, __LINE__,
-            check::text("seed %llu: %s (%s) record %lld as %s%s%s: byte %lld of %zu differs",
-                        static_cast<unsigned long long>(seed_), v.name.c_str(), type_name(v.type),
-                        static_cast<long long>(get.record), type_name(get.memory),
-                        get.array.strided ? ", strided" : "",
-                        get.decomposition == nullptr ? ", whole" : "",
-                        static_cast<long long>(at.first - get.array.bytes.begin()),
-                        get.array.bytes.size()));
+        check::fail(__FILE__, __LINE__,
+                    check::text("seed {}: {} ({}) record {} as {}{}{}: byte {} of {} differs",
+                                seed_, v.name, type_name(v.type), get.record, type_name(get.memory),
+                                get.array.strided ? ", strided" : "",
+                                get.decomposition == nullptr ? ", whole" : "",
+                                at.first - get.array.bytes.begin(), get.array.bytes.size()));
     }
 
     std::uint64_t seed_;

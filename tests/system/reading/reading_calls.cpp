@@ -162,8 +162,7 @@ void written_anew(const std::string& settings) {
             }
             CHECK(code == TW_ESTATE);
             const std::string text = tw_error_message(session);
-            CHECK_TEXT(text.find("another file has taken this name") != std::string::npos, "%s",
-                       text.c_str());
+            CHECK_TEXT(text.find("another file has taken this name") != std::string::npos, text);
         }
         OK(tw_sync(reader, 0));
         OK(get(reader, "T", 0, got));
@@ -318,8 +317,7 @@ void reader_ahead() {
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < count; ++i)
         wrong += got[static_cast<std::size_t>(i)] != static_cast<double>(i);
-    CHECK_TEXT(wrong == 0, "%lld of %lld values are wrong", static_cast<long long>(wrong),
-               static_cast<long long>(count));
+    CHECK_TEXT(wrong == 0, "{} of {} values are wrong", wrong, count);
     OK(tw_close(&file));
     if (rank() == 0) std::remove(other.c_str());
 }
@@ -347,7 +345,7 @@ void straight() {
         OK(tw_summary(session, TW_SUMMARY_JSON, &json));
         const std::string all = json;
         const bool any = all.find("\"messages\": 0,", all.rfind("\"path\"")) == std::string::npos;
-        CHECK_TEXT(any == (exchanges && ranks() > 2), "%s: %s", settings, json);
+        CHECK_TEXT(any == (exchanges && ranks() > 2), "{}: {}", settings, json);
         OK(tw_close(&file));
     }
     unsetenv("THALWEG_TEST_STRAIGHT");

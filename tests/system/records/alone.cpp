@@ -112,7 +112,7 @@ void unsupported() {
          {"service=inline; format=cdf5", "service=background; format=cdf5",
           "service=inline; format=netcdf4", "service=inline; format=netcdf4; deflate=1",
           "service=inline; format=cdf5; checksums=yes"}) {
-        check::step("%s", settings);
+        check::step(settings);
         tw_file file = define(folder + "/unsupported.nc", settings);
         const Section section(0, 2, 0, columns, 1);
         CHECK(section.put_alone(file, "filled") == TW_EUNSUPPORTED);

@@ -50,10 +50,8 @@ void pack(Case& c, Random& random, bool always) {
                : random.pick(Names{"", "; deflate=1", "; shuffle=yes; deflate=1", "; shuffle=yes"});
     for (Variable& v : c.variables) {
         if (!random.percent(always ? 80 : 30)) continue;
-        v.settings = check::text("chunks=z=%lld,y=%lld,x=%lld",
-                                 static_cast<long long>(random.between(1, c.nz)),
-                                 static_cast<long long>(random.between(1, c.ny)),
-                                 static_cast<long long>(random.between(1, c.nx)));
+        v.settings = check::text("chunks=z={},y={},x={}", random.between(1, c.nz),
+                                 random.between(1, c.ny), random.between(1, c.nx));
         if (random.percent(50)) v.settings += "; deflate=1";
     }
 }

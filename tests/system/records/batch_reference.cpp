@@ -142,8 +142,7 @@ std::string difference(const Case& c, const Reference& ref, const std::string& p
     nc_inq_unlimdim(id, &time);
     if (time >= 0) nc_inq_dimlen(id, time, &records);
     if (static_cast<std::int64_t>(records) != ref.records)
-        wrong =
-            check::text("%zu records, expected %lld", records, static_cast<long long>(ref.records));
+        wrong = check::text("{} records, expected {}", records, ref.records);
     for (std::size_t v = 0; v < c.variables.size() && wrong.empty(); ++v) {
         const Variable& var = c.variables[v];
         if (!var.record && !complete) continue;
@@ -155,9 +154,8 @@ std::string difference(const Case& c, const Reference& ref, const std::string& p
             wrong = "cannot read " + var.name;
         for (std::size_t i = 0; i < wanted.size() && wrong.empty(); ++i)
             if (got[i] != wanted[i])
-                wrong = check::text("%s is %g at element %zu (%lld a record), expected %g",
-                                    var.name.c_str(), got[i], i,
-                                    static_cast<long long>(var.elements()), wanted[i]);
+                wrong = check::text("{} is {} at element {} ({} a record), expected {}", var.name,
+                                    got[i], i, var.elements(), wanted[i]);
     }
     nc_close(id);
     return wrong;

@@ -23,7 +23,7 @@ bool BatchWriter::create(bool again) {
     int status = continued ? tw_open(model_.session, path_.c_str(),
                                      (c.file + "; mode=append; tiles=auto").c_str(), &file)
                            : tw_create(model_.session, path_.c_str(), c.file.c_str(), &file);
-    CHECK_TEXT(status == TW_OK, "%s", model_.error().c_str());
+    CHECK_TEXT(status == TW_OK, model_.error());
     if (status != TW_OK) return false;
     CHECK(tw_def_dim(file, "time", TW_UNLIMITED) == TW_OK);
     CHECK(tw_def_dim(file, "z", c.nz) == TW_OK);
@@ -35,7 +35,7 @@ bool BatchWriter::create(bool again) {
         status =
             tw_def_var(file, v.name.c_str(), v.type, v.dims.c_str(),
                        v.declared < 0 ? nullptr : cells_[static_cast<std::size_t>(v.declared)]);
-        CHECK_TEXT(status == TW_OK, "%s", model_.error().c_str());
+        CHECK_TEXT(status == TW_OK, model_.error());
         CHECK(tw_set_var(file, v.name.c_str(), v.settings.c_str()) == TW_OK);
         char fill[8];
         if (is_floating(v.type))
@@ -47,7 +47,7 @@ bool BatchWriter::create(bool again) {
     }
     if (!again && c.first >= 0)
         CHECK(tw_set_record(file, c.first, c.drop ? TW_DROP_LATER : TW_KEEP_LATER) == TW_OK);
-    CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", model_.error().c_str());
+    CHECK_TEXT(tw_enddef(file) == TW_OK, model_.error());
     return true;
 }
 
@@ -55,9 +55,8 @@ void BatchWriter::ok(int status, const char* call) {
     ++check::state.checks;
     if (status == TW_OK) return;
     if (good)
-        check::fail(
-            __FILE__, __LINE__,
-            check::text("%s gave %s: %s", call, tw_strerror(status), model_.error().c_str()));
+        check::fail(__FILE__, __LINE__,
+                    check::text("{} gave {}: {}", call, tw_strerror(status), model_.error()));
     good = false;
 }
 
@@ -122,8 +121,8 @@ void BatchWriter::read_back(const Reference& reference, std::uint64_t seed) {
     Random alike(seed), own(mix(seed, static_cast<std::uint64_t>(model_.rank) + 1));
     tw_file_info info{};
     ok(tw_inq(file, &info), "tw_inq");
-    CHECK_TEXT(info.records == reference.records, "%lld records, not %lld",
-               static_cast<long long>(info.records), static_cast<long long>(reference.records));
+    CHECK_TEXT(info.records == reference.records, "{} records, not {}", info.records,
+               reference.records);
     for (std::size_t v = 0; v < c.variables.size() && good; ++v) {
         const Variable& var = c.variables[v];
         if (var.record && reference.records == 0) continue;
@@ -138,8 +137,8 @@ void BatchWriter::read_back(const Reference& reference, std::uint64_t seed) {
         });
         ok(tw_get_array(file, var.name.c_str(), cells_[k], record, array.handle(TW_DOUBLE), 0),
            "tw_get_array");
-        CHECK_TEXT(!good || array.bytes == wanted.bytes, "record %lld of %s as an array",
-                   static_cast<long long>(record), var.name.c_str());
+        CHECK_TEXT(!good || array.bytes == wanted.bytes, "record {} of {} as an array", record,
+                   var.name);
         std::vector<std::int64_t> start, count;
         for (const std::int64_t length : var.shape) {
             start.push_back(own.below(length));
@@ -159,8 +158,7 @@ void BatchWriter::read_back(const Reference& reference, std::uint64_t seed) {
                       got.data()),
            "tw_get_box");
         got.pop_back();
-        CHECK_TEXT(!good || got == right, "record %lld of %s as a section",
-                   static_cast<long long>(record), var.name.c_str());
+        CHECK_TEXT(!good || got == right, "record {} of {} as a section", record, var.name);
     }
 }
 

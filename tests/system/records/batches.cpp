@@ -69,20 +69,20 @@ bool run(Model& m, Case c, const std::string& what) {
     const std::string path = folder + "/batches.nc";
     Reference ref(c);
     if (c.before) make_file(m, c, path, ref);
-    check::step("%s: create", what.c_str());
+    check::step("{}: create", what);
     BatchWriter writer(m, c, path);
     if (!writer.create()) return false;
     const bool tiles = !c.tiles.empty();
     const auto look = [&](const std::string& at) {
         if (m.rank != 0 || tiles) return;
         const std::string wrong = difference(c, ref, at, at == path);
-        if (writer.good) CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+        if (writer.good) CHECK_TEXT(wrong.empty(), wrong);
         writer.good = writer.good && wrong.empty();
     };
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         writer.begin_step();
         if (c.steps[s].reopen) {
-            check::step("%s: closed before step %zu", what.c_str(), s);
+            check::step("{}: closed before step {}", what, s);
             writer.ok(tw_close(&writer.file), "tw_close");
             look(path);
             MPI_Barrier(m.comm);
@@ -93,22 +93,22 @@ bool run(Model& m, Case c, const std::string& what) {
         int number = 0;
         for (const Op& given : c.steps[s].ops) {
             const Op op = at_record(given, ref.first + static_cast<std::int64_t>(s));
-            check::step("%s: step %zu, variable %d", what.c_str(), s, op.variable);
+            check::step("{}: step {}, variable {}", what, s, op.variable);
             if (number++ == c.steps[s].sync_before)
                 writer.ok(tw_sync(writer.file, 0), "tw_sync in a step");
             writer.put(s, op);
         }
-        check::step("%s: end of step %zu", what.c_str(), s);
+        check::step("{}: end of step {}", what, s);
         if (!c.steps[s].open) writer.ok(tw_end_step(writer.file), "tw_end_step");
         apply(c, ref, s, m.size);
         if (!c.steps[s].sync) continue;
         writer.ok(tw_sync(writer.file, 0), "tw_sync");
         if (std::filesystem::exists(path + ".part")) look(path + ".part");
-        check::step("%s: read after step %zu", what.c_str(), s);
+        check::step("{}: read after step {}", what, s);
         if (!tiles) writer.read_back(ref, mix(c.steps.size(), s));
         MPI_Barrier(m.comm);
     }
-    check::step("%s: close", what.c_str());
+    check::step("{}: close", what);
     writer.ok(tw_close(&writer.file), "tw_close");
     if (tiles) {
         writer.ok(tw_open(m.session, path.c_str(), nullptr, &writer.file), "tw_open");
@@ -119,7 +119,7 @@ bool run(Model& m, Case c, const std::string& what) {
         write_by_netcdf(expected, c, ref);
         const std::string wrong =
             c.netcdf4() ? netcdf4_difference(expected, path) : ::difference(expected, path);
-        if (writer.good) CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+        if (writer.good) CHECK_TEXT(wrong.empty(), wrong);
         writer.good = writer.good && wrong.empty();
     }
     MPI_Barrier(m.comm);
@@ -129,12 +129,10 @@ bool run(Model& m, Case c, const std::string& what) {
     int all = writer.good ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m.comm);
     if (all == 0 && m.rank == 0)
-        check::print(check::text(
-            "%s failed: %lld x %lld x %lld, %s; of %d ranks with %s, record %lld, drop %d",
-            what.c_str(), static_cast<long long>(c.nz), static_cast<long long>(c.ny),
-            static_cast<long long>(c.nx), c.file.c_str(), c.ranks_before,
-            c.before ? c.before->file.c_str() : "nothing", static_cast<long long>(c.first),
-            c.drop ? 1 : 0));
+        check::print(
+            check::text("{} failed: {} x {} x {}, {}; of {} ranks with {}, record {}, drop {}",
+                        what, c.nz, c.ny, c.nx, c.file, c.ranks_before,
+                        c.before ? c.before->file.c_str() : "nothing", c.first, c.drop));
     return all == 1;
 }
 
@@ -189,13 +187,13 @@ int main(int argc, char** argv) {
                 const Case c =
                     make_case(mix(seed, static_cast<std::uint64_t>(k)), m.size, s.file,
                               hosts || s.session.find("node_size") != std::string::npos, bounds);
-                if (!run(m, c, check::text("%s; case %ld", settings.c_str(), k))) break;
+                if (!run(m, c, check::text("{}; case {}", settings, k))) break;
                 ++done;
             }
             m.end();
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    if (check::state.rank == 0) check::print(check::text("batches: %ld cases", done));
+    if (check::state.rank == 0) check::print(check::text("batches: {} cases", done));
     return check::verdict("batches");
 }

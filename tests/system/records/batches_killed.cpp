@@ -96,7 +96,7 @@ int write(std::uint64_t seed, const std::string& folder, const std::string& sess
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         writer.begin_step();
         note("begun", s + 1);
-        check::step("step %zu", s);
+        check::step("step {}", s);
         for (const Op& op : c.steps[s].ops) writer.put(s, at_record(op, static_cast<int>(s)));
         if (!c.steps[s].open) writer.ok(tw_end_step(writer.file), "tw_end_step");
         if (!c.steps[s].open && is_inline) note("promised", s + 1);
@@ -173,9 +173,8 @@ private:
         const auto n = static_cast<std::int64_t>(records);
         const Reference& promised = states_[log_.promised];
         if (n < promised.records || n > states_[log_.begun].records)
-            return check::text("%lld records, of which %lld were promised and %lld begun",
-                               static_cast<long long>(n), static_cast<long long>(promised.records),
-                               static_cast<long long>(states_[log_.begun].records));
+            return check::text("{} records, of which {} were promised and {} begun", n,
+                               promised.records, states_[log_.begun].records);
         for (std::size_t v = 0; v < case_.variables.size(); ++v) {
             const Variable& var = case_.variables[v];
             std::vector<double> got(
@@ -186,8 +185,8 @@ private:
                 return "cannot read " + var.name;
             for (std::size_t i = 0; i + 1 < got.size(); ++i)
                 if (!may_be(v, i, got[i]))
-                    return check::text("%s is %g at element %zu (%lld a record)", var.name.c_str(),
-                                       got[i], i, static_cast<long long>(var.elements()));
+                    return check::text("{} is {} at element {} ({} a record)", var.name, got[i], i,
+                                       var.elements());
         }
         return "";
     }
@@ -214,14 +213,14 @@ private:
 
 /// @return true if the run was killed
 bool judge(const std::string& folder) {
-    check::step("%s", folder.c_str());
+    check::step(folder);
     const Log log = read_logs(folder);
     const std::string path = folder + "/" + file_name;
     const bool whole = std::filesystem::exists(path);
     const bool part = std::filesystem::exists(path + ".part");
-    CHECK_TEXT(whole || part || log.promised == 0, "%s: no file", path.c_str());
-    CHECK_TEXT(whole || !log.closed, "%s is closed but not there", path.c_str());
-    CHECK_TEXT(!whole || !part, "%s is there under both names", path.c_str());
+    CHECK_TEXT(whole || part || log.promised == 0, "{}: no file", path);
+    CHECK_TEXT(whole || !log.closed, "{} is closed but not there", path);
+    CHECK_TEXT(!whole || !part, "{} is there under both names", path);
     if (log.ranks == 0 || !(whole || part)) return true;
     const Case c = case_of(log.seed, log.ranks, log.file);
     Log reached = log;
@@ -232,13 +231,12 @@ bool judge(const std::string& folder) {
     if (part && c.file.find("netcdf4") != std::string::npos && log.promised > 0) {
         char said[400];
         const tw_status status = tw_recover(path.c_str(), TW_KEEP_LONGER, said, sizeof said);
-        CHECK_TEXT(status == TW_OK, "%s", said);
+        CHECK_TEXT(status == TW_OK, said);
         if (status == TW_OK) found = path;
     }
     const std::string wrong = Judge(c, reached).look(found);
-    CHECK_TEXT(wrong.empty(), "%s (seed %llu, %d ranks, %s; begun %zu, promised %zu of %zu): %s",
-               path.c_str(), static_cast<unsigned long long>(log.seed), log.ranks, c.file.c_str(),
-               log.begun, log.promised, c.steps.size(), wrong.c_str());
+    CHECK_TEXT(wrong.empty(), "{} (seed {}, {} ranks, {}; begun {}, promised {} of {}): {}", path,
+               log.seed, log.ranks, c.file, log.begun, log.promised, c.steps.size(), wrong);
     return !log.closed;
 }
 
@@ -252,7 +250,7 @@ int main(int argc, char** argv) {
     int killed = 0;
     for (int i = 2; i < argc; ++i)
         if (judge(argv[i])) ++killed;
-    check::print(check::text("batches_killed: %d of %d were killed", killed, argc - 2));
+    check::print(check::text("batches_killed: {} of {} were killed", killed, argc - 2));
     CHECK(2 * killed > argc - 2);
     return check::verdict("batches_killed");
 }

@@ -89,11 +89,11 @@ void mixed(Model& m, const std::string& service) {
         if (m.rank == boxer)
             OK(tw_put_box(f, "U", TW_FLOAT, start, count, nullptr, whole.data()));
         else if (const int put = tw_put(f, "U", TW_FLOAT, whole.data(), 4 * m.size))
-            CHECK_TEXT(put == TW_EMISSING, "%s", tw_strerror(put));
+            CHECK_TEXT(put == TW_EMISSING, tw_strerror(put));
         const int step = tw_end_step(f);
-        CHECK_TEXT(step == TW_OK || step == TW_EMISSING, "%s", tw_strerror(step));
+        CHECK_TEXT(step == TW_OK || step == TW_EMISSING, tw_strerror(step));
         const int close = tw_close(&f);
-        CHECK_TEXT(close == TW_EMISSING, "%s: %s", tw_strerror(close), m.error().c_str());
+        CHECK_TEXT(close == TW_EMISSING, "{}: {}", tw_strerror(close), m.error());
     }
 }
 
@@ -154,8 +154,7 @@ void quantized(Model& m, const std::string& service) {
         const auto at = static_cast<std::size_t>(i);
         const float wanted = i == columns / 2 ? one : before[at];
         if (after[at] == wanted) continue;
-        CHECK_TEXT(after[at] == wanted, "element %lld is %.9g, was %.9g", static_cast<long long>(i),
-                   static_cast<double>(after[at]), static_cast<double>(wanted));
+        CHECK_TEXT(after[at] == wanted, "element {} is {}, was {}", i, after[at], wanted);
         break;
     }
     OK(tw_close(&f));
@@ -164,7 +163,7 @@ void quantized(Model& m, const std::string& service) {
 // Tests changes of many chunks in place.
 void changed(const std::string& settings) {
     Model m(MPI_COMM_WORLD, "log=off; service=inline");
-    check::step("changed: %s", settings.c_str());
+    check::step("changed: {}", settings);
     constexpr std::int64_t rows = 400;
     const std::string path = folder + "/changed.nc";
     tw_file f = nullptr;
@@ -186,7 +185,7 @@ void changed(const std::string& settings) {
         CHECK(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR);
         CHECK(nc_inq_varid(id, "F", &var) == NC_NOERR);
         CHECK(nc_get_var_int(id, var, got.data()) == NC_NOERR);
-        CHECK_TEXT(got == values, "%s", settings.c_str());
+        CHECK_TEXT(got == values, settings);
         nc_close(id);
     }
     m.end();
@@ -204,9 +203,9 @@ void small_queues(const std::string& order) {
     const std::vector<int> row(columns, m.rank);
     int refused = 0;
     for (int queue = 4096; queue <= 16384; queue += 256) {
-        check::step("small queues: %s, %d", order.c_str(), queue);
+        check::step("small queues: {}, {}", order, queue);
         tw_file f = nullptr;
-        const std::string settings = check::text("service=background; queue=%d", queue);
+        const std::string settings = check::text("service=background; queue={}", queue);
         OK(tw_create(m.session, (folder + "/small.nc").c_str(), settings.c_str(), &f));
         OK(tw_def_var(f, "U", TW_INT, "time y x", rows));
         OK(tw_def_var(f, "V", TW_INT, "time y x", rows));
@@ -215,14 +214,14 @@ void small_queues(const std::string& order) {
             const int status = what == 'b'
                                    ? tw_put_box(f, "U", TW_INT, start, count, nullptr, row.data())
                                    : tw_put(f, "V", TW_INT, row.data(), columns);
-            CHECK_TEXT(status == TW_OK || status == TW_ENOMEM, "%c: %s", what, m.error().c_str());
+            CHECK_TEXT(status == TW_OK || status == TW_ENOMEM, "{}: {}", what, m.error());
             refused += status == TW_OK ? 0 : 1;
         }
         // A part of the variable may have been written before the put was refused. The file has
         // then failed.
         const int ended = tw_end_step(f);
-        CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, "%s", m.error().c_str());
-        CHECK_TEXT(tw_close(&f) == ended, "%s", m.error().c_str());
+        CHECK_TEXT(ended == TW_OK || ended == TW_ENOMEM, m.error());
+        CHECK_TEXT(tw_close(&f) == ended, m.error());
     }
     // On a single node, space can become free within a step.
     CHECK(refused > 0 || m.size == 1 || order.size() < 3);
@@ -236,7 +235,7 @@ void fixed_cases(Model& m, const std::string& file, const std::string& settings)
     } all[] = {
         {"refused", refused}, {"mixed", mixed}, {"misfit", misfit}, {"quantized", quantized}};
     for (const auto& one : all) {
-        check::step("%s; %s: %s", settings.c_str(), file.c_str(), one.name);
+        check::step("{}; {}: {}", settings, file, one.name);
         one.test(m, file);
     }
 }

@@ -63,8 +63,8 @@ public:
             const std::int64_t start[3] = {record, y, 0}, count[3] = {1, 1, columns};
             std::vector<float> found = row(-1);
             OK(tw_get_box(f, name, TW_FLOAT, start + skip, count + skip, nullptr, found.data()));
-            CHECK_TEXT(found == row(y == ranks ? last : held), "%s: record %d, row %d: %g", name,
-                       static_cast<int>(record), y, static_cast<double>(found.back()));
+            CHECK_TEXT(found == row(y == ranks ? last : held), "{}: record {}, row {}: {}", name,
+                       record, y, found.back());
         }
         OK(tw_close(&f));
     }
@@ -105,9 +105,9 @@ void twice(const std::string& settings) {
             if (step == 1) OK(tw_sync(m.file, 0));
             for (const int again : {TW_DEFERRED, 0})
                 HERE(TW_ESTATE,
-                     check::text("variable '%s': tw_put has put record %d already; call "
+                     check::text("variable '{}': tw_put has put record {} already; call "
                                  "tw_end_step",
-                                 name, static_cast<int>(step)),
+                                 name, step),
                      tw_put_array(m.file, name, arrays[1], again));
             if (flags == 0) OK(tw_end_step(m.file));
         }
@@ -160,7 +160,7 @@ void stays_within(const std::string& storage) {
     const std::int64_t more = peak() - before;
     // Permits a copy of its own data, data that arrive in a round, and messages that are being
     // sent.
-    CHECK_TEXT(more < 4 * staging, "%lld bytes more memory", static_cast<long long>(more));
+    CHECK_TEXT(more < 4 * staging, "{} bytes more memory", more);
     m.close();
     m.expect("T", 0, 5, fill_value);
 }

@@ -32,7 +32,7 @@ void check_while_writing(const std::string& root, const std::string& settings, b
     const std::string folder = root + "/folder";
     if (check::state.rank == 0) ::mkdir(folder.c_str(), 0777);
     MPI_Barrier(MPI_COMM_WORLD);
-    check::step("%s: create", settings.c_str());
+    check::step("{}: create", settings);
     Model model(MPI_COMM_WORLD, settings);
     History h(model, folder + "/history.nc", "");
     const auto read = [&](const char* when, std::int64_t records, bool with_fixed) {
@@ -40,32 +40,32 @@ void check_while_writing(const std::string& root, const std::string& settings, b
         if (check::state.rank == 0) {
             History open(h);
             open.path = only_file(folder, true);
-            CHECK_TEXT((open.path == h.path) == live, "%s: %s: the file is '%s'", settings.c_str(),
-                       when, open.path.c_str());
+            CHECK_TEXT((open.path == h.path) == live, "{}: {}: the file is '{}'", settings, when,
+                       open.path);
             const std::string wrong = open.look(static_cast<std::size_t>(records), with_fixed);
-            CHECK_TEXT(wrong.empty(), "%s: %s: %s", settings.c_str(), when, wrong.c_str());
+            CHECK_TEXT(wrong.empty(), "{}: {}: {}", settings, when, wrong);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     };
     const auto sync = [&](int durable) {
-        CHECK_TEXT(tw_sync(h.file, durable) == TW_OK, "%s", model.error().c_str());
+        CHECK_TEXT(tw_sync(h.file, durable) == TW_OK, model.error());
     };
     for (int record = 0; record < 4; ++record) {
-        check::step("%s: record %d", settings.c_str(), record);
+        check::step("{}: record {}", settings, record);
         h.put("T", record);
         if (record == 2) h.put("h", -1);
         // Steps that have not ended are not visible, even after a sync.
         sync(record % 2 == 0 ? 1 : 0);
         read("sync before the end of a step", record, record >= 2);
-        CHECK_TEXT(tw_end_step(h.file) == TW_OK, "%s", model.error().c_str());
+        CHECK_TEXT(tw_end_step(h.file) == TW_OK, model.error());
         sync(record % 2);
         read("sync after a step", record + 1, record >= 2);
     }
-    check::step("%s: close", settings.c_str());
+    check::step("{}: close", settings);
     h.close_and_look(4, true);
     model.end();
     if (check::state.rank == 0) {
-        CHECK_TEXT(only_file(folder, false) == h.path, "%s", settings.c_str());
+        CHECK_TEXT(only_file(folder, false) == h.path, settings);
         std::filesystem::remove_all(folder);
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -31,7 +31,7 @@ struct Rank {
 
     Rank() {
         // With staging=0, a put is in the file when it returns.
-        CHECK_TEXT(tw_init(MPI_COMM_WORLD, "node_size=2; staging=0", &session) == TW_OK, "%s",
+        CHECK_TEXT(tw_init(MPI_COMM_WORLD, "node_size=2; staging=0", &session) == TW_OK,
                    tw_error_message(session));
         const std::int64_t shape[2] = {rows, columns};
         const std::int64_t start[2] = {rows * check::state.rank / check::state.size, 0};
@@ -43,7 +43,7 @@ struct Rank {
     void put(tw_file file, const char* name, int step) const {
         const std::vector<float> data(static_cast<std::size_t>(count),
                                       static_cast<float>(step + 1 + check::state.rank));
-        CHECK_TEXT(tw_put(file, name, TW_FLOAT, data.data(), count) == TW_OK, "%s",
+        CHECK_TEXT(tw_put(file, name, TW_FLOAT, data.data(), count) == TW_OK,
                    tw_error_message(session));
     }
 };
@@ -63,18 +63,18 @@ const std::vector<Kind> kinds{
 tw_file write(const Rank& rank, const std::string& path, const std::string& settings,
               const Kind& kind, bool begin_third) {
     tw_file file = nullptr;
-    CHECK_TEXT(tw_create(rank.session, path.c_str(), settings.c_str(), &file) == TW_OK, "%s",
+    CHECK_TEXT(tw_create(rank.session, path.c_str(), settings.c_str(), &file) == TW_OK,
                tw_error_message(rank.session));
     for (const char* name : kind.records)
         CHECK(tw_def_var(file, name, *name == 'b' ? TW_BYTE : TW_FLOAT, "time y x", rank.d) ==
               TW_OK);
     if (kind.fixed) CHECK(tw_def_var(file, "h", TW_SHORT, "y x", rank.d) == TW_OK);
     CHECK(tw_put_att_text(file, "", "title", "killed") == TW_OK);
-    CHECK_TEXT(tw_enddef(file) == TW_OK, "%s", tw_error_message(rank.session));
+    CHECK_TEXT(tw_enddef(file) == TW_OK, tw_error_message(rank.session));
     if (kind.fixed) rank.put(file, "h", 0);
     for (int step = 0; step < kind.steps; ++step) {
         for (const char* name : kind.records) rank.put(file, name, step);
-        CHECK_TEXT(tw_end_step(file) == TW_OK, "%s", tw_error_message(rank.session));
+        CHECK_TEXT(tw_end_step(file) == TW_OK, tw_error_message(rank.session));
     }
     if (begin_third && !kind.records.empty()) rank.put(file, kind.records.front(), 9);
     return file;
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
         for (const std::string& storage : storages)
             for (const Kind& kind : kinds) {
                 const std::string name = format + "-" + storage + "-" + kind.name + ".nc";
-                check::step("%s", name.c_str());
+                check::step(name);
                 files.push_back(write(rank, folder + "/" + name,
                                       "format=" + format + "; storage=" + storage, kind,
                                       !grave.empty()));
@@ -146,8 +146,7 @@ int main(int argc, char** argv) {
         ::kill(::getpid(), SIGKILL);
         for (;;) ::pause();
     }
-    for (tw_file file : files)
-        CHECK_TEXT(tw_close(&file) == TW_OK, "%s", tw_error_message(rank.session));
+    for (tw_file file : files) CHECK_TEXT(tw_close(&file) == TW_OK, tw_error_message(rank.session));
     CHECK(tw_finalize(&rank.session) == TW_OK);
     return check::verdict("recover");
 }

@@ -162,7 +162,7 @@ public:
         expect(tw_restart_read(restart_, path.c_str(), &file), "tw_restart_read");
         double time = 0;
         expect(tw_get_att(file, "", "time", TW_DOUBLE, 1, &time), "get_att");
-        CHECK_TEXT(time == 1.5 && nothing == 7, "%s", title_.c_str());
+        CHECK_TEXT(time == 1.5 && nothing == 7, title_);
         for (std::size_t i = 0; i < held_.size(); ++i) compare(i);
         // read variables one by one, from the last to the first
         for (std::size_t i = held_.size(); i-- > 0;) {
@@ -182,8 +182,8 @@ public:
 
 private:
     void expect(int status, const char* call) {
-        CHECK_TEXT(status == TW_OK, "%s: %s gives %s: %s", title_.c_str(), call,
-                   tw_strerror(status), tw_error_message(session_));
+        CHECK_TEXT(status == TW_OK, "{}: {} gives {}: {}", title_, call, tw_strerror(status),
+                   tw_error_message(session_));
     }
 
     /// Tests if a replicated variable has the dimension.
@@ -254,7 +254,7 @@ private:
                                   const auto pos = static_cast<std::size_t>(position_of(i, index));
                                   std::memcpy(at, v.raw.data() + pos * size, size);
                               });
-        CHECK_TEXT(got == array.bytes, "%s: %s has other values", title_.c_str(), v.name.c_str());
+        CHECK_TEXT(got == array.bytes, "{}: {} has other values", title_, v.name);
     }
 
     const Model& model_;
@@ -270,7 +270,7 @@ private:
 void look(Model& model, const std::string& path, std::uint64_t seed, const std::string& title) {
     int id = 0;
     const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
-    CHECK_TEXT(status == NC_NOERR, "%s: nc_open: %s", title.c_str(), nc_strerror(status));
+    CHECK_TEXT(status == NC_NOERR, "{}: nc_open: {}", title, nc_strerror(status));
     for (Variable& v : model.variables) {
         const auto size = static_cast<std::size_t>(type_size(v.type));
         const std::int64_t n = product(model.shape(v));
@@ -287,8 +287,7 @@ void look(Model& model, const std::string& path, std::uint64_t seed, const std::
             const std::uint64_t bits = bits_of(seed, v, at);
             CHECK_TEXT(std::memcmp(value, &bits, size) == 0 ||
                            (!v.replicated && std::memcmp(value, &fill, size) == 0),
-                       "%s: %s is wrong at %lld", title.c_str(), v.name.c_str(),
-                       static_cast<long long>(at));
+                       "{}: {} is wrong at {}", title, v.name, at);
         }
     }
     nc_close(id);
@@ -320,10 +319,8 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
     Model model = make_model(random);
     const std::string settings = choose_settings(random, servers);
     const std::string of_restart = choose_restart_settings(random, settings);
-    const std::string title =
-        check::text("seed %llu, %s; %s", static_cast<unsigned long long>(seed), settings.c_str(),
-                    of_restart.c_str());
-    check::step("%s: write", title.c_str());
+    const std::string title = check::text("seed {}, {}; {}", seed, settings, of_restart);
+    check::step("{}: write", title);
     Random writing(mix(seed, 78)), reading(mix(seed, 79));
     {
         Run run(model, MPI_COMM_WORLD, settings, title);
@@ -338,7 +335,7 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
         run.end();
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    check::step("%s: look", title.c_str());
+    check::step("{}: look", title);
     look(model, path, seed, title);
 
     // the file is read by ranks in another order
@@ -348,7 +345,7 @@ void round_trip(std::uint64_t seed, int servers, const std::string& path) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, reads ? 0 : MPI_UNDEFINED, -check::state.rank, &comm);
     if (reads) {
-        check::step("%s: read", title.c_str());
+        check::step("{}: read", title);
         Run run(model, comm, choose_settings(ranks, 0), title);
         run.begin(reading, "");
         run.read_and_compare(path);
@@ -375,6 +372,6 @@ int main(int argc, char** argv) {
         round_trip(seed * 1000000 + i, servers, folder + "/restart.nc");
         ++cases;
     }
-    if (check::state.rank == 0) check::print(check::text("restart: %d cases", cases));
+    if (check::state.rank == 0) check::print(check::text("restart: {} cases", cases));
     return check::verdict("restart");
 }

@@ -69,7 +69,7 @@ struct State {
     void expect(const std::string& path, double generation) {
         set(99);
         OK(read(path));
-        CHECK_TEXT(has(generation), "%s", path.c_str());
+        CHECK_TEXT(has(generation), path);
     }
 };
 
@@ -94,7 +94,7 @@ std::string big_endian(double value) {
 
 std::size_t place(const std::string& bytes, double value) {
     const auto at = bytes.find(big_endian(value));
-    CHECK_TEXT(at != std::string::npos, "no %g in the file", value);
+    CHECK_TEXT(at != std::string::npos, "no {} in the file", value);
     return at == std::string::npos ? 0 : at;
 }
 

@@ -92,7 +92,7 @@ void look(const std::string& path, const Model& m) {
     MPI_Barrier(check::state.comm);
     if (check::state.rank == 0) {
         int id = 0, var = 0;
-        CHECK_TEXT(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR, "%s", path.c_str());
+        CHECK_TEXT(nc_open(path.c_str(), NC_NOWRITE, &id) == NC_NOERR, path);
         for (int field = 0; field < 4; ++field) {
             std::vector<double> got(static_cast<std::size_t>(m.nj * ni), 9);
             CHECK(nc_inq_varid(id, names[field], &var) == NC_NOERR);
@@ -101,9 +101,8 @@ void look(const std::string& path, const Model& m) {
             for (std::int64_t k = 0; k < m.nj * ni; ++k) {
                 const double wanted =
                     k / ni < m.nj - land ? Model::value(field, k / ni, k % ni) : 0;
-                CHECK_TEXT(got[static_cast<std::size_t>(k)] == wanted, "%s, element %lld: %g",
-                           names[field], static_cast<long long>(k),
-                           got[static_cast<std::size_t>(k)]);
+                CHECK_TEXT(got[static_cast<std::size_t>(k)] == wanted, "{}, element {}: {}",
+                           names[field], k, got[static_cast<std::size_t>(k)]);
             }
         }
         nc_close(id);

@@ -35,7 +35,7 @@ void with_services(const std::function<void(Model&)>& body, int ends_with = TW_O
     if (check::state.size > 4) services.push_back("service=servers; servers=2; node_size=2");
     const std::string step = check::state.step;
     for (const std::string& service : services) {
-        check::step("%s with %s", step.c_str(), service.c_str());
+        check::step("{} with {}", step, service);
         if (check::state.rank == 0)
             for (const auto& left : std::filesystem::directory_iterator(folder))
                 std::filesystem::remove_all(left);
@@ -45,13 +45,13 @@ void with_services(const std::function<void(Model&)>& body, int ends_with = TW_O
         model.end(ends_with);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    check::step("%s", step.c_str());
+    check::step(step);
 }
 
 void look(const History& h, std::size_t records) {
     if (h.model.rank != 0) return;
     const std::string wrong = h.look(records, false);
-    CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+    CHECK_TEXT(wrong.empty(), wrong);
 }
 
 void write(History& h, int records) {
@@ -70,7 +70,7 @@ void close_does_not_wait() {
         tw_file copy = h.file;
         h.close();
         const double took = MPI_Wtime() - begin;
-        CHECK_TEXT(took < 0.15, "tw_close took %.3f s", took);
+        CHECK_TEXT(took < 0.15, "tw_close took {} s", took);
         CHECK(h.file == nullptr);
         CHECK(tw_end_step(copy) == TW_ECLOSED);
         CHECK(tw_close(&copy) == TW_ECLOSED);
@@ -138,7 +138,7 @@ void the_same_path_again() {
         second.close();
         tw_file input = nullptr;
         CHECK_TEXT(tw_open(model.session, path_of("again.nc").c_str(), nullptr, &input) == TW_OK,
-                   "%s", model.error().c_str());
+                   model.error());
         tw_file_info info{};
         CHECK(tw_inq(input, &info) == TW_OK);
         CHECK(info.records == 3);
@@ -159,9 +159,8 @@ struct Failing {
         MPI_Barrier(m.comm);
     }
     void told(int status) const {
-        CHECK_TEXT(status == TW_EIO, "%s", tw_strerror(status));
-        CHECK_TEXT(model.error().find("taken.nc") != std::string::npos, "%s",
-                   model.error().c_str());
+        CHECK_TEXT(status == TW_EIO, tw_strerror(status));
+        CHECK_TEXT(model.error().find("taken.nc") != std::string::npos, model.error());
         MPI_Barrier(model.comm);
         if (model.rank == 0) std::filesystem::remove(path);
         MPI_Barrier(model.comm);
@@ -275,7 +274,7 @@ int main(int argc, char** argv) {
     };
     for (const auto& [name, body] : all) {
         if (!only.empty() && only != name) continue;
-        check::step("%s", name);
+        check::step(name);
         body();
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -159,7 +159,7 @@ private:
     }
     bool ok(int code) const {
         if (code == TW_ECANCELED && given_up_ >= 0) return false;
-        CHECK_TEXT(code == TW_OK, "%s: %s", tw_strerror(code), tw_error_message(session_));
+        CHECK_TEXT(code == TW_OK, "{}: {}", tw_strerror(code), tw_error_message(session_));
         return true;
     }
 
@@ -175,7 +175,7 @@ std::vector<tw_session> begin(const Roles& roles, const std::string& settings, i
     std::vector<tw_session> sessions(roles.ranks.size() + 1);
     const int code = tw_init_components(MPI_COMM_WORLD, roles.n(), roles.comms.data(),
                                         roles.serves ? 1 : 0, settings.c_str(), sessions.data());
-    CHECK_TEXT(code == expected, "%s: %s", tw_strerror(code), tw_error_message(nullptr));
+    CHECK_TEXT(code == expected, "{}: {}", tw_strerror(code), tw_error_message(nullptr));
     return sessions;
 }
 
@@ -195,7 +195,7 @@ void look(const std::vector<Output>& outputs) {
                         [&](std::int64_t record, std::int64_t at) {
                             return value_of(o.component, o.number, record, at);
                         });
-            CHECK_TEXT(wrong.empty(), "%s (%s)", wrong.c_str(), o.settings.c_str());
+            CHECK_TEXT(wrong.empty(), "{} ({})", wrong, o.settings);
             std::filesystem::remove(o.path());
         }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -208,8 +208,8 @@ void random_case(std::uint64_t seed, long number) {
     std::string settings = "log=off; service=servers";
     if (random.percent(50)) settings += "; node_size=" + std::to_string(random.between(1, 3));
     if (random.percent(20)) settings += "; trace=" + folder + "/trace.json";
-    check::step("case %ld: %d components, %d servers, %s", number, roles.n(), roles.servers,
-                settings.c_str());
+    check::step("case {}: {} components, {} servers, {}", number, roles.n(), roles.servers,
+                settings);
     // Choose a rank that ends in the middle of its calls without notifying others. It must not be
     // in several components, as the others would wait for it.
     std::size_t places = static_cast<std::size_t>(roles.servers);
@@ -305,7 +305,7 @@ void waiting_for_each_other() {
 
 void mistake(const char* what, int expected, const char* text, const std::string& settings,
              const std::function<void(Roles&, int& n)>& change) {
-    check::step("%s", what);
+    check::step(what);
     Roles roles = halves();
     const std::vector<MPI_Comm> made = roles.comms;
     int n = 2;
@@ -314,12 +314,12 @@ void mistake(const char* what, int expected, const char* text, const std::string
     const int code =
         tw_init_components(MPI_COMM_WORLD, n, roles.comms.empty() ? nullptr : roles.comms.data(),
                            roles.serves ? 1 : 0, settings.c_str(), sessions.data());
-    CHECK_TEXT(code == expected, "%s", tw_strerror(code));
-    CHECK_TEXT(std::string(tw_error_message(nullptr)).find(text) != std::string::npos, "'%s'",
+    CHECK_TEXT(code == expected, tw_strerror(code));
+    CHECK_TEXT(std::string(tw_error_message(nullptr)).find(text) != std::string::npos, "'{}'",
                tw_error_message(nullptr));
     for (tw_session& session : sessions) {
         if (session == nullptr) continue;
-        CHECK_TEXT(std::string(tw_error_message(session)).find(text) != std::string::npos, "'%s'",
+        CHECK_TEXT(std::string(tw_error_message(session)).find(text) != std::string::npos, "'{}'",
                    tw_error_message(session));
     }
     for (tw_session session : sessions) {
@@ -384,7 +384,7 @@ void cpp() {
         }
         CHECK(thrown);
     } catch (const std::exception& e) {
-        CHECK_TEXT(false, "%s", e.what());
+        CHECK_TEXT(false, e.what());
     }
     std::vector<tw_session> none;
     end(roles, none);

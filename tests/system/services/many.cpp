@@ -55,14 +55,14 @@ void repeat(const std::string& settings, const char* what, int n, std::int64_t s
     std::vector<std::int64_t> before;
     const double start = MPI_Wtime();
     for (int i = 0; i < n && all_good; ++i) {
-        check::step("%s: %s %d", settings.c_str(), what, i);
+        check::step("{}: {} {}", settings, what, i);
         all_good = act(i);
         if (i + 1 == n / 3) {
             MPI_Barrier(check::state.comm);
             before = resident();
         }
     }
-    CHECK_TEXT(all_good, "%s", tw_error_message(session));
+    CHECK_TEXT(all_good, tw_error_message(session));
     if (!all_good) return;
     const double seconds = MPI_Wtime() - start;
     MPI_Barrier(check::state.comm);
@@ -81,8 +81,8 @@ void repeat(const std::string& settings, const char* what, int n, std::int64_t s
         static_cast<double>(growth) / (n - n / 3));
     std::fflush(stdout);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    CHECK_TEXT(growth <= slack + slack_each * (n - n / 3), "%s: %s: rank %zu grew by %lld bytes",
-               settings.c_str(), what, worst, static_cast<long long>(growth));
+    CHECK_TEXT(growth <= slack + slack_each * (n - n / 3), "{}: {}: rank {} grew by {} bytes",
+               settings, what, worst, growth);
 #endif
 }
 
@@ -159,10 +159,10 @@ void expect_summary(int files) {
         ++detailed;
     const std::size_t most = 1000;
     const auto n = static_cast<std::size_t>(files);
-    CHECK_TEXT(detailed == std::min(n, most), "%zu in detail", detailed);
+    CHECK_TEXT(detailed == std::min(n, most), "{} in detail", detailed);
     const std::string others =
         "\"other_files\": {\n    \"files\": " + std::to_string(n - std::min(n, most)) + ",";
-    CHECK_TEXT((text.find(others) != std::string::npos) == (n > most), "%s", others.c_str());
+    CHECK_TEXT((text.find(others) != std::string::npos) == (n > most), others);
 }
 
 /// Writes file `i`: a small variable with one record. Removes the file written 20 calls before.
@@ -196,10 +196,10 @@ bool one_read(int i, int last, Part& part) {
 }
 
 void run(const std::string& settings, int decompositions, int files) {
-    check::step("%s: tw_init", settings.c_str());
+    check::step("{}: tw_init", settings);
     all_good = true;
     if (tw_init(MPI_COMM_WORLD, ("log=off; " + settings).c_str(), &session) != TW_OK) {
-        CHECK_TEXT(false, "%s: %s", settings.c_str(), tw_error_message(session));
+        CHECK_TEXT(false, "{}: {}", settings, tw_error_message(session));
         (void)tw_finalize(&session);
         return;
     }
@@ -226,7 +226,7 @@ void run(const std::string& settings, int decompositions, int files) {
                    [&](int i) { return one_read(i, files - 1, part); });
         check::use(MPI_COMM_WORLD);
     }
-    check::step("%s: tw_finalize", settings.c_str());
+    check::step("{}: tw_finalize", settings);
     check::state.limit = 60;
     CHECK(tw_finalize(&session) == TW_OK);
 }

@@ -41,7 +41,7 @@ void arm(const std::string& name, int rank, int at) {
 struct Shape {
     int servers = 1, node_size = 0;
     std::string settings() const {
-        return check::text("log=off; service=servers; servers=%d:last; node_size=%d", servers,
+        return check::text("log=off; service=servers; servers={}:last; node_size={}", servers,
                            node_size);
     }
     /// Returns the rank of a server.
@@ -57,11 +57,11 @@ void for_shapes(Act&& act) {
 /// Runs a function on the model's ranks in a session.
 template <class Body>
 void with_model(const std::string& settings, Body&& body, int ends_with = TW_OK) {
-    check::step("%s", settings.c_str());
+    check::step(settings);
     {
         Model model(MPI_COMM_WORLD, settings);
         if (model) body(model);
-        check::step("%s: tw_finalize", settings.c_str());
+        check::step("{}: tw_finalize", settings);
         if (model.session != nullptr) model.end(ends_with);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -77,7 +77,7 @@ void create_fails_on_one() {
             arm("/fails.nc", shape.rank_of(server), 1);
             with_model(shape.settings(), [&](Model& model) {
                 const std::string tiles =
-                    check::text("method=tiles; tiles=1x%d; files=tiles", shape.servers);
+                    check::text("method=tiles; tiles=1x{}; files=tiles", shape.servers);
                 const std::int64_t shape_of[] = {14, 6}, start[] = {0, 0}, count[] = {14, 6};
                 tw_decomposition cells = nullptr;
                 CHECK(tw_decompose(model.session, "y x", model.rank == 0 ? 1 : 0, shape_of, start,
@@ -86,14 +86,14 @@ void create_fails_on_one() {
                 CHECK(tw_create(model.session, path_of("fails.nc").c_str(), tiles.c_str(), &file) ==
                       TW_OK);
                 CHECK(tw_def_var(file, "T", TW_FLOAT, "time y x", cells) == TW_OK);
-                check::step("%s: tw_enddef, fails on server %d", shape.settings().c_str(), server);
+                check::step("{}: tw_enddef, fails on server {}", shape.settings(), server);
                 const int status = tw_enddef(file);
                 const std::string text = model.error();
-                CHECK_TEXT(status == TW_EIO, "%s: %s", tw_strerror(status), text.c_str());
-                const std::string rank = check::text("(rank %d)", shape.rank_of(server));
+                CHECK_TEXT(status == TW_EIO, "{}: {}", tw_strerror(status), text);
+                const std::string rank = check::text("(rank {})", shape.rank_of(server));
                 CHECK_TEXT(text.find(rank) != std::string::npos &&
                                text.find("fails.nc") != std::string::npos,
-                           "'%s' lacks '%s'", text.c_str(), rank.c_str());
+                           "'{}' lacks '{}'", text, rank);
                 CHECK(tw_close(&file) == status);
                 History good(model, path_of("good.nc"), "");
                 good.step(0);
@@ -114,8 +114,8 @@ void learn(Model& model, History& h, const char* words) {
         if (status == TW_OK) status = tw_end_step(h.file);
     }
     const std::string text = model.error();
-    CHECK_TEXT(status != TW_OK && text.find(words) != std::string::npos, "%s: %s",
-               tw_strerror(status), text.c_str());
+    CHECK_TEXT(status != TW_OK && text.find(words) != std::string::npos, "{}: {}",
+               tw_strerror(status), text);
     CHECK(tw_end_step(h.file) == status);
     h.close(status);
 }
@@ -124,8 +124,8 @@ void learn(Model& model, History& h, const char* words) {
 void learn_next(Model& model, History& h, const char* words) {
     usleep(500'000);
     const int status = h.try_put("T", 1);
-    CHECK_TEXT(status != TW_OK && model.error().find(words) != std::string::npos, "%s: %s",
-               tw_strerror(status), model.error().c_str());
+    CHECK_TEXT(status != TW_OK && model.error().find(words) != std::string::npos, "{}: {}",
+               tw_strerror(status), model.error());
     h.close(status);
 }
 
@@ -195,8 +195,8 @@ void apart() {
                 }
                 CHECK_TEXT(status == TW_EMISMATCH &&
                                model.error().find("different calls") != std::string::npos,
-                           "%s, case %d, %d steps: %s: %s", shape.settings().c_str(), which, steps,
-                           tw_strerror(status), model.error().c_str());
+                           "{}, case {}, {} steps: {}: {}", shape.settings(), which, steps,
+                           tw_strerror(status), model.error());
                 // The others catch up.
                 int most = 0;
                 MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, model.comm);
@@ -220,14 +220,14 @@ void cancelled() {
                     CHECK(tw_cancel(&model.session, "enough") == TW_OK);
                     return;
                 }
-                check::step("%s: call %d, given up", shape.settings().c_str(), call);
+                check::step("{}: call {}, given up", shape.settings(), call);
                 const int status =
                     call == 0   ? tw_create(model.session, path_of("more.nc").c_str(), "", &more)
                     : call == 1 ? tw_enddef(more)
                     : call == 2 ? tw_sync(h.file, 0)
                     : call == 3 ? tw_close(&h.file)
                                 : tw_finalize(&model.session);
-                CHECK_TEXT(status == TW_ECANCELED, "call %d: %s", call, tw_strerror(status));
+                CHECK_TEXT(status == TW_ECANCELED, "call {}: {}", call, tw_strerror(status));
                 if (model.session != nullptr) CHECK(tw_finalize(&model.session) == TW_ECANCELED);
             });
     });
@@ -254,7 +254,7 @@ int main(int argc, char** argv) {
             const double begin = MPI_Wtime();
             test.run();
             if (check::state.rank == 0)
-                check::print(check::text("%s: %.1f s", test.name, MPI_Wtime() - begin));
+                check::print(check::text("{}: {} s", test.name, MPI_Wtime() - begin));
         }
     return check::verdict("server_tree");
 }

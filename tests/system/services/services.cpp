@@ -56,11 +56,11 @@ void choices() {
             History h(model, path_of("choice.nc"), file);
             for (int r = 0; r < 2; ++r) h.step(r);
             const std::string got = model.entry("choice.nc", "service");
-            CHECK_TEXT(got == "\"" + wanted + "\"", "%s; %s: service %s, not %s", session.c_str(),
-                       file.c_str(), got.c_str(), wanted.c_str());
+            CHECK_TEXT(got == "\"" + wanted + "\"", "{}; {}: service {}, not {}", session, file,
+                       got, wanted);
             const std::string reason = model.entry("choice.nc", "service_reason");
-            CHECK_TEXT(reason.find(why) != std::string::npos, "%s; %s: %s, not %s", session.c_str(),
-                       file.c_str(), reason.c_str(), why.c_str());
+            CHECK_TEXT(reason.find(why) != std::string::npos, "{}; {}: {}, not {}", session, file,
+                       reason, why);
             h.close_and_look(2, false);
         }
         model.end();
@@ -86,14 +86,14 @@ void automatic_servers() {
     const auto serving = [&](const std::string& settings, int wanted, const std::string& why) {
         Model model(MPI_COMM_WORLD, "log=off; service=auto; servers=auto; " + settings);
         if (model) {
-            CHECK_TEXT(ranks - model.size == wanted, "%s: %d servers, not %d", settings.c_str(),
+            CHECK_TEXT(ranks - model.size == wanted, "{}: {} servers, not {}", settings,
                        ranks - model.size, wanted);
             History h(model, path_of("servers.nc"), "");
             for (int r = 0; r < 2; ++r) h.step(r);
             const char* summary = "";
             CHECK(tw_summary(model.session, TW_SUMMARY_JSON, &summary) == TW_OK);
-            CHECK_TEXT(std::string(summary).find(why) != std::string::npos, "%s: no '%s' in %s",
-                       settings.c_str(), why.c_str(), summary);
+            CHECK_TEXT(std::string(summary).find(why) != std::string::npos, "{}: no '{}' in {}",
+                       settings, why, summary);
             h.close_and_look(2, false);
         }
         model.end();
@@ -117,7 +117,7 @@ void processors() {
             for (int r = 0; r < 2; ++r) h.step(r);
             CHECK(model.entry("processors.nc", "service") == "\"" + wanted + "\"");
             const std::string reason = model.entry("processors.nc", "service_reason");
-            CHECK_TEXT(reason.find(why) != std::string::npos, "%s", reason.c_str());
+            CHECK_TEXT(reason.find(why) != std::string::npos, reason);
             h.close_and_look(2, false);
         }
         model.end();
@@ -140,11 +140,11 @@ void too_many_servers() {
         tw_session session = nullptr;
         const std::string settings = "servers=" + std::to_string(check::state.size + more);
         const int status = tw_init(MPI_COMM_WORLD, settings.c_str(), &session);
-        CHECK_TEXT(status == TW_ESETTING, "%s: %s", settings.c_str(), tw_strerror(status));
+        CHECK_TEXT(status == TW_ESETTING, "{}: {}", settings, tw_strerror(status));
         const std::string text = tw_error_message(session);
         CHECK_TEXT(text.find(std::to_string(check::state.size + more) + " servers of " +
                              std::to_string(check::state.size) + " ranks") != std::string::npos,
-                   "%s", text.c_str());
+                   text);
         CHECK(tw_finalize(&session) == TW_OK);
     }
 }
@@ -175,12 +175,12 @@ int main(int argc, char** argv) {
     };
     for (const auto& [name, body] : all) {
         if (!only.empty() && only != name) continue;
-        check::step("%s", name);
+        check::step(name);
         const double begin = MPI_Wtime();
         body();
         MPI_Barrier(MPI_COMM_WORLD);
         if (check::state.rank == 0)
-            check::print(check::text("services: %s, %.1f s", name, MPI_Wtime() - begin));
+            check::print(check::text("services: {}, {} s", name, MPI_Wtime() - begin));
     }
     return check::verdict("services");
 }

@@ -41,14 +41,14 @@ inline void with_services(const std::function<void(Model&, const std::string& fi
                           const std::string& more = "", int ends_with = TW_OK) {
     for (const Service& s : all_services()) {
         const std::string step = check::state.step;
-        check::step("%s with %s; %s", step.c_str(), s.session.c_str(), s.file.c_str());
+        check::step("{} with {}; {}", step, s.session, s.file);
         {
             Model model(MPI_COMM_WORLD, "log=off; " + s.session + "; " + more);
             if (model) body(model, s.file);
             model.end(ends_with);
         }
         MPI_Barrier(MPI_COMM_WORLD);
-        check::step("%s", step.c_str());
+        check::step(step);
     }
 }
 

@@ -29,7 +29,7 @@ void finalize_with_open_files() {
             for (int k = 0; k < 3; ++k) {
                 const std::string wrong =
                     files[static_cast<std::size_t>(k)]->look(k == 1 ? 5 : 4, true);
-                CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+                CHECK_TEXT(wrong.empty(), wrong);
             }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -79,13 +79,12 @@ void apart() {
                 if (status == TW_OK) status = tw_end_step(h.file);
             }
             --steps;
-            CHECK_TEXT(status == TW_EMISMATCH, "step %d: %s", steps, tw_strerror(status));
+            CHECK_TEXT(status == TW_EMISMATCH, "step {}: {}", steps, tw_strerror(status));
         } else {
             const int status = tw_sync(h.file, 0);
-            CHECK_TEXT(status == TW_EMISMATCH, "%s", tw_strerror(status));
+            CHECK_TEXT(status == TW_EMISMATCH, tw_strerror(status));
         }
-        CHECK_TEXT(model.error().find("different calls") != std::string::npos, "%s",
-                   model.error().c_str());
+        CHECK_TEXT(model.error().find("different calls") != std::string::npos, model.error());
         // The others catch up.
         MPI_Bcast(&steps, 1, MPI_INT, ahead, model.comm);
         if (model.rank != ahead)
@@ -103,11 +102,11 @@ void missing() {
         h.step(0);
         if (model.rank != 1) h.put("T", 1);
         int status = tw_end_step(h.file);
-        CHECK_TEXT(status == TW_OK || status == TW_EMISSING, "%s", tw_strerror(status));
+        CHECK_TEXT(status == TW_OK || status == TW_EMISSING, tw_strerror(status));
         status = tw_close(&h.file);
-        CHECK_TEXT(status == TW_EMISSING, "%s", tw_strerror(status));
+        CHECK_TEXT(status == TW_EMISSING, tw_strerror(status));
         CHECK_TEXT(model.error().find("'T' of record 1 was not put on rank 1") != std::string::npos,
-                   "%s", model.error().c_str());
+                   model.error());
         CHECK(::access(path_of("missing.nc").c_str(), F_OK) != 0);
     });
 }

@@ -29,10 +29,10 @@ void memory_of_the_next_file() {
     with_services([](Model& model, const std::string& settings) {
         std::set<std::string> first;
         for (int k = 0; k < 3; ++k) {
-            History h(model, path_of(check::text("file_%d.nc", k)), settings, 64, 64, k);
+            History h(model, path_of(check::text("file_{}.nc", k)), settings, 64, 64, k);
             h.step(0);
             if (k == 0) first = shared_memory();
-            CHECK_TEXT(shared_memory() == first, "file %d has other memory", k);
+            CHECK_TEXT(shared_memory() == first, "file {} has other memory", k);
             h.put("h", -1);
             h.close_and_look(1, true);
         }
@@ -51,8 +51,7 @@ void small_queue() {
         // With "background" on several nodes, the file is written inline, without a queue.
         if (model.entry("parts.nc", "service").starts_with("\"inline")) return;
         const double most = model.figure("parts.nc", "queue_bytes");
-        CHECK_TEXT(most > 0 && most <= queue, "queue_bytes %g of %lld", most,
-                   static_cast<long long>(queue));
+        CHECK_TEXT(most > 0 && most <= queue, "queue_bytes {} of {}", most, queue);
     });
 }
 
@@ -68,15 +67,15 @@ void slow_disk() {
         const double waits = model.figure("slow.nc", "queue_waits");
         // A sanitizer may make the model slower than the disk.
         const double stepping = MPI_Wtime() - begin;
-        CHECK_TEXT(waits > 0 || stepping > 0.15, "%g waits in %g s", waits, stepping);
+        CHECK_TEXT(waits > 0 || stepping > 0.15, "{} waits in {} s", waits, stepping);
         h.close_and_look(static_cast<std::size_t>(steps), false);
         const double seconds = MPI_Wtime() - begin;
-        CHECK_TEXT(seconds > 0.15, "%g s", seconds);
+        CHECK_TEXT(seconds > 0.15, "{} s", seconds);
         // two steps with their descriptors
         const std::int64_t step = (rows + model.size - 1) / model.size * columns * 4;
         const double most = model.figure("slow.nc", "queue_bytes");
         CHECK_TEXT(most <= static_cast<double>(std::max<std::int64_t>(4 * step + 8192, 256 << 10)),
-                   "queue_bytes %g", most);
+                   "queue_bytes {}", most);
     });
 }
 
@@ -88,10 +87,10 @@ void sync_with_slow_disk() {
         int record = 0;
         for (const int steps : {3, 2}) {
             for (int k = 0; k < steps; ++k) h.step(record++);
-            CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "%s", model.error().c_str());
+            CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, model.error());
             if (model.rank == 0) {
                 const std::string wrong = h.look(static_cast<std::size_t>(record), false);
-                CHECK_TEXT(wrong.empty(), "%s", wrong.c_str());
+                CHECK_TEXT(wrong.empty(), wrong);
             }
             MPI_Barrier(model.comm);
         }
@@ -108,10 +107,9 @@ void syncs_within_a_step() {
                 h.put("T", r);
                 for (int k = 0; k < 60; ++k) {
                     if (k % 3 == 0) h.put("h", -1);
-                    CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "sync %d: %s", k,
-                               model.error().c_str());
+                    CHECK_TEXT(tw_sync(h.file, 0) == TW_OK, "sync {}: {}", k, model.error());
                 }
-                CHECK_TEXT(tw_end_step(h.file) == TW_OK, "%s", model.error().c_str());
+                CHECK_TEXT(tw_end_step(h.file) == TW_OK, model.error());
             }
             h.close_and_look(2, true);
         }

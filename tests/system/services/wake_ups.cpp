@@ -121,14 +121,14 @@ void check_step(const std::string& path) {
     const std::int64_t wakes_allowed = 4 + (part > 0 ? pieces : 0);
     const std::int64_t all_allowed = 4 * size + 2 * pieces;
     if (rank == 0 || rank == size - 1)
-        check::print(check::text("rank %d: %d sleeps, %d wakes in a step; %d wakes on all ranks",
+        check::print(check::text("rank {}: {} sleeps, {} wakes in a step; {} wakes on all ranks",
                                  rank, most.sleeps, most.wakes, most.all_wakes));
-    CHECK_TEXT(most.sleeps <= sleeps_allowed, "%d sleeps in a step, at most %d are expected",
-               most.sleeps, static_cast<int>(sleeps_allowed));
-    CHECK_TEXT(most.wakes <= wakes_allowed, "%d wakes in a step, at most %d are expected",
-               most.wakes, static_cast<int>(wakes_allowed));
-    CHECK_TEXT(most.all_wakes <= all_allowed, "%d wakes of all ranks, at most %d are expected",
-               most.all_wakes, static_cast<int>(all_allowed));
+    CHECK_TEXT(most.sleeps <= sleeps_allowed, "{} sleeps in a step, at most {} are expected",
+               most.sleeps, sleeps_allowed);
+    CHECK_TEXT(most.wakes <= wakes_allowed, "{} wakes in a step, at most {} are expected",
+               most.wakes, wakes_allowed);
+    CHECK_TEXT(most.all_wakes <= all_allowed, "{} wakes of all ranks, at most {} are expected",
+               most.all_wakes, all_allowed);
 }
 
 }  // namespace
