@@ -12,7 +12,7 @@ template <class... Values>
 std::string text(std::string_view form, const Values&... values) {
     std::ostringstream out;
     out.precision(9);
-    const auto put = [&](const auto& value) {
+    [[maybe_unused]] const auto put = [&](const auto& value) {
         const std::size_t end = form.find("{}");
         out << form.substr(0, end) << value;
         form.remove_prefix(end + 2);

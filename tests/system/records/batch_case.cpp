@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "system/check.hpp"
+#include "support/text.hpp"
 #include "system/random.hpp"
 #include "system/random_settings.hpp"
 #include "system/values.hpp"
@@ -12,9 +12,10 @@ namespace batches {
 
 double value(const Case& c, std::size_t step, const Op& op, std::int64_t element) {
     const std::uint64_t which = mix(c.seed + step, static_cast<std::uint64_t>(op.variable));
-    return static_cast<double>(mix(which + static_cast<std::uint64_t>(op.record) * 4099,
-                                   static_cast<std::uint64_t>(element)) %
-                               97);
+    return static_cast<double>(
+        mix(which + static_cast<std::uint64_t>(op.record * 2 + op.version) * 4099,
+            static_cast<std::uint64_t>(element)) %
+        97);
 }
 
 std::int64_t element_of(const Case& c, const parts::Decomposition& cells,
@@ -27,6 +28,16 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
     Random random(mix(mix(step, static_cast<std::uint64_t>(op.variable * 100 + op.record)),
                       static_cast<std::uint64_t>(rank)));
     BoxOf b{};
+    if (op.kind == Kind::part) {
+        const parts::Decomposition& x = c.cells[static_cast<std::size_t>(op.cells)];
+        const auto& boxes = x.boxes[static_cast<std::size_t>(rank)];
+        if (boxes.empty()) return b;
+        const std::vector<std::int64_t> low = parts::in_order(x, {0, 1, 2}, boxes[0].start),
+                                        n = parts::in_order(x, {0, 1, 2}, boxes[0].count);
+        return {1, 1, low[0], low[0] + n[0], low[1], low[1] + (n[1] + 1) / 2, low[2], low[2] + n[2],
+                1, 1};
+    }
+    b.z1 = c.nz;
     b.records = op.reach > 1 ? random.between(0, 3) : 1;
     b.record_step = op.reach > 1 ? random.between(1, 2) : 1;
     const std::int64_t low = c.ny * rank / ranks, high = c.ny * (rank + 1) / ranks;
@@ -77,14 +88,30 @@ void make_variables(Case& c, Random& random, int ranks, const Bounds& bounds) {
     }
 }
 
+/// Puts the record of the last operation again, or leaves it to some ranks. The elements that a
+/// rank puts with other values are its own, because the ranks put them in no order.
+void put_again(std::vector<Op>& ops, Random& random, int ranks, std::int64_t kinds) {
+    Op op = ops.back();
+    switch (random.below(5)) {
+        case 0: op.kind = Kind::part; [[fallthrough]];
+        case 1: op.version = 1; break;
+        case 2: op.cells = static_cast<int>(random.below(kinds)); break;
+        default:
+            if (ranks > 1) ops.back().who = static_cast<int>(random.below(ranks));
+            ops.back().others = ranks > 1 && random.percent(50);
+            return;
+    }
+    ops.push_back(op);
+}
+
 /// Chooses the decompositions and the steps of a run.
-void make_puts(Case& c, Random& random, int ranks, std::int64_t most_steps) {
+void make_puts(Case& c, Random& random, int ranks, const Bounds& bounds) {
     const std::int64_t kinds = random.between(1, 4);
     for (std::int64_t k = 0; k < kinds; ++k)
         c.cells.push_back(parts::make_decomposition(random, {0, 1, 2}, {c.nz, c.ny, c.nx}, ranks));
     for (Variable& v : c.variables)
         v.declared = c.plain || random.percent(60) ? static_cast<int>(random.below(kinds)) : -1;
-    const std::int64_t steps = random.between(1, most_steps);
+    const std::int64_t steps = random.between(1, bounds.steps);
     std::vector<char> put(c.variables.size(), c.before && !c.plain ? 1 : 0);
     // percentage of steps in which all ranks put most variables by the same decompositions into one
     // record
@@ -108,6 +135,7 @@ void make_puts(Case& c, Random& random, int ranks, std::int64_t most_steps) {
                                     static_cast<int>(v),
                                     changes ? static_cast<int>(random.below(kinds)) : usual[v],
                                     var.record ? common : 0});
+                if (bounds.again && random.percent(20)) put_again(step.ops, random, ranks, kinds);
                 put[v] = 1;
                 continue;
             }
@@ -167,7 +195,7 @@ void make_before(Case& c, Random& random, int ranks, const Bounds& bounds) {
     c.ranks_before = static_cast<int>(random.between(c.tiles.empty() ? 0 : c.parts, ranks));
     auto before = std::make_shared<Case>(c);
     before->seed = mix(c.seed);
-    make_puts(*before, random, std::max(c.ranks_before, 1), bounds.steps);
+    make_puts(*before, random, std::max(c.ranks_before, 1), bounds);
     for (Step& s : before->steps) s.reopen = s.sync = s.open = false, s.sync_before = -1;
     RandomSettings settings = RandomSettings::writing();
     settings.leave_out("storage").leave_out("writers");
@@ -197,8 +225,7 @@ void order(Case& c) {
     if (c.first < 0 || c.plain) return;
     std::erase_if(ops, is_put);
     c.steps.front().sync_before = -1;
-    if (std::all_of(ops.begin(), ops.end(), [](const Op& op) { return op.kind == Kind::box; }))
-        c.first = -1;
+    if (std::all_of(ops.begin(), ops.end(), [](const Op& op) { return op.is_box(); })) c.first = -1;
 }
 
 }  // namespace
@@ -216,8 +243,8 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
         c.tiles = random.percent(50) ? "1x" + n : n + "x1";
     }
     if (bounds.tiles > 0 && random.percent(40)) make_before(c, random, ranks, bounds);
-    c.plain = bounds.tiles > 0 && random.percent(c.before ? 50 : 10);
-    make_puts(c, random, ranks, bounds.steps);
+    c.plain = bounds.again && random.percent(c.before ? 50 : 10);
+    make_puts(c, random, ranks, bounds);
     order(c);
     // If ranks publish together, the boxes of a step must fit into the queue.
     const Names queues = service.find("background") != std::string::npos && nodes
@@ -225,6 +252,7 @@ Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool n
                              : Names{"auto", "auto", "256KiB", "1MiB"};
     RandomSettings settings = RandomSettings::writing();
     settings.leave_out("service").leave_out("storage").set("queue", queues);
+    if (c.plain) settings.set("queue", {"auto", "4KiB"}).set("staging", {"256MiB", "1KiB"});
     if (!c.tiles.empty()) settings.leave_out("writers");
     if (!c.tiles.empty() && (!c.before || random.percent(50)))
         settings.set("method", {"tiles"})

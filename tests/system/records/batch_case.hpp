@@ -35,13 +35,19 @@ struct Variable {
     }
 };
 
-enum class Kind { put, deferred, record, record_deferred, whole, box };
+enum class Kind { put, deferred, record, record_deferred, whole, box, part };
 struct Op {
     Kind kind;
     int variable;
     int cells;
     std::int64_t record;
-    int reach = 1;  // number of records, from `record` on, that a box may touch
+    int reach = 1;        // number of records, from `record` on, that a box may touch
+    int version = 0;      // of the values, where a record is put twice in a step
+    int who = -1;         // rank that alone puts the record, or alone does not; -1: all ranks do
+    bool others = false;  // all ranks but `who` put the record
+
+    bool is_box() const { return kind >= Kind::box; }
+    bool puts(int rank) const { return who < 0 || (rank == who) != others; }
 };
 struct Step {
     std::vector<Op> ops;
@@ -72,11 +78,11 @@ struct Case {
 };
 
 // A rank's box: some of its own rows, or the inner part of them, in one record or several, possibly
-// with strides.
+// with strides; or a part of its first box of a decomposition.
 struct BoxOf {
-    std::int64_t records, record_step, y0, y1, x0, x1, y_step, x_step;
+    std::int64_t records, record_step = 1, z0, z1, y0, y1, x0, x1, y_step = 1, x_step = 1;
 
-    bool empty() const { return records == 0 || y1 == y0 || x1 == x0; }
+    bool empty() const { return records == 0 || z1 == z0 || y1 == y0 || x1 == x0; }
     std::int64_t rows() const { return (y1 - y0 + y_step - 1) / y_step; }
     std::int64_t columns() const { return (x1 - x0 + x_step - 1) / x_step; }
 };
@@ -87,6 +93,7 @@ struct Bounds {
     std::int64_t nx = 1500;
     bool packed = false;  ///< the file is netCDF-4 with compressed chunks
     int tiles = 0;        ///< most files of a set of tiles; 0: no sets, and no earlier runs
+    bool again = false;  ///< ranks put records again, or only some ranks do, or steps are too large
 };
 /// @param nodes  there are several nodes
 Case make_case(std::uint64_t seed, int ranks, const std::string& service, bool nodes,
@@ -103,7 +110,7 @@ BoxOf box_of(const Case& c, const Op& op, std::size_t step, int rank, int ranks)
 template <class Visit>
 void for_box(const Case& c, const BoxOf& b, Op op, std::size_t step, Visit&& visit) {
     for (std::int64_t r = 0; r < b.records; ++r, op.record += b.record_step)
-        for (std::int64_t z = 0; z < c.nz; ++z)
+        for (std::int64_t z = b.z0; z < b.z1; ++z)
             for (std::int64_t y = b.y0; y < b.y1; y += b.y_step)
                 for (std::int64_t x = b.x0; x < b.x1; x += b.x_step) {
                     const std::int64_t element = (z * c.ny + y) * c.nx + x;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "system/check.hpp"
+#include "support/text.hpp"
 #include "system/oracle.hpp"
 
 namespace batches {
@@ -45,7 +45,7 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
         if (!record) continue;
         if (op.kind == Kind::put || op.kind == Kind::deferred) {
             put = true;
-        } else if (op.kind == Kind::box) {
+        } else if (op.is_box()) {
             for (int r = 0; r < ranks; ++r)
                 if (const BoxOf b = box_of(c, op, step, r, ranks); !b.empty())
                     records = std::max(records, op.record + (b.records - 1) * b.record_step + 1);
@@ -68,13 +68,13 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
         const Op op = at_record(given, current);
         const Variable& v = c.variables[static_cast<std::size_t>(op.variable)];
         std::vector<double>& values = ref.values[static_cast<std::size_t>(op.variable)];
-        for (int r = 0; r < ranks && op.kind == Kind::box; ++r)
+        for (int r = 0; r < ranks && op.is_box(); ++r)
             for_box(c, box_of(c, op, step, r, ranks), op, step,
                     [&](std::int64_t record, std::int64_t e, double value) {
                         const std::int64_t at = v.record ? record * v.elements() : 0;
                         values[static_cast<std::size_t>(at + e)] = value;
                     });
-        if (op.kind == Kind::box) continue;
+        if (op.is_box()) continue;
         if (!v.record && op.kind <= Kind::deferred && !ref.explicit_)
             std::fill(values.begin(), values.end(), fill_value);
         const std::int64_t at = v.record ? op.record * v.elements() : 0;
@@ -87,11 +87,13 @@ void apply(const Case& c, Reference& ref, std::size_t step, int ranks) {
             for (std::int64_t e = 0; e < v.elements(); ++e) set(e);
         const parts::Decomposition& x = c.cells[static_cast<std::size_t>(op.cells)];
         for (int r = 0; r < ranks && op.kind != Kind::whole; ++r)
-            for (const parts::Box& box : x.boxes[static_cast<std::size_t>(r)])
+            for (const parts::Box& box : x.boxes[static_cast<std::size_t>(r)]) {
+                if (!op.puts(r)) break;
                 parts::for_each_index(box.count, [&](std::vector<std::int64_t> index) {
                     for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.start[d];
                     set(element_of(c, x, index));
                 });
+            }
     }
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "batch_reference.hpp"
-#include "system/model.hpp"
 #include "system/random.hpp"
 #include "thalweg/thalweg.h"
 
@@ -15,7 +14,7 @@ namespace batches {
 
 class BatchWriter {
 public:
-    BatchWriter(Model& model, const Case& c, std::string path);
+    BatchWriter(tw_session session, int rank, int ranks, const Case& c, std::string path);
 
     /// @param again continue the file, which was closed
     /// @return true if the file is open
@@ -24,22 +23,28 @@ public:
     void put(std::size_t step, const Op& op);
     /// Begins a step: frees the arrays that deferred operations of the last step kept. Must be
     /// called before the operations of a step.
-    void begin_step() { kept_.clear(); }
+    void begin_step() {
+        ++step_;
+        kept_.clear();
+    }
     /// Reads a record of each variable through the handle that writes the file, which must have
     /// been synced: by a decomposition and as a section of each rank. Collective.
     void read_back(const Reference& reference, std::uint64_t seed);
-    /// Counts a check, and prints the first error.
+    /// Keeps the first error of a call.
     void ok(int status, const char* call);
+    bool good() const { return error.empty(); }
 
-    bool good = true;
+    std::string error;  ///< the first one; empty: none
     tw_file file = nullptr;
 
 private:
-    Model& model_;
+    tw_session session_;
+    int rank_, ranks_;
     const Case& case_;
     std::string path_;
     std::vector<tw_decomposition> cells_;
     std::vector<parts::Array> kept_;
+    int step_ = 0;
     Random random_{1};
 };
 

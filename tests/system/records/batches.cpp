@@ -33,6 +33,11 @@ using namespace batches;
 
 std::string folder;
 
+bool passed(const BatchWriter& writer) {
+    CHECK_TEXT(writer.good(), writer.error);
+    return writer.good();
+}
+
 /// Makes the file that a run continues, and its reference.
 void make_file(const Model& m, Case& c, const std::string& path, Reference& ref) {
     const Case& b = *c.before;
@@ -42,15 +47,16 @@ void make_file(const Model& m, Case& c, const std::string& path, Reference& ref)
     MPI_Comm_split(m.comm, m.rank < c.ranks_before ? 0 : MPI_UNDEFINED, m.rank, &few);
     if (few != MPI_COMM_NULL) {
         Model early(few, "log=off");
-        BatchWriter writer(early, b, path);
+        BatchWriter writer(early.session, early.rank, early.size, b, path);
         writer.create();
-        for (std::size_t s = 0; s < b.steps.size() && writer.good; ++s) {
+        for (std::size_t s = 0; s < b.steps.size() && writer.good(); ++s) {
             writer.begin_step();
             for (const Op& op : b.steps[s].ops)
                 writer.put(s, at_record(op, static_cast<std::int64_t>(s)));
             writer.ok(tw_end_step(writer.file), "tw_end_step");
         }
         writer.ok(tw_close(&writer.file), "tw_close");
+        passed(writer);
         early.end();
         MPI_Comm_free(&few);
     }
@@ -70,14 +76,12 @@ bool run(Model& m, Case c, const std::string& what) {
     Reference ref(c);
     if (c.before) make_file(m, c, path, ref);
     check::step("{}: create", what);
-    BatchWriter writer(m, c, path);
-    if (!writer.create()) return false;
+    BatchWriter writer(m.session, m.rank, m.size, c, path);
+    if (!writer.create()) return passed(writer);
     const bool tiles = !c.tiles.empty();
     const auto look = [&](const std::string& at) {
         if (m.rank != 0 || tiles) return;
-        const std::string wrong = difference(c, ref, at, at == path);
-        if (writer.good) CHECK_TEXT(wrong.empty(), wrong);
-        writer.good = writer.good && wrong.empty();
+        if (writer.good()) writer.error = difference(c, ref, at, at == path);
     };
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         writer.begin_step();
@@ -86,7 +90,7 @@ bool run(Model& m, Case c, const std::string& what) {
             writer.ok(tw_close(&writer.file), "tw_close");
             look(path);
             MPI_Barrier(m.comm);
-            if (!writer.create(true)) return false;
+            if (!writer.create(true)) return passed(writer);
             ref.first = ref.records - static_cast<std::int64_t>(s);
             ref.explicit_ = false;
         }
@@ -112,21 +116,20 @@ bool run(Model& m, Case c, const std::string& what) {
     writer.ok(tw_close(&writer.file), "tw_close");
     if (tiles) {
         writer.ok(tw_open(m.session, path.c_str(), nullptr, &writer.file), "tw_open");
-        for (std::uint64_t i = 0; i < 3 && writer.good; ++i) writer.read_back(ref, c.seed + i);
+        for (std::uint64_t i = 0; i < 3 && writer.good(); ++i) writer.read_back(ref, c.seed + i);
         writer.ok(tw_close(&writer.file), "tw_close");
     } else if (m.rank == 0) {
         const std::string expected = path + ".expected";
         write_by_netcdf(expected, c, ref);
-        const std::string wrong =
-            c.netcdf4() ? netcdf4_difference(expected, path) : ::difference(expected, path);
-        if (writer.good) CHECK_TEXT(wrong.empty(), wrong);
-        writer.good = writer.good && wrong.empty();
+        if (writer.good())
+            writer.error =
+                c.netcdf4() ? netcdf4_difference(expected, path) : ::difference(expected, path);
     }
     MPI_Barrier(m.comm);
     for (int k = 0; k < c.parts && tiles && m.rank == 0; ++k)
         std::filesystem::remove(path + ".000" + std::to_string(k));
     if (m.rank == 0) std::filesystem::remove(path);
-    int all = writer.good ? 1 : 0;
+    int all = passed(writer) ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m.comm);
     if (all == 0 && m.rank == 0)
         check::print(
@@ -170,6 +173,7 @@ int main(int argc, char** argv) {
     const long first = std::stol(check::option(argc, argv, "--first", "0"));
     const double seconds = std::stod(check::option(argc, argv, "--seconds", "1"));
     Bounds bounds;
+    bounds.again = true;
     bounds.packed = check::has_flag(argc, argv, "--packed");
     folder = check::make_folder("batches");
     long done = 0;

@@ -90,8 +90,9 @@ int write(std::uint64_t seed, const std::string& folder, const std::string& sess
         log << what << ' ' << step << std::endl;
     };
     log << seed << ' ' << m.size << ' ' << file << std::endl;
-    BatchWriter writer(m, c, folder + "/" + file_name);
-    if (!writer.create()) return 1;
+    BatchWriter writer(m.session, m.rank, m.size, c, folder + "/" + file_name);
+    if (!writer.create()) check::print(writer.error);
+    if (!writer.good()) return 1;
     const bool is_inline = file.find("inline") != std::string::npos;
     for (std::size_t s = 0; s < c.steps.size(); ++s) {
         writer.begin_step();
@@ -106,6 +107,7 @@ int write(std::uint64_t seed, const std::string& folder, const std::string& sess
     }
     writer.ok(tw_close(&writer.file), "tw_close");
     note("closed", c.steps.size());
+    CHECK_TEXT(writer.good(), writer.error);
     m.end();
     return check::verdict("batches_killed");
 }
