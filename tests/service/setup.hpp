@@ -29,43 +29,19 @@ public:
         ++counts_.calls;
         if (!failure.ok()) return failure;
         for (const Chunk& c : chunks) {
-            for_bytes(c, [&](std::int64_t in_file, std::int64_t at) {
-                const auto end = static_cast<std::size_t>(in_file + 1);
-                if (bytes->size() < end) bytes->resize(end, untouched);
-                (*bytes)[end - 1] = c.data[at];
-            });
+            const auto end = static_cast<std::size_t>(c.offset + c.bytes);
+            if (bytes->size() < end) bytes->resize(end, untouched);
+            std::copy_n(c.data, c.bytes, bytes->begin() + c.offset);
             counts_.bytes += c.bytes;
             sources.push_back(c.data);
         }
         return {};
     }
     Status read(const Chunk& c, char* to) override {
-        for_bytes(c, [&](std::int64_t in_file, std::int64_t at) {
-            to[at] = in_file < static_cast<std::int64_t>(bytes->size())
-                         ? (*bytes)[static_cast<std::size_t>(in_file)]
-                         : '\0';
-        });
+        const std::int64_t n = std::min(c.bytes, std::ssize(*bytes) - c.offset);
+        std::fill_n(to, c.bytes, '\0');
+        if (n > 0) std::copy_n(bytes->begin() + c.offset, n, to);
         return {};
-    }
-    /// Calls visit(byte in the file, byte in the chunk) for each byte of a chunk.
-    template <class Visit>
-    void for_bytes(const Chunk& c, Visit&& visit) const {
-        if (c.box == nullptr) {
-            for (std::int64_t i = 0; i < c.bytes; ++i) visit(c.offset + i, i);
-            return;
-        }
-        const Variable& v = definitions->variables[static_cast<std::size_t>(c.variable)];
-        const auto size = v.element();
-        for (std::int64_t i = 0; i < c.elements; ++i) {
-            Index at{};
-            std::int64_t rest = i;
-            for (int d = c.box->nd - 1; d >= 0; --d) {
-                at[d] = c.box->low[d] + rest % c.box->count[d];
-                rest /= c.box->count[d];
-            }
-            for (std::int64_t b = 0; b < size; ++b)
-                visit(c.offset + linear(v.shape, at) * size + b, i * size + b);
-        }
     }
     Status set_records(std::int64_t n, bool) override {
         records.push_back(n);
@@ -77,7 +53,6 @@ public:
     }
     Status close(std::int64_t, const LateAttributes&) override { return {}; }
 
-    const Definitions* definitions = nullptr;  ///< needed for boxes
     static constexpr char untouched = 0x6e;
     /// Contents of the file, which all of its writers share.
     std::shared_ptr<std::vector<char>> bytes = std::make_shared<std::vector<char>>();
@@ -132,23 +107,6 @@ struct Plan {
         spaces = make_spaces(definitions, map);
     }
 };
-
-/// @param unit  the fastest dimension of each variable is a multiple of it
-inline Plan random_plan(Random& random, std::int64_t longest = 14, std::int64_t unit = 1) {
-    Plan plan;
-    const std::int64_t n = random.between(1, 5);
-    for (std::int64_t i = 0; i < n; ++i) {
-        std::vector<std::int64_t> shape;
-        for (std::int64_t d = random.below(4); d > 0; --d)
-            shape.push_back(random.between(1, longest));
-        if (!shape.empty()) shape.back() *= unit;
-        plan.add("v" + std::to_string(i),
-                 random.pick<tw_type>({TW_BYTE, TW_SHORT, TW_INT, TW_FLOAT, TW_DOUBLE}),
-                 std::move(shape), random.percent(60), random.percent(70));
-    }
-    plan.lay_out();
-    return plan;
-}
 
 /// Returns byte `b` of an element, as a unit should contain it.
 inline char byte_of(int variable, std::int64_t unit, std::int64_t element, std::int64_t b) {
