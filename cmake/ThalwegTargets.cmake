@@ -4,7 +4,8 @@
 
 set(thalweg_sanitizer_flags "")
 if(THALWEG_SANITIZE)
-    set(thalweg_sanitizer_flags -fsanitize=${THALWEG_SANITIZE} -fno-omit-frame-pointer -g1)
+    set(thalweg_sanitizer_flags -fsanitize=${THALWEG_SANITIZE} -fno-omit-frame-pointer -g1
+        -D_GLIBCXX_ASSERTIONS)
     if(THALWEG_SANITIZE MATCHES "undefined")
         # The excluded checks repeat the address sanitizer's, or are useless at -O0.
         list(APPEND thalweg_sanitizer_flags -fno-sanitize-recover=undefined
