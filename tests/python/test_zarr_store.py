@@ -340,6 +340,18 @@ def test_lost_files(io, folder):
     lost("packed", 4)
     with io.open(path) as f:
         assert (f.get("packed")[1::2] > 9e36).all() and (f.get("packed")[::2] < 600).all()
+    on_root(lambda: [file.unlink() for file in (path / "packed").glob("c.4.*")])
+    write(partial(io.open, mode="a"), {}, range(6, 7))  # a lost file stays lost
+    with io.open(path) as f:
+        assert "the file is missing" in str(
+            fails("TW_EFORMAT", lambda: f.get("packed", record=4))
+        )
+    f = io.open(path, mode="a", format="zarr")
+    for name in ("T", "packed"):
+        f.define(name, "f4", "time x", cells)
+    f.put_record("packed", part, 4)
+    assert "the file is missing" in str(fails("TW_EFORMAT", f.end_step))
+    fails("TW_EFORMAT", f.close)
 
 
 def test_rewritten_files(io, folder):

@@ -128,19 +128,21 @@ std::string shard_path(const ZarrArray& a, const Variable& v, const ShardKey& sh
     return path;
 }
 
-bool was_written(const ZarrArray& a, const ShardKey& shard, bool has_records) {
+bool was_written(const ZarrArray& a, const ShardKey& shard, bool counted) {
     const std::int64_t at = shard.record * shards_a_record(a) + shard.number;
-    return (a.plain && has_records) ||
+    return (a.plain && counted) ||
            (a.absent && std::ranges::none_of(*a.absent, [&](const auto& range) {
                 return range[0] <= at && at < range[1];
             }));
 }
 
-Status read_shard_index(const std::string& path, std::int64_t chunks,
+Status read_shard_index(const std::string& path, std::int64_t chunks, bool written,
                         std::vector<ChunkPlace>& places, std::int64_t& before) {
     places.clear();
     const Descriptor fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return errno == ENOENT ? Status{} : system_failure(path, "cannot open");
+    if (fd < 0 && errno != ENOENT) return system_failure(path, "cannot open");
+    if (fd < 0 && written) return failure(TW_EFORMAT, "{}: the file is missing", OfFile{path});
+    if (fd < 0) return {};
     struct stat info {};
     if (fstat(fd, &info) != 0) return system_failure(path, "cannot get its size");
     std::vector<char> bytes(chunks * sizeof(ChunkPlace) + sizeof(std::uint32_t));

@@ -22,8 +22,8 @@ struct ZarrArray {
     /// The chunks are not filtered, and lie in file order in the variable's only shard. So the
     /// place of each element is known, and several writers can write a shard.
     bool plain = true;
-    /// Ranges of shards that were never written, counted over all records; null if not known, as
-    /// while a store is written.
+    /// Ranges of shards, counted over all records, that need not exist: those that were never
+    /// written, and at the end all that did not exist when it was known; null before.
     std::optional<std::vector<std::array<std::int64_t, 2>>> absent;
 
     /// Returns the number of chunks in a shard, including those past the variable's edges.
@@ -66,14 +66,15 @@ std::int64_t chunks_of(const ZarrArray& array, const ShardKey& shard);
 /// Returns the path of a shard below the folder of the store.
 std::string shard_path(const ZarrArray& array, const Variable& variable, const ShardKey& shard);
 
-/// Tests if a shard was written, so that it is lost if there is no such file.
-/// @param has_records  its variable has records: they are counted when all have been written
-bool was_written(const ZarrArray& array, const ShardKey& shard, bool has_records);
+/// Tests if a shard is known to have been written, so that it is lost if there is no such file.
+/// @param counted  it is one of a counted record, whose unfiltered shards have all been written
+bool was_written(const ZarrArray& array, const ShardKey& shard, bool counted);
 
 /// Reads the places of a shard's chunks, and the size in bytes of what lies before its index.
-/// @param places  empty if there is no such file
+/// @param written  see was_written()
+/// @param places   empty if there is no such file, and it was not written
 /// @return TW_OK, TW_EIO, TW_EFORMAT
-Status read_shard_index(const std::string& path, std::int64_t chunks,
+Status read_shard_index(const std::string& path, std::int64_t chunks, bool written,
                         std::vector<ChunkPlace>& places, std::int64_t& before);
 
 }  // namespace thalweg::detail

@@ -296,26 +296,39 @@ Status sync_store(const std::string& path) {
     });
 }
 
+constexpr std::int64_t end_of_shards = std::int64_t{1} << 53;  // exact in all JSON
+
+void forget_records(ZarrContents& contents, std::int64_t records) {
+    for (std::size_t i = 0; i < contents.arrays.size(); ++i) {
+        ZarrArray& a = contents.arrays[i];
+        if (!a.absent || !contents.definitions.variables[i].record) continue;
+        const std::int64_t shards = (records + a.grid.records - 1) / a.grid.records;
+        a.absent->push_back({shards * shards_a_record(a), end_of_shards});
+    }
+}
+
 Status note_absent(const std::string& path, ZarrContents& contents) {
     std::error_code error;
     constexpr std::size_t most = 1 << 12;  // ranges that are kept
     for (std::size_t i = 0; i < contents.arrays.size() && !error; ++i) {
         const Variable& v = contents.definitions.variables[i];
         ZarrArray& a = contents.arrays[i];
-        if (a.absent) continue;  // a file that is missing now is lost
         std::set<std::string> names;
         std::filesystem::directory_iterator entry(path + "/" + v.name, error), end;
         for (; !error && entry != end; entry.increment(error))
             names.insert(v.name + "/" + entry->path().filename().string());
         const std::int64_t n = shards_a_record(a), per = a.grid.records;
         const std::int64_t all = v.record ? (contents.records + per - 1) / per * n : n;
-        a.absent.emplace();
-        for (std::int64_t at = 0; at < all; ++at) {
-            if (names.contains(shard_path(a, v, {static_cast<int>(i), at / n, at % n}))) continue;
-            if (a.absent->empty() || a.absent->back()[1] < at) a.absent->push_back({at, at});
-            a.absent->back()[1] = at + 1;
+        decltype(ZarrArray::absent)::value_type absent;
+        for (std::int64_t at = 0; at < all && absent.size() < most; ++at) {
+            const ShardKey key{static_cast<int>(i), at / n, at % n};
+            // A file that was there before, and is missing now, is lost.
+            if (names.contains(shard_path(a, v, key)) || was_written(a, key, false)) continue;
+            if (absent.empty() || absent.back()[1] < at) absent.push_back({at, at});
+            absent.back()[1] = at + 1;
         }
-        if (a.absent->size() > most) a.absent.reset();
+        absent.push_back({all, end_of_shards});
+        if (!error && absent.size() <= most) a.absent = std::move(absent);
     }
     errno = error.value();
     return error ? system_failure(path, "cannot list its files") : Status{};
@@ -347,6 +360,7 @@ Status complete_store(const std::string& path, std::int64_t records) {
     Status status = read_contents(*make_serial_comm(), path, 0, contents);
     const bool cuts = records < contents.records;
     contents.records = records;
+    forget_records(contents, records);
     if (status.ok() && cuts) status = write_store(path, contents, true);
     if (status.ok()) status = remove_records(path, contents, records);
     if (status.ok()) status = note_absent(path, contents);

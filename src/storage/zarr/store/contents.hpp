@@ -37,7 +37,10 @@ Status write_arrays(const std::string& path, const ZarrContents& contents, bool 
 /// Syncs the file system of a store.
 Status sync_store(const std::string& path);
 
-/// Notes which shards were never written, for all arrays of which that is not known.
+/// Takes back what is known of shards that have only records from `records` on.
+void forget_records(ZarrContents& contents, std::int64_t records);
+
+/// Notes which shards were never written. Those that are known to have been written stay so.
 /// @return TW_OK, TW_EIO
 Status note_absent(const std::string& path, ZarrContents& contents);
 

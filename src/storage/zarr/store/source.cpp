@@ -100,15 +100,14 @@ private:
                 file.close();
                 path = source.path_ + "/" + shard_path(a, v, key);
                 std::int64_t before = 0;
-                Status s = read_shard_index(path, a.chunks_a_shard(), places, before);
+                Status s = read_shard_index(path, a.chunks_a_shard(), was_written(a, key, v.record),
+                                            places, before);
                 if (s.ok() && !places.empty()) s = file.open();
                 if (s.ok() && !places.empty()) s = note_opened(file.fd(), path, opened);
                 if (!s.ok()) return s;
                 shard = key;
             }
             place = {};
-            if (places.empty() && was_written(a, key, v.record))
-                return failure(TW_EFORMAT, "{}: the file is missing", OfFile{path});
             if (places.empty() || places[inside].bytes < 0) return {};
             place.address = places[inside].offset;
             place.bytes = places[inside].bytes;

@@ -60,12 +60,12 @@ public:
         if (!status.ok()) return status;
         path_ = path;
         synced_ = true;
-        for (ZarrArray& a : contents_.arrays) a.absent.reset();
         file_.begin(path, contents_.definitions, options);
         header_writer_ = comm.rank() == options.header_writer;
         if (definitions.variables.size() != contents_.arrays.size())
             return failure(TW_EDIFFERENT, "{}: the store has changed", OfFile{path});
         contents_.definitions = definitions;
+        forget_records(contents_, options.existing.kept);
         const bool summed = std::ranges::all_of(contents_.arrays, [](const ZarrArray& a) {
             return !a.filters.empty() && a.filters.back().id == crc32c_filter;
         });
@@ -252,29 +252,38 @@ private:
         return file_.close_file();
     }
 
+    /// Tests if a shard was written before the store was continued.
+    bool is_kept(const ShardKey& key) const {
+        const ZarrArray& a = contents_.arrays[key.variable];
+        const std::int64_t kept = file_.options.existing.kept;
+        return file_.options.existing.is &&
+               was_written(a, key, variable(key).record && key.record * a.grid.records < kept);
+    }
+
     /// Opens the file of a shard of unfiltered chunks, and writes its index unless it is there.
     Status use(const ShardKey& key) {
         if (used_ == key) return {};
         if (Status s = close_shard(); !s.ok()) return s;
         const ZarrArray& a = contents_.arrays[key.variable];
         file_.path = path_of(key);
-        file_.fd = ::open(file_.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (file_.fd < 0) return cannot_create(file_.path);
-        std::vector<ChunkPlace> places(a.chunks_a_shard());
+        std::vector<ChunkPlace> places(a.chunks_a_shard()), found;
         const std::int64_t bytes = a.grid.chunk_bytes();
         for (std::size_t i = 0; i < places.size(); ++i)
             places[i] = {static_cast<std::int64_t>(i) * bytes, bytes};
         const std::string index = shard_index(places);
+        std::int64_t before = 0;
+        if (is_kept(key)) {
+            Status s = read_shard_index(file_.path, std::ssize(places), true, found, before);
+            if (s.ok() && shard_index(found) != index)
+                s = failure(TW_EFORMAT, "{}: another program has rewritten it", OfFile{file_.path});
+            if (!s.ok()) return s;
+        }
+        file_.fd = ::open(file_.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (file_.fd < 0) return cannot_create(file_.path);
         const std::int64_t end = std::ssize(places) * bytes;
         struct stat info {};
         if (fstat(file_.fd, &info) != 0) return system_failure(file_.path, "cannot get its size");
-        if (variable(key).record && key.record * a.grid.records < file_.options.existing.kept) {
-            std::int64_t before = 0;
-            Status s = read_shard_index(file_.path, a.chunks_a_shard(), places, before);
-            if (s.ok() && shard_index(places) != index)
-                s = failure(TW_EFORMAT, "{}: another program has rewritten it", OfFile{file_.path});
-            if (!s.ok()) return s;
-        } else if (info.st_size < end + std::ssize(index))
+        if (info.st_size < end + std::ssize(index))
             if (Status s = file_.write_range(key.variable, key.record, index.data(),
                                              std::ssize(index), end);
                 !s.ok())
@@ -319,7 +328,7 @@ private:
             path = path_of(key);
             std::int64_t before = 0;
             if (known_of_ != key)
-                status = read_shard_index(path, a.chunks_a_shard(), known_, before);
+                status = read_shard_index(path, a.chunks_a_shard(), is_kept(key), known_, before);
             known_of_ = status.ok() ? key : ShardKey{};
         }
         const bool any = status.ok() && !places->empty() && (*places)[inside].bytes >= 0;
@@ -378,7 +387,9 @@ private:
         const ZarrArray& a = contents_.arrays[key.variable];
         const std::string path = path_of(key);
         std::int64_t before = 0;
-        if (Status s = read_shard_index(path, a.chunks_a_shard(), shard.index, before); !s.ok())
+        if (Status s =
+                read_shard_index(path, a.chunks_a_shard(), is_kept(key), shard.index, before);
+            !s.ok())
             return s;
         shard.missing = chunks_of(a, key);
         shard.replaces = !shard.index.empty();
