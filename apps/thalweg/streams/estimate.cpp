@@ -80,10 +80,16 @@ detail::Status estimate(const Table& table, const ResolvedStream& resolved, cons
     found = {};
     for (const StreamField& field : resolved.fields) {
         const DeclaredField& declared = run.fields[static_cast<std::size_t>(field.declared)];
-        const std::int64_t elements = elements_of(table, stream, declared, {}, found.at_most);
+        bool part = false;
+        const std::int64_t elements = elements_of(table, stream, declared, {}, part);
         std::int64_t results = elements_of(table, stream, declared, field.reduced, found.at_most);
+        if (!stream.reduce.by.empty()) {  // the number of regions is not known
+            results = elements;
+            found.at_most = true;
+        }
         // A pyramid on HEALPix grids replaces the last dimension.
-        if (stream.reduce.zoom >= 0 && stream.reduce.map.empty() && !declared.shape.empty())
+        if (stream.reduce.zoom >= 0 && stream.reduce.map.empty() && elements > 0 &&
+            !declared.shape.empty())
             results = (results / declared.shape.back() * 12) << 2 * stream.reduce.zoom;
         found.record_bytes += results * detail::size_of(field.type);
         if (stream.op != Op::instant && stream.op != Op::once)
