@@ -25,9 +25,10 @@ void Samples::begin_step(const Step& step, bool waits) {
     for (const StepPart& part : step.before) {
         // An earlier attempt may have lacked memory for other variables.
         if (!part.ends || before_.contains(part.window.number)) continue;
-        Before& ended = before_[part.window.number];
+        Before ended;
         if (!variable_.joins() && (divided_ || state_.log != 0))
             ended.copy.resize(variable_.taken.elements * detail::size_of(variable_.type));
+        before_.emplace(part.window.number, std::move(ended));
     }
     if (divided_) return;
     for (const StepPart& part : step.before) end_part(part);

@@ -107,7 +107,7 @@ struct tw_field_impl : thalweg::history::DeclaredField {
     int wanted = 0;                                ///< 1: some stream would use a sample sent now
     thalweg::history::History* history = nullptr;  ///< null after tw_history_close
     /// Attributes, as written to files.
-    std::vector<thalweg::history::Attribute> attributes;
+    thalweg::history::Attributes attributes;
     thalweg::history::Part part;
     int serial = 0;  ///< serial number of the decomposition; 0: every rank has all elements
     /// Form of the model's arrays. The C functions compare the arrays that they get with it.
