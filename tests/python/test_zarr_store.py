@@ -343,9 +343,7 @@ def test_lost_files(io, folder):
     on_root(lambda: [file.unlink() for file in (path / "packed").glob("c.4.*")])
     write(partial(io.open, mode="a"), {}, range(6, 7))  # a lost file stays lost
     with io.open(path) as f:
-        assert "the file is missing" in str(
-            fails("TW_EFORMAT", lambda: f.get("packed", record=4))
-        )
+        assert "the file is missing" in str(fails("TW_EFORMAT", lambda: f.get("packed", record=4)))
     f = io.open(path, mode="a", format="zarr")
     for name in ("T", "packed"):
         f.define(name, "f4", "time x", cells)
