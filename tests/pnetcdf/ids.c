@@ -92,9 +92,7 @@ static void create_again(const char* path) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    start(&argc, &argv);
     if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = 0; i < 64; i++) x[i] = (float)(i + 1);
     s[0] = 4 * rank;

@@ -41,9 +41,7 @@ static void read_all(const char* when) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    start(&argc, &argv);
     if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
     int dims[2];
     SAY(ncmpi_create(MPI_COMM_WORLD, argv[1], NC_64BIT_OFFSET, MPI_INFO_NULL, &id));

@@ -123,9 +123,7 @@ static void put_pieces(const char* path) {
 int main(int argc, char** argv) {
     int dims[3];
     MPI_Offset length = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    start(&argc, &argv);
     if (argc != 2 || ranks * width > most_columns) MPI_Abort(MPI_COMM_WORLD, 2);
     put_pieces(argv[1]);
     columns = ranks * width;
