@@ -148,6 +148,90 @@ static void different_files(void) {
     EXPECT(0, nc_close(id));
 }
 
+/* Tests a rank that puts more than its queue holds while the others wait in nc_enddef with a new
+ * variable, which that rank has not defined yet. */
+static void alone_while_others_define(int format) {
+    enum { piece = 1 << 16, pieces = 12 };
+    const size_t n = piece;
+    int dim = 0, big = 0, late = 0;
+    int* const x = malloc(n * sizeof *x);
+    setenv("THALWEG_STAGING", "1MiB", 1);
+    fresh("define.nc", format);
+    EXPECT(0, nc_def_dim(id, "large", (size_t)piece * pieces, &dim));
+    EXPECT(0, nc_def_var(id, "big", NC_INT, 1, &dim, &big));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+    EXPECT(0, nc_sync(id));
+    for (size_t i = 0; i < pieces && rank == 0; i++) {
+        const size_t first = i * piece;
+        for (int k = 0; k < piece; k++) x[k] = (int)i + k;
+        usleep(10000);
+        EXPECT(0, nc_put_vara_int(id, big, &first, &n, x));
+    }
+    EXPECT(0, nc_redef(id));
+    EXPECT(0, nc_def_var(id, "late", NC_INT, 1, &dims[1], &late));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_put_vara_int(id, late, start + 1, count + 1, values));
+    EXPECT(0, nc_close(id));
+    unsetenv("THALWEG_STAGING");
+    reopened("define.nc", "late", per_rank * ranks);
+    for (size_t i = 0; i < pieces; i++) {
+        const size_t first = i * piece;
+        EXPECT(0, nc_get_vara_int(id, big, &first, &n, x));
+        EXPECT((long)i, x[0]);
+        EXPECT((long)i + piece - 1, x[piece - 1]);
+    }
+    EXPECT(0, nc_close(id));
+    free(x);
+}
+
+/* Tests values that wait for a slow writer while the program goes on, and changes its arrays:
+ * records that exceed the queue, scalars, and parts of a variable that a rank puts alone. */
+static void values_wait(int format, int syncs) {
+    enum { length = 1 << 19, part = 1 << 18, records = 5 };
+    const size_t n = part;
+    int dim[3], s = 0, big = 0, parts = 0;
+    int* const x = malloc(length * sizeof *x);
+    fresh("waiting.nc", format);
+    EXPECT(0, nc_set_fill(id, NC_NOFILL, NULL));
+    dim[0] = dims[0];
+    EXPECT(0, nc_def_dim(id, "length", (size_t)length * (size_t)ranks, &dim[1]));
+    EXPECT(0, nc_def_dim(id, "parts", (size_t)part * (size_t)ranks * records, &dim[2]));
+    EXPECT(0, nc_def_var(id, "s", NC_INT, 1, dim, &s));
+    EXPECT(0, nc_def_var(id, "big", NC_INT, 2, dim, &big));
+    EXPECT(0, nc_def_var(id, "parts", NC_INT, 1, &dim[2], &parts));
+    EXPECT(0, nc_enddef(id));
+    EXPECT(0, nc_var_par_access(id, s, NC_COLLECTIVE));
+    EXPECT(0, nc_var_par_access(id, big, NC_COLLECTIVE));
+    if (format == NC_NETCDF4) EXPECT(0, nc_var_par_access(id, parts, NC_INDEPENDENT));
+    for (size_t r = 0; r < records; r++) {
+        const size_t one = 1, first = (r * (size_t)ranks + (size_t)rank) * part;
+        x[0] = (int)r;
+        EXPECT(0, nc_put_vara_int(id, s, &r, &one, x));
+        section(r, (size_t)length * (size_t)rank, 1, length);
+        for (int i = 0; i < length; i++) x[i] = (int)r * 1000 + rank + i;
+        EXPECT(0, nc_put_vara_int(id, big, start, count, x));
+        for (int i = 0; i < part; i++) x[i] = (int)r * 2000 + rank - i;
+        EXPECT(0, nc_put_vara_int(id, parts, &first, &n, x));
+        if (syncs) EXPECT(0, nc_sync(id));
+    }
+    EXPECT(0, nc_close(id));
+    open_file("waiting.nc", NC_NOWRITE);
+    for (size_t r = 0; r < records; r++) {
+        const size_t first = (r * (size_t)ranks + (size_t)rank) * part;
+        EXPECT(0, nc_get_var1_int(id, s, &r, x));
+        EXPECT((long)r, x[0]);
+        section(r, (size_t)length * (size_t)rank, 1, length);
+        EXPECT(0, nc_get_vara_int(id, big, start, count, x));
+        for (int i = 0; i < length && !failures; i++) EXPECT((int)r * 1000 + rank + i, x[i]);
+        EXPECT(0, nc_get_vara_int(id, parts, &first, &n, x));
+        for (int i = 0; i < part && !failures; i++) EXPECT((int)r * 2000 + rank - i, x[i]);
+    }
+    EXPECT(0, nc_close(id));
+    free(x);
+    own();
+}
+
 /* Tests variables with chunks and without fill value, in a file that is opened again: one of which
  * rank 0 puts a single value, and one that nobody puts. */
 static void chunks_without_fill(int deflate) {
@@ -371,6 +455,10 @@ static void access_changes(void) {
 int main(int argc, char** argv) {
     int level = 0;
     begin(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    if (argc > 1 && strcmp(argv[1], "waiting") == 0) {
+        for (int m = 0; m < 4; m++) values_wait(m % 2 == 0 ? NC_64BIT_DATA : NC_NETCDF4, m / 2);
+        return finish();
+    }
     if (argc > 1) { /* "passing" */
         put_records("wrong.nc", 40, 5);
         EXPECT(0, nc_close(id));
@@ -384,6 +472,7 @@ int main(int argc, char** argv) {
         renames_after_puts(format);
         large_put_then_read(format, 0);
         large_put_then_read(format, 1);
+        alone_while_others_define(format);
     }
     if (ranks > 1) {
         alone_while_others_close(NC_FILL);
