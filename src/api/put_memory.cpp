@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/put_memory.hpp"
 
-#include "service/inline/node_copies.hpp"
+#include "service/node_copies.hpp"
 #include "session/session.hpp"
 
 namespace thalweg::detail {

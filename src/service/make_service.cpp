@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "service/background/background.hpp"
 #include "service/inline/inline_service.hpp"
+#include "service/node_copies.hpp"
 #include "service/queue/rank/queue_service.hpp"
 #include "service/servers/served_file.hpp"
 #include "service/servers/server_roles.hpp"
@@ -70,6 +71,9 @@ ServicePlan service_plan(const FileContext& file, const Target& target) {
     if (file.options.piece > 0) plan.piece = file.options.piece;
     plan.options = file.storage_options();
     if (file.existing.is) plan.map = target.map;
+    // Servers, and writers of other nodes, cannot read this node's memory.
+    if (file.copies && file.options.service == "background" && file.team.topology().nodes == 1)
+        plan.copies = file.copies->memory();
     return plan;
 }
 

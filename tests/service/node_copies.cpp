@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/node_copies.hpp"
+#include "service/node_copies.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <vector>
+
 #include "service/resources.hpp"
 #include "support/threads.hpp"
+#include "system/random.hpp"
 
 using namespace thalweg::detail;
 
@@ -41,6 +46,77 @@ TEST(NodeCopies, BlocksStayUntilTheyAreGivenBack) {
     blocks.give_back();
     EXPECT_EQ(blocks.take(3 * mb), first);
     EXPECT_EQ(blocks.bytes(), 4 * mb);
+}
+
+// Units are written in order, but later than they are published: until then, their values stay.
+TEST(NodeCopies, BlocksStayWhileUnitsReferToThem) {
+    struct Units : ReferringUnits {
+        std::int64_t made = 0, ended = 0;
+        bool open = false;
+        bool refers() const override { return open; }
+        std::int64_t published() const override { return made; }
+        std::int64_t written() const override { return ended; }
+    } units;
+    struct Block {
+        char* at;
+        std::int64_t bytes;
+    };
+    const auto memory = make_private_memory(mb / 2);
+    std::deque<std::vector<Block>> waiting;  // of the units that are not written
+    Random random(1);
+    StagingMemory blocks;
+    blocks.use(memory.get(), 4096, mb / 2);
+    blocks.serve(&units);
+    std::int64_t outside = 0;
+    const auto write_unit = [&] {
+        for (const Block& b : waiting.front())
+            EXPECT_EQ(std::count(b.at, b.at + b.bytes, static_cast<char>(units.ended)), b.bytes);
+        waiting.pop_front();
+        ++units.ended;
+    };
+    for (int turn = 0; turn < 4000 && !HasFailure(); ++turn) {
+        std::vector<Block> unit;
+        for (std::int64_t n = random.between(1, 6); n > 0; --n) {
+            const std::int64_t bytes = random.between(1, 60000);
+            char* const at = blocks.take(bytes, 8);
+            std::fill_n(at, bytes, static_cast<char>(units.made));
+            const bool inside = at >= memory->data() && at < memory->data() + mb / 2;
+            if (inside) unit.push_back({at, bytes});
+            outside += inside ? 0 : 1;
+            if (!waiting.empty() && random.percent(20)) write_unit();
+        }
+        units.open = random.percent(10);
+        if (units.open) blocks.give_back();  // frees nothing
+        units.open = false;
+        waiting.push_back(std::move(unit));
+        ++units.made;
+        blocks.give_back();
+        while (!waiting.empty() && (std::ssize(waiting) > 5 || random.percent(30))) write_unit();
+    }
+    EXPECT_GT(outside, 0);
+    EXPECT_LT(outside, 1000);
+}
+
+// Memory that is free again is used before more is touched.
+TEST(NodeCopies, WrittenBlocksAreUsedAgain) {
+    struct Units : ReferringUnits {
+        std::int64_t made = 0;
+        bool refers() const override { return false; }
+        std::int64_t published() const override { return made; }
+        std::int64_t written() const override { return made - 1; }  // one unit waits
+    } units;
+    const auto memory = make_private_memory(64 * mb);
+    StagingMemory blocks;
+    blocks.use(memory.get(), 0, 64 * mb);
+    blocks.serve(&units);
+    for (int turn = 0; turn < 100; ++turn) {
+        for (int i = 0; i < 4; ++i) {
+            const std::ptrdiff_t at = blocks.take(mb) - memory->data();
+            EXPECT_TRUE(at >= 0 && at < 16 * mb) << at;
+        }
+        ++units.made;
+        blocks.give_back();
+    }
 }
 
 TEST(NodeCopies, TheNextFileHasTheMemory) {

@@ -60,9 +60,8 @@ void Queue::push(Entry entry, std::size_t element) {
     if (element != 0) join_last(element);
 }
 
-// With the service background, the library packs values itself, in its own memory.
 Order Queue::pack(Entry& entry) const {
-    entry.packed = entry.pieces == nullptr && state_.session.keeps_arrays();
+    entry.packed = entry.pieces == nullptr;
     return entry.packed ? definitions_.order() : Order::native;
 }
 

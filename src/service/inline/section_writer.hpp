@@ -12,7 +12,7 @@
 #include "exchange/write/direct.hpp"
 #include "exchange/write/share_writer.hpp"
 #include "exchange/write/write_pipeline.hpp"
-#include "service/inline/node_copies.hpp"
+#include "service/node_copies.hpp"
 #include "service/queue/packed_boxes.hpp"
 #include "service/service.hpp"
 #include "storage/file_sections.hpp"

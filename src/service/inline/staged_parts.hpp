@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "service/inline/collective_writer.hpp"
-#include "service/inline/node_copies.hpp"
+#include "service/node_copies.hpp"
 
 namespace thalweg::detail {
 

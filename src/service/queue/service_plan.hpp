@@ -32,6 +32,9 @@ struct ServicePlan {
     /// For each variable: the ranks together hold every element.
     std::vector<char> whole;
     std::shared_ptr<const PackedBoxes> boxes;  ///< boxes of this rank
+    /// Memory of the node in which an interface packs values, and from which writers take them;
+    /// null: ranks pack all values into their queues.
+    Memory* copies = nullptr;
     LayoutChoice layout;
     std::string storage;
     StorageOptions options;

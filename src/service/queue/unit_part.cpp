@@ -67,7 +67,8 @@ UnitHead head_of(const char* descriptor) {
 }
 
 UnitPart parse_unit_part(const char* descriptor, const char* base,
-                         std::span<const Variable> variables, const PackedBoxes& holdings) {
+                         std::span<const Variable> variables, const PackedBoxes& holdings,
+                         const char* copies) {
     UnitPart p;
     std::vector<int> list_of;
     std::vector<std::int64_t> words;
@@ -83,11 +84,11 @@ UnitPart parse_unit_part(const char* descriptor, const char* base,
         e.held = held_box(e.held.box, shape);
         e.held.list = lists[list];
     }
-    return with_data(std::move(p), base, variables, holdings);
+    return with_data(std::move(p), base, variables, holdings, copies);
 }
 
 UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> variables,
-                   const PackedBoxes& holdings) {
+                   const PackedBoxes& holdings, const char* copies) {
     for (int i = 0; i < std::ssize(p.whole); ++i) {
         std::int64_t at = p.whole[i];
         if (at < 0) continue;
@@ -98,7 +99,7 @@ UnitPart with_data(UnitPart p, const char* base, std::span<const Variable> varia
         }
     }
     p.whole.clear();
-    for (PackedValues& e : p.entries) e.data = base + e.at;
+    for (PackedValues& e : p.entries) e.data = e.at < 0 ? copies + ~e.at : base + e.at;
     return p;
 }
 

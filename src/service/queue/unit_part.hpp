@@ -88,7 +88,9 @@ struct UnitPart {
     /// For each variable that was put as a whole (all elements that the rank holds, in the order of
     /// the holding), the offset of its data, in bytes from the base; -1 for others.
     std::vector<std::int64_t> whole;
-    std::vector<PackedValues> entries;  ///< their data are set when the descriptor is parsed
+    /// Their data are set when the descriptor is parsed. If `at` is negative, they lie in the
+    /// memory that the node shares, at offset ~at.
+    std::vector<PackedValues> entries;
 };
 
 /// Returns the bits that are set in a mask of any unit part.
@@ -98,14 +100,16 @@ UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask Uni
 std::vector<char> describe_unit_part(const UnitPart& unit_part);
 /// Parses a descriptor.
 /// @param base       address of the data
+/// @param copies     address of the memory to which entries refer, if any do
 /// @param variables  give the shapes
 /// @param holdings   of the rank that made the unit part
 UnitPart parse_unit_part(const char* descriptor, const char* base,
-                         std::span<const Variable> variables, const PackedBoxes& holdings);
+                         std::span<const Variable> variables, const PackedBoxes& holdings,
+                         const char* copies = nullptr);
 
 /// Returns a unit part with the address of its data, if it was not parsed from a descriptor.
 UnitPart with_data(UnitPart unit_part, const char* base, std::span<const Variable> variables,
-                   const PackedBoxes& holdings);
+                   const PackedBoxes& holdings, const char* copies = nullptr);
 
 /// Returns the head of a descriptor.
 UnitHead head_of(const char* descriptor);

@@ -107,7 +107,13 @@ OpenUnit::OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publ
       order_(order),
       publisher_(publisher),
       mismatch_(std::move(mismatch)),
-      queued_(batch.puts.size()) {}
+      queued_(batch.puts.size()) {
+    if (publisher.copies() != nullptr) file.copies->step.serve(this);
+}
+
+OpenUnit::~OpenUnit() {
+    if (publisher_.copies() != nullptr) file_.copies->step.serve(nullptr);
+}
 
 // ---- packing ------------------------------------------------------------------------------------
 
@@ -178,9 +184,47 @@ Status OpenUnit::check_room(const Part& part, std::int64_t records) {
 }
 
 Status OpenUnit::put_boxes(const Part& part) {
-    for (std::size_t at = 0; at < part.boxes().size(); ++at)
-        if (Status s = put_box(part, at, part.boxes()[at].box); !s.ok()) return s;
+    const bool refers = can_refer(part);
+    for (std::size_t at = 0; at < part.boxes().size(); ++at) {
+        const HeldBox& held = part.boxes()[at];
+        Status s = refers && !held.list ? refer(part, at) : put_box(part, at, held.box);
+        if (!s.ok()) return s;
+    }
     return {};
+}
+
+/// Tests if the values of a part lie where the writers can take them.
+bool OpenUnit::can_refer(const Part& part) const {
+    const Memory* const copies = publisher_.copies();
+    if (copies == nullptr || part.packed == nullptr) return false;
+    const std::int64_t at = part.packed - copies->data();
+    return at >= 0 && std::cmp_less(at, copies->size());
+}
+
+/// Adds a held box to the open unit, with its values where they lie.
+Status OpenUnit::refer(const Part& part, std::size_t number) {
+    const HeldBox& held = part.boxes()[number];
+    const std::int64_t element = file_.variable(part.variable).element();
+    const std::int64_t bytes = elements_of(held) * element, described = description_of(held);
+    if (Status s = limit_boxes(QueueMemory::rounded(bytes) + described); !s.ok()) return s;
+    if (queue().stuck()) return mismatch_(part.variable);
+    const char* const from = part.packed + part.holding->packed_at[number] * element;
+    refers_ = true;
+    add_box({part.variable, part.record, held, ~(from - publisher_.copies()->data())}, bytes,
+            described);
+    return {};
+}
+
+/// Publishes the boxes if they would occupy more than half of the queue with another one.
+Status OpenUnit::limit_boxes(std::int64_t needed) {
+    const bool much = box_bytes_ + needed > queue().memory().capacity() / 2;
+    return much && !publisher_.collective() ? make_room() : Status{};
+}
+
+void OpenUnit::add_box(PackedValues values, std::int64_t bytes, std::int64_t description) {
+    box_bytes_ += QueueMemory::rounded(bytes) + description;
+    description_ += description;
+    boxes_.push_back(std::move(values));
 }
 
 /// Packs into the open unit those elements of a held box that lie in another box.
@@ -209,18 +253,15 @@ Status OpenUnit::put_box(const Part& part, std::size_t number, const Box& box) {
         span.variable(v.name).record(v.record ? part.record : -1).bytes(bytes);
         batch_.misfits[part.variable] += pack(file_.packers, v, order_, part, number, box, to);
     }
-    if (boxes_.empty()) boxes_mark_ = queue().memory().mark();
-    box_bytes_ += QueueMemory::rounded(bytes) + described;
-    description_ += described;
-    boxes_.push_back({part.variable, part.record, std::move(packed), position(to)});
+    if (boxes_mark_ < 0) boxes_mark_ = queue().memory().mark();
+    add_box({part.variable, part.record, std::move(packed), position(to)}, bytes, described);
     return {};
 }
 
 Status OpenUnit::room_for_box(int variable, std::int64_t bytes, std::int64_t description,
                               char*& to) {
     const std::int64_t needed = QueueMemory::rounded(bytes) + description;
-    if (!publisher_.collective() && box_bytes_ + needed > queue().memory().capacity() / 2)
-        if (Status s = make_room(); !s.ok()) return s;
+    if (Status s = limit_boxes(needed); !s.ok()) return s;
     const std::int64_t open = box_bytes_ + needed;
     if (publisher_.collective() &&
         (open > queue().memory().capacity() / 8 * 7 || open > file_.options.staging))
@@ -271,7 +312,7 @@ void OpenUnit::describe(UnitPart& unit_part, UnitKind kind) const {
 /// Returns the mark of the first queued data; -1 if there are none.
 /// @param all  false: only the data of record variables that tw_put has put
 std::int64_t OpenUnit::first_mark(bool all) const {
-    std::int64_t first = all && !boxes_.empty() ? boxes_mark_ : -1;
+    std::int64_t first = all ? boxes_mark_ : -1;
     for (std::size_t i = 0; i < queued_.size(); ++i)
         if ((all || batch_.is_record(i)) && queued_[i].at != nullptr &&
             (first < 0 || queued_[i].mark < first))
@@ -287,6 +328,8 @@ bool OpenUnit::publish_boxes(UnitPart& unit, std::int64_t keep) {
         return false;
     }
     box_bytes_ = description_ = 0;
+    boxes_mark_ = -1;
+    refers_ = false;
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "service/batch.hpp"
 #include "service/file_context.hpp"
+#include "service/node_copies.hpp"
 #include "service/queue/rank/publisher.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 #include "service/queue/service_plan.hpp"
@@ -32,13 +33,16 @@ std::int64_t room_for_boxes(const Variable& variable, std::span<const HeldBox> b
 /// put as boxes. The result is the same on every rank.
 bool goes_as_boxes(const FileContext& file, int variable);
 
-class OpenUnit {
+class OpenUnit : public ReferringUnits {
 public:
     /// @param order     byte order in the file
     /// @param mismatch  function that handles a wait for room which would never end, as other ranks
     ///                  are in a collective call; gets the variable that waits
     OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publisher,
              std::function<Status(int)> mismatch);
+    ~OpenUnit() override;
+    OpenUnit(const OpenUnit&) = delete;
+    OpenUnit& operator=(const OpenUnit&) = delete;
 
     /// Keeps an error of the writers that this rank knows already. Returns the file's first error.
     Status poll() {
@@ -67,6 +71,10 @@ public:
     /// step would fill it.
     void gather();
 
+    bool refers() const override { return refers_; }
+    std::int64_t published() const override { return queue().published(); }
+    std::int64_t written() const override { return queue().done(); }
+
 private:
     struct Queued {
         char* at = nullptr;
@@ -75,7 +83,11 @@ private:
     UnitQueue& queue() const { return publisher_.unit_queue(); }
     std::int64_t position(const char* data) const { return queue().memory().position(data); }
     char* room_for(int variable, std::int64_t bytes);
+    bool can_refer(const Part& part) const;
+    Status refer(const Part& part, std::size_t number);
     Status put_box(const Part& part, std::size_t number, const Box& box);
+    Status limit_boxes(std::int64_t needed);
+    void add_box(PackedValues values, std::int64_t bytes, std::int64_t description);
     Status room_for_box(int variable, std::int64_t bytes, std::int64_t description, char*& to);
     Status no_room(int variable);
     Status no_room_for_boxes(int variable) const;
@@ -95,7 +107,9 @@ private:
     std::vector<PackedValues> boxes_;
     std::int64_t box_bytes_ = 0;    ///< bytes of the boxes and their descriptions
     std::int64_t description_ = 0;  ///< bytes of box_bytes_ that describe boxes
-    std::int64_t boxes_mark_ = 0;   ///< queue position of the first box (QueueMemory::mark)
+    /// Queue position of the first box whose values are in the queue (QueueMemory::mark).
+    std::int64_t boxes_mark_ = -1;
+    bool refers_ = false;  ///< values of a box are in the memory that the node shares
 };
 
 }  // namespace thalweg::detail

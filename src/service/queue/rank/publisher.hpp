@@ -20,6 +20,8 @@ public:
     }
 
     UnitQueue& unit_queue() { return *unit_queue_; }
+    /// Returns the memory of the node from which the writers take values; null if there is none.
+    const Memory* copies() const { return plan_.copies; }
     /// Publishes the open unit; see UnitQueue::publish.
     /// @note Collective if collective() is true
     virtual bool publish(UnitPart& unit_part, std::int64_t keep = -1) = 0;

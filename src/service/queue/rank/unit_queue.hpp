@@ -121,6 +121,8 @@ public:
     /// Returns the number of published units that were not of boxes.
     std::int64_t published_by_all() const { return next_ - boxes_; }
 
+    /// Returns the number of units with which all writers of the node are done.
+    std::int64_t done() const;
     /// Waits until the writers of the node are done with all published units.
     void drain();
     /// Tests if the writers of the node are done with all published units.
@@ -141,7 +143,6 @@ private:
     struct Unit {
         std::int64_t number, end;
     };
-    std::int64_t done() const;
     void reclaim();
     void wait_for_more();
 

@@ -123,19 +123,38 @@ void UnitWriterSources::tell_stuck() const {
     }
 }
 
+/// Maps the pages of a rank's values. Page faults inside a write would keep the file locked for
+/// other writers.
+void UnitWriterSources::map_pages(UnitSource& source, std::span<const PackedValues> values) const {
+    std::int64_t end = source.mapped, begin = source.copies_begin, copies_end = source.copies_end;
+    for (const PackedValues& e : values) {
+        const std::int64_t bytes =
+            elements_of(e.held) * definitions_.variables[e.variable].element();
+        if (e.at >= 0) {
+            end = std::max(end, e.at + bytes);
+        } else {
+            if (copies_end == 0) begin = copies_end = ~e.at;
+            begin = std::min(begin, ~e.at);
+            copies_end = std::max(copies_end, ~e.at + bytes);
+        }
+    }
+    if (end > source.mapped)
+        source.region->map(Region::data_at + source.mapped, end - source.mapped);
+    source.mapped = end;
+    if (source.copies_end == 0) source.copies_begin = source.copies_end = begin;
+    if (begin < source.copies_begin) copies_->map(begin, source.copies_begin - begin);
+    if (copies_end > source.copies_end)
+        copies_->map(source.copies_end, copies_end - source.copies_end);
+    source.copies_begin = begin;
+    source.copies_end = copies_end;
+}
+
 void UnitWriterSources::open(UnitSource& source, std::vector<UnitPart>& unit_parts) const {
     if (source.region) {
-        const std::vector<Variable>& variables = definitions_.variables;
-        unit_parts.push_back(parse_unit_part(source.descriptor(source.next),
-                                             Region::data(*source.region), variables,
-                                             source.holdings));
-        // Page faults inside a write would keep the file locked for other writers.
-        std::int64_t end = source.mapped;
-        for (const PackedValues& e : unit_parts.back().entries)
-            end = std::max(end, e.at + elements_of(e.held) * variables[e.variable].element());
-        if (end > source.mapped)
-            source.region->map(Region::data_at + source.mapped, end - source.mapped);
-        source.mapped = end;
+        unit_parts.push_back(parse_unit_part(
+            source.descriptor(source.next), Region::data(*source.region), definitions_.variables,
+            source.holdings, copies_ != nullptr ? copies_->data() : nullptr));
+        map_pages(source, unit_parts.back().entries);
         return;
     }
     const std::lock_guard lock(small_);

@@ -50,6 +50,8 @@ struct UnitSource {
     std::unique_ptr<Segment> region;  ///< memory of the rank; null for senders
     PackedBoxes holdings;             ///< holdings of the rank
     std::int64_t mapped = 0;          ///< bytes of the queue whose pages are mapped
+    /// Part of the node's memory to which the rank's units refer: its pages are mapped.
+    std::int64_t copies_begin = 0, copies_end = 0;
     /// For a sender (a rank that sends messages): its rank.
     int rank = -1;
     std::deque<std::vector<char>> messages;  ///< for a sender: messages that have arrived
@@ -65,8 +67,9 @@ struct UnitSource {
 class UnitWriterSources {
 public:
     /// @param local_writer  number of this writer among those of its node
-    UnitWriterSources(const Definitions& definitions, int local_writer)
-        : definitions_(definitions), local_writer_(local_writer) {}
+    /// @param copies        memory of the node to which units may refer; null: there is none
+    UnitWriterSources(const Definitions& definitions, int local_writer, Memory* copies)
+        : definitions_(definitions), local_writer_(local_writer), copies_(copies) {}
 
     // Adds a rank of this node by its shared memory, before the first unit is taken.
     void add_region(std::unique_ptr<Segment> memory);
@@ -108,6 +111,7 @@ public:
     bool take(UnitSource& source);
 
 private:
+    void map_pages(UnitSource& source, std::span<const PackedValues> values) const;
     bool has(const UnitSource& source) const;
     std::optional<UnitKind> kind(const UnitSource& source) const;
     Deadlock find_deadlock() const;
@@ -115,6 +119,7 @@ private:
 
     const Definitions& definitions_;
     int local_writer_;
+    Memory* copies_;
     mutable std::mutex small_;  ///< guards the messages and elsewhere_
     std::vector<UnitSource> all_;
     Deadlock elsewhere_;

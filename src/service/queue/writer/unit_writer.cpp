@@ -214,7 +214,7 @@ UnitWriter::UnitWriter(ServicePlan plan, const FileSections& sections, int write
       layout_(make_layout(plan_.layout)),
       storage_(storage),
       events_(events),
-      sources_(*plan_.definitions, plan_.local_writer),
+      sources_(*plan_.definitions, plan_.local_writer, plan_.copies),
       progress_(*plan_.definitions, plan_.options.existing),
       record_writer_(*plan_.definitions, plan_.whole, sections, *layout_, writer, storage,
                      progress_, plan_.piece, &events),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/inline/node_copies.hpp"
+#include "service/node_copies.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,33 +22,65 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
+/// Moves `at_` to where a block has room. @return false if there is none
+bool StagingMemory::find_room(std::size_t size, std::size_t alignment) {
+    const std::size_t used = given_back_.empty() ? first_ : given_back_.front().first;
+    const bool behind = at_ < used;  // blocks are taken from the start again
+    const std::size_t end = behind ? used - 1 : end_;
+    const std::size_t at = rounded(at_, alignment), start = rounded(begin_, alignment);
+    const bool fits = at <= end && end - at >= size;
+    const auto has_room = [&](std::size_t wanted) { return !behind && start + wanted < used; };
+    // Memory that is free again is used before more is touched, if there is enough of it: what is
+    // in use behind it is an obstacle.
+    const bool again = at + size > touched_ && has_room(std::max(size, 2 * most_taken_));
+    if (again || (!fits && has_room(size)))
+        at_ = start;
+    else if (fits)
+        at_ = at;
+    else
+        return false;
+    return true;
+}
+
+void StagingMemory::free_written() {
+    while (!given_back_.empty() && units_->written() >= given_back_.front().units)
+        given_back_.pop_front();
+}
+
 char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
     const std::size_t size = std::max<std::int64_t>(bytes, 1);
-    const std::size_t at = (at_ + alignment - 1) / alignment * alignment;
-    if (at > end_ || end_ - at < size) {
+    free_written();
+    if (!find_room(size, alignment)) {
         std::unique_ptr<char[]> block(new (std::nothrow) char[size]);
         if (!block) return nullptr;
         more_bytes_ += static_cast<std::int64_t>(size);
         return more_.emplace_back(std::move(block)).get();
     }
-    if (at + size > touched_) {
+    if (at_ + size > touched_) {
         constexpr std::size_t least = std::size_t(1) << 20;  // fewer calls of the system
-        const std::size_t end = std::min(end_, std::max(at + size, touched_ + least));
+        const std::size_t end = std::min(end_, std::max(at_ + size, touched_ + least));
         if (!memory_->touch(touched_, end - touched_)) return nullptr;
         touched_ = end;
     }
-    at_ = at + size;
-    return memory_->data() + at;
+    at_ += size;
+    taken_ += size;
+    return memory_->data() + at_ - size;
 }
 
 void StagingMemory::undo(const char* block) {
-    if (more_.empty() || more_.back().get() != block) at_ = block - memory_->data();
+    if (units_ == nullptr && (more_.empty() || more_.back().get() != block))
+        at_ = block - memory_->data();
 }
 
 void StagingMemory::give_back() {
-    at_ = begin_;
     more_.clear();
     more_bytes_ = 0;
+    if (units_ != nullptr && units_->refers()) return;  // all of it stays taken
+    if (units_ != nullptr && at_ != first_) given_back_.push_back({first_, units_->published()});
+    most_taken_ = std::max(most_taken_, std::exchange(taken_, 0));
+    first_ = at_;
+    free_written();
+    if (given_back_.empty()) first_ = at_ = begin_;
 }
 
 /// The copies of a rank that hold all its values of a variable and record, at the start of its
@@ -97,7 +129,8 @@ void NodeCopies::keep(std::shared_ptr<NodeCopies> copies, SessionResources& sess
     std::shared_ptr<NodeCopies>& spare = session.spare_copies;
     // The system cannot take back pages of shared memory while the model computes.
     constexpr std::int64_t most_kept = std::int64_t(256) << 20;
-    if (!copies->memory_ || copies->step.bytes() + copies->parts.bytes() > most_kept ||
+    if (!copies->memory_ || copies->step.serves() ||
+        copies->step.bytes() + copies->parts.bytes() > most_kept ||
         (spare && spare->memory_->size() >= copies->memory_->size()))
         return;
     copies->step.give_back();
