@@ -148,9 +148,9 @@ static void different_files(void) {
     EXPECT(0, nc_close(id));
 }
 
-/* Tests a rank that puts more than its queue holds while the others wait in nc_enddef with a new
- * variable, which that rank has not defined yet. */
-static void alone_while_others_define(int format) {
+/* Tests a rank that puts more than its queue holds while the others wait with a new variable, which
+ * that rank has not defined yet: in nc_enddef or, if the file has no data yet, in nc_close. */
+static void alone_while_others_define(int format, int has_data) {
     enum { piece = 1 << 16, pieces = 12 };
     const size_t n = piece;
     int dim = 0, big = 0, late = 0;
@@ -160,8 +160,10 @@ static void alone_while_others_define(int format) {
     EXPECT(0, nc_def_dim(id, "large", (size_t)piece * pieces, &dim));
     EXPECT(0, nc_def_var(id, "big", NC_INT, 1, &dim, &big));
     EXPECT(0, nc_enddef(id));
-    EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
-    EXPECT(0, nc_sync(id));
+    if (has_data) {
+        EXPECT(0, nc_put_vara_int(id, f, start + 1, count + 1, values));
+        EXPECT(0, nc_sync(id));
+    }
     for (size_t i = 0; i < pieces && rank == 0; i++) {
         const size_t first = i * piece;
         for (int k = 0; k < piece; k++) x[k] = (int)i + k;
@@ -472,7 +474,8 @@ int main(int argc, char** argv) {
         renames_after_puts(format);
         large_put_then_read(format, 0);
         large_put_then_read(format, 1);
-        alone_while_others_define(format);
+        alone_while_others_define(format, 0);
+        alone_while_others_define(format, 1);
     }
     if (ranks > 1) {
         alone_while_others_close(NC_FILL);

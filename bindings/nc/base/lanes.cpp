@@ -86,11 +86,19 @@ std::array<Index, 2> Lanes::most(int lane, Index number) const {
     return result;
 }
 
-bool Lanes::others_wait(int lane, Index call) const {
+bool Lanes::all_others_show(int lane, std::atomic<Index> Lane::*word, Index value) const {
     for (int rank = 0; rank < ranks_; rank++)
-        if (rank != rank_ && at(rank, lane).waits.load(std::memory_order_acquire) != call)
+        if (rank != rank_ && (at(rank, lane).*word).load(std::memory_order_acquire) != value)
             return false;
     return true;
+}
+
+bool Lanes::others_wait(int lane, Index call) const {
+    return all_others_show(lane, &Lane::waits, call);
+}
+
+bool Lanes::others_have(int lane, Index definitions) const {
+    return all_others_show(lane, &Lane::definitions, definitions);
 }
 
 }  // namespace thalweg::nc

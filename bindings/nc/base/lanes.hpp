@@ -20,7 +20,8 @@ struct Lane {
 
     std::atomic<Index> posted;  // number of posts for all files that have used the lane
     std::array<std::array<std::atomic<Index>, 2>, kept> values;
-    std::atomic<Index> waits;  // number of the joint call in which the rank waits
+    std::atomic<Index> waits;        // number of the joint call in which the rank waits
+    std::atomic<Index> definitions;  // hash of its definitions then
 };
 
 class Lanes {
@@ -44,14 +45,16 @@ public:
     // @param number  index of the post among those for all files that have used the lane; one of
     //                the latest Lane::kept posts
     std::array<Index, 2> most(int lane, Index number) const;
-    // Tests if all other ranks wait in a joint call.
+    // Tests if all other ranks wait in a joint call, and with these definitions.
     bool others_wait(int lane, Index call) const;
+    bool others_have(int lane, Index definitions) const;
 
 private:
     static constexpr int number_of_lanes = 32;
 
     explicit Lanes(MPI_Comm comm);
     Lane& at(int rank, int lane) const;
+    bool all_others_show(int lane, std::atomic<Index> Lane::*word, Index value) const;
 
     MPI_Comm comm_;
     MPI_Win window_ = MPI_WIN_NULL;

@@ -64,12 +64,18 @@ void Reductions::catch_up(Index posted) {
     while (posted_ < posted) post({});
 }
 
-void Reductions::show_waiting(Index call) {
-    if (lane_ >= 0) lanes_->own(lane_).waits.store(call, std::memory_order_release);
+void Reductions::show_waiting(Index call, Index definitions) {
+    if (lane_ < 0) return;
+    lanes_->own(lane_).definitions.store(definitions, std::memory_order_relaxed);
+    lanes_->own(lane_).waits.store(call, std::memory_order_release);
 }
 
 bool Reductions::others_wait(Index call) const {
     return lane_ >= 0 && lanes_->others_wait(lane_, call);
+}
+
+bool Reductions::others_have(Index definitions) const {
+    return lane_ >= 0 && lanes_->others_have(lane_, definitions);
 }
 
 }  // namespace thalweg::nc

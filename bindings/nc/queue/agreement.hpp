@@ -42,9 +42,12 @@ public:
     void catch_up(Index posted);
 
     // Shows the other ranks that this rank waits in a joint call, whose number no other one has.
-    void show_waiting(Index call);
+    // @param definitions  hash of this rank's definitions
+    void show_waiting(Index call, Index definitions = 0);
     // Tests if all other ranks wait in a joint call, as far as this rank can see.
     bool others_wait(Index call) const;
+    // Tests if the ranks that wait have these definitions.
+    bool others_have(Index definitions) const;
 
 private:
     static constexpr Index most = 8;  // largest number of reductions that run at the same time

@@ -99,8 +99,8 @@ JointCalls::All JointCalls::meet(const Own& own) {
                                 any(own.reason != Reason::wait || own.much),
                                 any(own.passed),
                                 reductions.posted()};
-    // A rank with new definitions cannot write with one that has not made them yet.
-    if (!full && own.reason != Reason::edit) reductions.show_waiting(next());
+    // A rank that has yet to change definitions in the file cannot write with one that has not.
+    if (!full && definitions_.changes.edits.empty()) reductions.show_waiting(next(), hash);
     reduce(session_.comm(), MPI_MIN, least.data(), least.size());
     mixed_ = least[10] != -least[11];
     if (mixed_) {

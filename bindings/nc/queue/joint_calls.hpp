@@ -59,8 +59,12 @@ public:
     bool is_mixed() const { return mixed_; }
     // @note Collective
     All meet(const Own& own);
-    // Tests if all other ranks wait in meet(), so that this rank does not wait there.
-    bool others_wait() const { return !mixed_ && reductions.others_wait(next()); }
+    // Tests if all other ranks wait in meet() with the definitions of this rank, so that it does
+    // not wait there, and can write with them.
+    bool others_wait() {
+        return !mixed_ && reductions.others_wait(next()) &&
+               reductions.others_have(hash_of_definitions());
+    }
     // In a new file, replaces definitions that differ between ranks by those of the root, if only
     // names differ or if there are no data yet. Otherwise throws PnetCDF's code for the difference.
     // @note Collective if the definitions differ

@@ -93,8 +93,8 @@ bool Puts::writes_at_once(const Variable& v) const {
     return share_of(v) > staging_limit() / (cheap ? 64 : 4);
 }
 
-// Tests if a collective put is passed to the library at once, which copies the values for its
-// writers in the background. The next joint call ends the step, and only then writes what was
+// Tests if a collective put is passed to the library at once, which hands the values to its writers
+// in the background. The next joint call ends the step, and only then writes what was
 // queued. So this rank passes no variable that the ranks have put since the last write, and nothing
 // after a put that it has queued or whose variable it does not know. Large whole records wait: if
 // all ranks put the same one, the library takes it from one rank.
@@ -290,7 +290,8 @@ int Puts::join(Reason reason, int varid, bool much) {
             write_queue(all);
         else
             queue_.clear();
-        passes_ = regular && state.kind() == State::Kind::writing;
+        passes_ = regular && state.kind() == State::Kind::writing &&
+                  detail::packed_order(state.file()) == definitions.order();
         passed_ = 0;
         put_.assign(passes_ ? table_.variables.size() : 0, false);
         if (full || all.waits) return all.varid;
