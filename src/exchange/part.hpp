@@ -39,7 +39,7 @@ struct PackedValues {
     int variable = 0;
     std::int64_t record = 0;  ///< record of a record variable
     HeldBox held;
-    std::int64_t at = 0;             ///< offset of the values, in bytes from a base
+    std::int64_t at = 0;  ///< offset of the values, in bytes from a base; see UnitPart::entries
     const char* data = nullptr;      ///< address of the values
     std::optional<Box> within = {};  ///< the part of `held` that was put; otherwise all of it
 };

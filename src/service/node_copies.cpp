@@ -30,15 +30,11 @@ bool StagingMemory::find_room(std::size_t size, std::size_t alignment) {
     const std::size_t at = rounded(at_, alignment), start = rounded(begin_, alignment);
     const bool fits = at <= end && end - at >= size;
     const auto has_room = [&](std::size_t wanted) { return !behind && start + wanted < used; };
-    // Memory that is free again is used before more is touched, if there is enough of it: what is
-    // in use behind it is an obstacle.
+    // Memory that is free again is used before more is touched. From the start, blocks have to end
+    // before the oldest one in use, so begin again only if there is room for two steps.
     const bool again = at + size > touched_ && has_room(std::max(size, 2 * most_taken_));
-    if (again || (!fits && has_room(size)))
-        at_ = start;
-    else if (fits)
-        at_ = at;
-    else
-        return false;
+    if (!again && !fits && !has_room(size)) return false;
+    at_ = again || !fits ? start : at;
     return true;
 }
 
@@ -54,7 +50,8 @@ char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
         std::unique_ptr<char[]> block(new (std::nothrow) char[size]);
         if (!block) return nullptr;
         more_bytes_ += static_cast<std::int64_t>(size);
-        return more_.emplace_back(std::move(block)).get();
+        more_.push_back({std::move(block), static_cast<std::int64_t>(size)});
+        return more_.back().block.get();
     }
     if (at_ + size > touched_) {
         constexpr std::size_t least = std::size_t(1) << 20;  // fewer calls of the system
@@ -68,15 +65,22 @@ char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
 }
 
 void StagingMemory::undo(const char* block) {
-    if (units_ == nullptr && (more_.empty() || more_.back().get() != block))
+    if (!more_.empty() && more_.back().block.get() == block) {
+        more_bytes_ -= more_.back().bytes;
+        more_.pop_back();
+    } else if (units_ == nullptr) {
         at_ = block - memory_->data();
+    }
 }
 
 void StagingMemory::give_back() {
     more_.clear();
     more_bytes_ = 0;
-    if (units_ != nullptr && units_->refers()) return;  // all of it stays taken
-    if (units_ != nullptr && at_ != first_) given_back_.push_back({first_, units_->published()});
+    if (units_ != nullptr) {
+        const auto note = [&] { given_back_.push_back({first_, units_->published()}); };
+        // If a unit is open, or there is no memory for the note, all of it stays taken.
+        if (units_->refers() || (at_ != first_ && !catch_errors(note).ok())) return;
+    }
     most_taken_ = std::max(most_taken_, std::exchange(taken_, 0));
     first_ = at_;
     free_written();

@@ -26,7 +26,7 @@ public:
 
 /// Memory from which blocks are taken one after another. They do not move, and are all returned
 /// together. What units refer to becomes free once these are written: until then, blocks are taken
-/// behind it, and then from the start again.
+/// behind it, and then from the start again. Units never refer to blocks outside the memory.
 class StagingMemory {
 public:
     /// Sets the part of a memory from which blocks are taken while there is room.
@@ -44,8 +44,8 @@ public:
     std::int64_t size() const { return end_ - begin_; }
     /// Takes a block. @return null if there is no memory for it
     char* take(std::int64_t bytes, std::size_t alignment = 64);
-    /// Returns the block that was taken last. One outside the memory, or to which a unit may refer,
-    /// stays until give_back().
+    /// Returns the block that was taken last. If there are units, one in the memory stays until
+    /// give_back(), as they may refer to it.
     void undo(const char* block);
     void give_back();
     /// Returns the bytes allocated from the system.
@@ -64,10 +64,14 @@ private:
     const ReferringUnits* units_ = nullptr;
     std::size_t begin_ = 0, end_ = 0, at_ = 0;
     std::size_t first_ = 0;  ///< position of the first block since the last give_back()
-    std::size_t taken_ = 0, most_taken_ = 0;     ///< bytes since the last give_back(); most so far
-    std::deque<Blocks> given_back_;              ///< in order
-    std::size_t touched_ = 0;                    ///< end of the bytes that are allocated
-    std::vector<std::unique_ptr<char[]>> more_;  ///< blocks for which `memory_` has no room
+    std::size_t taken_ = 0, most_taken_ = 0;  ///< bytes since the last give_back(); most so far
+    std::deque<Blocks> given_back_;           ///< in order
+    std::size_t touched_ = 0;                 ///< end of the bytes that are allocated
+    struct Outside {
+        std::unique_ptr<char[]> block;
+        std::int64_t bytes;
+    };
+    std::vector<Outside> more_;  ///< blocks for which `memory_` has no room
     std::int64_t more_bytes_ = 0;
 };
 

@@ -46,6 +46,8 @@ TEST(NodeCopies, BlocksStayUntilTheyAreGivenBack) {
     blocks.give_back();
     EXPECT_EQ(blocks.take(3 * mb), first);
     EXPECT_EQ(blocks.bytes(), 4 * mb);
+    blocks.undo(blocks.take(3 * mb));  // beyond the memory again
+    EXPECT_EQ(blocks.bytes(), 4 * mb);
 }
 
 // Units are written in order, but later than they are published: until then, their values stay.

@@ -2,7 +2,8 @@
 // which they report back. Explains who runs where, and who waits for whom.
 //
 // Folder `rank` runs in the calls of a rank that puts: OpenUnit packs the values into the queue
-// (QueueMemory), and UnitQueue publishes the unit when the step ends, in tw_sync and tw_close (a
+// (QueueMemory), or refers to those that an interface has packed in memory of the node
+// (NodeCopies), and UnitQueue publishes the unit when the step ends, in tw_sync and tw_close (a
 // mark), and in the middle of a step if boxes fill the queue. Folder `writer` runs on a thread of a
 // rank (background) or on a server: UnitWriter takes units of all ranks (UnitWriterSources) in the
 // order in which they were published, RecordWriter writes this writer's share of them, and

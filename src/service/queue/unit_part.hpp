@@ -100,9 +100,9 @@ UnitPart::Mask combined(std::span<const UnitPart> unit_parts, UnitPart::Mask Uni
 std::vector<char> describe_unit_part(const UnitPart& unit_part);
 /// Parses a descriptor.
 /// @param base       address of the data
-/// @param copies     address of the memory to which entries refer, if any do
 /// @param variables  give the shapes
 /// @param holdings   of the rank that made the unit part
+/// @param copies     address of the node's memory to which entries refer, if any do
 UnitPart parse_unit_part(const char* descriptor, const char* base,
                          std::span<const Variable> variables, const PackedBoxes& holdings,
                          const char* copies = nullptr);

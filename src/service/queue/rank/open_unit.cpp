@@ -112,7 +112,10 @@ OpenUnit::OpenUnit(FileContext& file, Batch& batch, Order order, Publisher& publ
 }
 
 OpenUnit::~OpenUnit() {
-    if (publisher_.copies() != nullptr) file_.copies->step.serve(nullptr);
+    if (publisher_.copies() == nullptr) return;
+    file_.copies->step.serve(nullptr);
+    // The interface may have left the file before it was complete.
+    if (file_.copies.use_count() == 1) NodeCopies::keep(std::move(file_.copies), file_.session);
 }
 
 // ---- packing ------------------------------------------------------------------------------------
@@ -205,7 +208,9 @@ bool OpenUnit::can_refer(const Part& part) const {
 Status OpenUnit::refer(const Part& part, std::size_t number) {
     const HeldBox& held = part.boxes()[number];
     const std::int64_t element = file_.variable(part.variable).element();
-    const std::int64_t bytes = elements_of(held) * element, described = description_of(held);
+    const std::int64_t described = description_of(held);
+    // As no room is taken beforehand for the description, it counts twice.
+    const std::int64_t bytes = elements_of(held) * element + described;
     if (Status s = limit_boxes(QueueMemory::rounded(bytes) + described); !s.ok()) return s;
     if (queue().stuck()) return mismatch_(part.variable);
     const char* const from = part.packed + part.holding->packed_at[number] * element;
@@ -215,7 +220,7 @@ Status OpenUnit::refer(const Part& part, std::size_t number) {
     return {};
 }
 
-/// Publishes the boxes if they would occupy more than half of the queue with another one.
+/// Publishes the boxes if they and another one have more bytes than half of the queue.
 Status OpenUnit::limit_boxes(std::int64_t needed) {
     const bool much = box_bytes_ + needed > queue().memory().capacity() / 2;
     return much && !publisher_.collective() ? make_room() : Status{};

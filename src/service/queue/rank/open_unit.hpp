@@ -1,5 +1,6 @@
 // The unit of work that a rank has open: the data that it has put since it last published a unit,
-// by tw_put or as boxes. Packs them into the rank's queue, and makes room for them.
+// by tw_put or as boxes. Packs them into the rank's queue, and makes room for them. Values that an
+// interface has packed in memory of the node stay there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -196,6 +196,7 @@ void QueueService::add_figures(FileFigures& f) const {
     const UnitQueue& unit_queue = publisher_->unit_queue();
     f.queue = unit_queue.figures();
     f.staging_bytes = unit_queue.memory().allocated();
+    if (publisher_->copies() != nullptr) f.staging_bytes += file_.copies->step.bytes();
 }
 
 }  // namespace thalweg::detail

@@ -128,23 +128,22 @@ void UnitWriterSources::tell_stuck() const {
 void UnitWriterSources::map_pages(UnitSource& source, std::span<const PackedValues> values) const {
     std::int64_t end = source.mapped, begin = source.copies_begin, copies_end = source.copies_end;
     for (const PackedValues& e : values) {
-        const std::int64_t bytes =
-            elements_of(e.held) * definitions_.variables[e.variable].element();
+        const std::int64_t size = definitions_.variables[e.variable].element();
+        const std::int64_t bytes = elements_of(e.held) * size;
         if (e.at >= 0) {
             end = std::max(end, e.at + bytes);
         } else {
-            if (copies_end == 0) begin = copies_end = ~e.at;
             begin = std::min(begin, ~e.at);
             copies_end = std::max(copies_end, ~e.at + bytes);
         }
     }
     if (end > source.mapped)
         source.region->map(Region::data_at + source.mapped, end - source.mapped);
+    if (begin < source.copies_begin || copies_end > source.copies_end) {
+        const std::int64_t from = begin < source.copies_begin ? begin : source.copies_end;
+        copies_->map(from, copies_end - from);
+    }
     source.mapped = end;
-    if (source.copies_end == 0) source.copies_begin = source.copies_end = begin;
-    if (begin < source.copies_begin) copies_->map(begin, source.copies_begin - begin);
-    if (copies_end > source.copies_end)
-        copies_->map(source.copies_end, copies_end - source.copies_end);
     source.copies_begin = begin;
     source.copies_end = copies_end;
 }

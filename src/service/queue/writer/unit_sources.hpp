@@ -51,7 +51,7 @@ struct UnitSource {
     PackedBoxes holdings;             ///< holdings of the rank
     std::int64_t mapped = 0;          ///< bytes of the queue whose pages are mapped
     /// Part of the node's memory to which the rank's units refer: its pages are mapped.
-    std::int64_t copies_begin = 0, copies_end = 0;
+    std::int64_t copies_begin = INT64_MAX, copies_end = 0;
     /// For a sender (a rank that sends messages): its rank.
     int rank = -1;
     std::deque<std::vector<char>> messages;  ///< for a sender: messages that have arrived
