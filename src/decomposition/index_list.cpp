@@ -193,14 +193,21 @@ bool Listing::meets(const Box& box) const {
 
 std::shared_ptr<const Listing> Listing::within(const Box& box) const {
     auto clipped = std::make_shared<IndexList>();
-    for_runs(box, [&](const Box& part, std::int64_t, const Run&) {
-        std::int64_t global = 0;
-        for (std::size_t i = 0; i < dims.size(); ++i)
-            global = global * shape[i] + part.low[dims[i]];
-        const std::int64_t length = part.count[dims.back()];
+    const auto add = [&](std::int64_t global, std::int64_t length) {
         clipped->runs.emplace_back(global, clipped->elements, length);
         clipped->elements += length;
-    });
+    };
+    if (is_inside(box)) {
+        clipped->runs.reserve(list->runs.size());
+        for (const Run& r : list->runs) add(r.global(), r.length());
+    } else {
+        for_runs(box, [&](const Box& part, std::int64_t, const Run&) {
+            std::int64_t global = 0;
+            for (std::size_t i = 0; i < dims.size(); ++i)
+                global = global * shape[i] + part.low[dims[i]];
+            add(global, part.count[dims.back()]);
+        });
+    }
     auto result = std::make_shared<Listing>(*this);
     result->list = std::move(clipped);
     return result;
