@@ -39,8 +39,7 @@ bool StagingMemory::find_room(std::size_t size, std::size_t alignment) {
 }
 
 void StagingMemory::free_written() {
-    while (!given_back_.empty() && units_->written() >= given_back_.front().units)
-        given_back_.pop_front();
+    std::erase_if(given_back_, [&](const Blocks& b) { return units_->written() >= b.units; });
 }
 
 char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
@@ -77,9 +76,9 @@ void StagingMemory::give_back() {
     more_.clear();
     more_bytes_ = 0;
     if (units_ != nullptr) {
-        const auto note = [&] { given_back_.push_back({first_, units_->published()}); };
-        // If a unit is open, or there is no memory for the note, all of it stays taken.
-        if (units_->refers() || (at_ != first_ && !catch_errors(note).ok())) return;
+        // All of it stays taken.
+        if (units_->refers() || given_back_.size() == most_given_back) return;
+        if (at_ != first_) given_back_.push_back({first_, units_->published()});
     }
     most_taken_ = std::max(most_taken_, std::exchange(taken_, 0));
     first_ = at_;

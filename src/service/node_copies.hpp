@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -37,8 +36,9 @@ public:
     }
     /// Sets the units that may refer to blocks; null: none does any more.
     void serve(const ReferringUnits* units) {
-        units_ = units;
         given_back_.clear();
+        given_back_.reserve(most_given_back);
+        units_ = units;
     }
     bool serves() const { return units_ != nullptr; }
     std::int64_t size() const { return end_ - begin_; }
@@ -57,6 +57,7 @@ private:
         std::size_t first;   ///< position of the first block
         std::int64_t units;  ///< number of units that have to be written
     };
+    static constexpr std::size_t most_given_back = 16;
     bool find_room(std::size_t size, std::size_t alignment);
     void free_written();
 
@@ -65,7 +66,7 @@ private:
     std::size_t begin_ = 0, end_ = 0, at_ = 0;
     std::size_t first_ = 0;  ///< position of the first block since the last give_back()
     std::size_t taken_ = 0, most_taken_ = 0;  ///< bytes since the last give_back(); most so far
-    std::deque<Blocks> given_back_;           ///< in order
+    std::vector<Blocks> given_back_;          ///< in order
     std::size_t touched_ = 0;                 ///< end of the bytes that are allocated
     struct Outside {
         std::unique_ptr<char[]> block;
