@@ -27,7 +27,7 @@ const char* const sizes = "a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const auto_sizes = "auto or a size in bytes (4096, 64KiB, 1MiB, 2GiB)";
 const char* const integers = "an integer";
 const char* const auto_integers = "auto or an integer";
-const char* const flags = "yes or no";
+const char* const yes_or_no = "yes or no";
 const char* const rates = "a size in bytes per second (500MiB, 2GiB)";
 
 /// Largest size in bytes. Sums and products of several such sizes, or of those of all ranks of a
@@ -98,11 +98,11 @@ const std::vector<SettingRow>& setting_table() {
          "number of ranks that read; auto is 4/node on parallel file systems (Lustre, GPFS, "
          "BeeGFS, CephFS), else all ranks",
          true},
-        {"read_ahead", "no", flags,
+        {"read_ahead", "no", yes_or_no,
          "after each read, read the same of the next record in the background; takes up to "
          "'staging' bytes",
          true},
-        {"common_records", "no", flags,
+        {"common_records", "no", yes_or_no,
          "read sets of tiles whose files differ in their number of records: the records that all "
          "files have",
          true},
@@ -161,8 +161,9 @@ const std::vector<SettingRow>& setting_table() {
          "with service background or servers: tw_close waits until the file is complete, or "
          "returns at once",
          true},
-        {"durable", "no", flags, "sync the file to the device after every step and at close", true},
-        {"checksums", "no", flags,
+        {"durable", "no", yes_or_no, "sync the file to the device after every step and at close",
+         true},
+        {"checksums", "no", yes_or_no,
          "write checksums of the file's data beside it, as NAME.sums; restarts have them unless "
          "this is no",
          true},
@@ -276,7 +277,7 @@ bool allowed(const SettingRow& row, const std::string& value) {
         return (is_size(row) ? parse_size(value, number) : parse_integer(value, number)) &&
                number >= row.least && number <= row.most;
     }
-    if (row.values == flags) return value == "yes" || value == "no";
+    if (row.values == yes_or_no) return value == "yes" || value == "no";
     if (name == "watchdog" || name == "servers" || name == "stripes")
         return allowed_with_second(name, value);
     if (name == "writers" || name == "readers")
@@ -307,7 +308,7 @@ std::string meant_value(const SettingRow& row, const std::string& value) {
                 std::toupper(static_cast<unsigned char>(letter[0])) == name[0])
                 return fmt::format("; did you mean '{}{}'?", value.substr(0, unit), name);
     }
-    if (row.values == flags) return did_you_mean(value, {"yes", "no"});
+    if (row.values == yes_or_no) return did_you_mean(value, {"yes", "no"});
     if (values.find('|') == std::string::npos)
         return values.rfind("auto", 0) == 0 ? did_you_mean(value, {"auto"}) : "";
     return did_you_mean(value, choices_of(row));
