@@ -28,7 +28,7 @@ ORDER = [
 
 # Figures that may not grow: name, budget, goal. Lines are those of source files in all languages.
 BUDGETS = {
-    "lines: src without history": (49_852, 45_000),
+    "lines: src without history": (49_853, 45_000),
     "lines: src/history": (14_137, 9_000),
     "lines: bindings": (29_255, 26_000),
     "lines: bindings for netCDF and PnetCDF": (13_602, 12_500),
