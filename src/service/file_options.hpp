@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/system/processors.hpp"
 #include "base/text/index_convention.hpp"
@@ -61,9 +62,9 @@ struct FileOptions {
 class SessionResources {
 public:
     virtual ~SessionResources() = default;
-    /// Memory of a queue of this rank that no file uses: touching new memory costs more than the
-    /// copies into it. May be null.
-    std::unique_ptr<Segment> spare_queue;
+    /// Memories of queues of this rank that no file uses, the oldest first: touching new memory costs
+    /// more than the copies into it.
+    std::vector<std::unique_ptr<Segment>> spare_queues;
     /// Memory for copies, kept for the next file; the same on all ranks of a node if they share it.
     /// May be null.
     std::shared_ptr<NodeCopies> spare_copies;

@@ -23,7 +23,7 @@ std::unique_ptr<Publisher> publish_to_servers(FileContext& file, ServicePlan& pl
     const std::size_t servers = file.session.port()->server_roles().servers().size();
     plan.options.writers = file.options.method == "serial" ? 1 : static_cast<int>(servers);
     plan.options.rate = 1.0 * file.options.bandwidth / plan.options.writers;
-    return make_served_file(file.team, *file.session.port(), plan, file.session.spare_queue,
+    return make_served_file(file.team, *file.session.port(), plan, file.session.spare_queues,
                             status);
 }
 
@@ -43,7 +43,7 @@ std::unique_ptr<Publisher> publish_to_threads(FileContext& file, const ServicePl
     Background* const background = file.session.background(status);
     if (!status.ok()) return nullptr;
     auto publisher = make_background_file(file.team, *background, plan, target.map, target.writers,
-                                          *target.storage, file.session.spare_queue, status);
+                                          *target.storage, file.session.spare_queues, status);
     if (status.code == TW_ENOMEM) use_inline(file, status.text);
     return publisher;
 }

@@ -75,8 +75,8 @@ class BackgroundFile final : public Publisher, public UnitWriterEvents {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
                    const std::vector<int>& writers, Storage& storage,
-                   std::unique_ptr<Segment>& spare)
-        : Publisher(team, plan, spare),
+                   std::vector<std::unique_ptr<Segment>>& spares)
+        : Publisher(team, plan, spares),
           background_(background),
           writer_ranks_(writers),
           storage_(storage) {
@@ -316,9 +316,10 @@ private:
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                std::unique_ptr<Segment>& spare, Status& status) {
+                                                std::vector<std::unique_ptr<Segment>>& spares,
+                                                Status& status) {
     auto file =
-        std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spare);
+        std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spares);
     status = file->begin();
     if (!status.ok()) return nullptr;
     return file;

@@ -42,11 +42,12 @@ private:
 
 /// @param writers  ranks, in the order of the layout's writers
 /// @param storage  already created and open on this rank
-/// @param spare    memory for the queue; it is returned when the file is closed. May be null
+/// @param spares   memories of queues that no file uses; see Publisher
 /// @note Collective; the status is the same on every rank
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                std::unique_ptr<Segment>& spare, Status& status);
+                                                std::vector<std::unique_ptr<Segment>>& spares,
+                                                Status& status);
 
 }  // namespace thalweg::detail

@@ -64,8 +64,8 @@ namespace {
 class ServedFile final : public Publisher {
 public:
     ServedFile(Team& team, ServerConnection& port, const ServicePlan& plan,
-               std::unique_ptr<Segment>& spare)
-        : Publisher(team, plan, spare), port_(port) {}
+               std::vector<std::unique_ptr<Segment>>& spares)
+        : Publisher(team, plan, spares), port_(port) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
     Status begin() {
@@ -213,8 +213,9 @@ private:
 
 std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
                                             const ServicePlan& plan,
-                                            std::unique_ptr<Segment>& spare, Status& status) {
-    auto file = std::make_unique<ServedFile>(team, port, plan, spare);
+                                            std::vector<std::unique_ptr<Segment>>& spares,
+                                            Status& status) {
+    auto file = std::make_unique<ServedFile>(team, port, plan, spares);
     status = file->begin();
     if (!status.ok()) return nullptr;
     return file;

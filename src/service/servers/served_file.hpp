@@ -55,6 +55,7 @@ private:
 /// @note Collective over the model ranks; the status is the same on every rank
 std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
                                             const ServicePlan& plan,
-                                            std::unique_ptr<Segment>& spare, Status& status);
+                                            std::vector<std::unique_ptr<Segment>>& spares,
+                                            Status& status);
 
 }  // namespace thalweg::detail

@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "system/check.hpp"
@@ -124,6 +126,36 @@ void bounded_memory() {
         }
         CHECK(tw_wait(model.session, 0) == TW_OK);
         for (const auto& file : files) look(*file, 2);
+    });
+}
+
+// Returns the names of the memories that this rank shares with others.
+std::set<std::string> shared_memories() {
+    std::set<std::string> names;
+    for (const auto& descriptor : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string name = std::filesystem::read_symlink(descriptor, gone).string();
+        if (name.starts_with("/memfd:thalweg")) names.insert(name);
+    }
+    return names;
+}
+
+// Tests several files that are closed one right after the other, again and again: their queues are
+// used again.
+void queues_are_used_again() {
+    with_services([](Model& model) {
+        std::set<std::string> first;
+        for (int turn = 0; turn < 3; ++turn) {
+            for (int k = 0; k < 3; ++k) {
+                History h(model, path_of("turn" + std::to_string(k) + ".nc"), slowly, 64, 64, k);
+                write(h, slow_records);
+                h.close();
+            }
+            CHECK(tw_wait(model.session, 0) == TW_OK);
+            if (turn == 0) first = shared_memories();
+            CHECK(shared_memories() == first);
+        }
+        CHECK(!first.empty());
     });
 }
 
@@ -264,6 +296,7 @@ int main(int argc, char** argv) {
         {"inline_is_complete", inline_is_complete},
         {"a_file_a_step", a_file_a_step},
         {"bounded_memory", bounded_memory},
+        {"queues_are_used_again", queues_are_used_again},
         {"the_same_path_again", the_same_path_again},
         {"failures_are_told_once", failures_are_told_once},
         {"failures_at_the_end", failures_at_the_end},

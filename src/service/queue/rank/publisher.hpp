@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "comm/team.hpp"
 #include "service/queue/rank/unit_queue.hpp"
@@ -16,7 +18,13 @@ namespace thalweg::detail {
 class Publisher {
 public:
     virtual ~Publisher() {
-        if (closed_) spare_ = unit_queue_->memory().release();
+        if (!closed_) return;
+        // The system cannot take back pages of shared memory while the model computes.
+        constexpr std::int64_t most_kept = std::int64_t(256) << 20;
+        std::unique_ptr<Segment> memory = unit_queue_->memory().release();
+        std::int64_t bytes = memory->size();
+        for (const auto& s : spares_) bytes += s->size();
+        if (bytes <= most_kept || spares_.empty()) spares_.push_back(std::move(memory));
     }
 
     UnitQueue& unit_queue() { return *unit_queue_; }
@@ -49,9 +57,9 @@ public:
     virtual int writers() const = 0;
 
 protected:
-    /// @param spare  memory for the queue; receives it when the file is closed. May be null
-    Publisher(Team& team, const ServicePlan& plan, std::unique_ptr<Segment>& spare)
-        : team_(team), plan_(plan), layout_(make_layout(plan.layout)), spare_(spare) {}
+    /// @param spares  memories of queues; one is used, and receives it when the file is closed
+    Publisher(Team& team, const ServicePlan& plan, std::vector<std::unique_ptr<Segment>>& spares)
+        : team_(team), plan_(plan), layout_(make_layout(plan.layout)), spares_(spares) {}
     /// Makes the queue of this rank. Local.
     /// @param writers    number of writers on this node
     /// @param doorbell  word on which they sleep
@@ -63,8 +71,18 @@ protected:
                            "reduce the setting {}",
                            plan_.path, writers, Region::max_writers, setting);
         Status status;
+        // If none is large enough, the oldest one is freed.
+        auto chosen = std::ranges::find_if(spares_, [&](const auto& s) {
+            return std::cmp_greater(s->size(), Region::data_at + plan_.queue.bytes);
+        });
+        if (chosen == spares_.end()) chosen = spares_.begin();
+        std::unique_ptr<Segment> spare;
+        if (!spares_.empty()) {
+            spare = std::move(*chosen);
+            spares_.erase(chosen);
+        }
         auto memory = QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
-                                        std::move(spare_));
+                                        std::move(spare));
         if (!status.ok()) return status;
         unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(writers),
                                                   doorbell, team_.world(), plan_.queue.grows);
@@ -80,7 +98,7 @@ protected:
     bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
 
 private:
-    std::unique_ptr<Segment>& spare_;
+    std::vector<std::unique_ptr<Segment>>& spares_;
 };
 
 }  // namespace thalweg::detail
