@@ -62,8 +62,8 @@ struct FileOptions {
 class SessionResources {
 public:
     virtual ~SessionResources() = default;
-    /// Memories of queues of this rank that no file uses, the oldest first: touching new memory costs
-    /// more than the copies into it.
+    /// Memories of queues of this rank that no file uses, the oldest first: touching new memory
+    /// costs more than the copies into it.
     std::vector<std::unique_ptr<Segment>> spare_queues;
     /// Memory for copies, kept for the next file; the same on all ranks of a node if they share it.
     /// May be null.
