@@ -34,7 +34,7 @@ BUDGETS = {
     "lines: bindings for netCDF and PnetCDF": (13_602, 12_500),
     "lines: apps and lab": (23_028, 22_000),
     "lines: apps": (8_721, 8_800),
-    "lines: tests": (72_773, 70_000),
+    "lines: tests": (72_778, 70_000),
     "methods of the largest class, with its bases": (39, 25),
     "members of the largest class, with its bases": (31, 15),
     "guards against small allocation failures": (85, 60),

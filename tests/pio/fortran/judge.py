@@ -4,8 +4,10 @@ judge.py NAME COMMAND..."""
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import netCDF4
 import numpy as np
@@ -143,6 +145,9 @@ def pop() -> None:
 
 
 def main() -> None:
+    for file in Path().glob("*.nc"):
+        if file.is_dir():  # a store of an earlier run, which is not replaced
+            shutil.rmtree(file)
     run = subprocess.run(sys.argv[2:], check=False)
     if run.returncode != 0:
         sys.exit(run.returncode)
