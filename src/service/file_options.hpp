@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/system/processors.hpp"
 #include "base/text/index_convention.hpp"
 #include "comm/call_agreement.hpp"
-#include "comm/segment.hpp"
 #include "definitions/definitions.hpp"
 #include "exchange/pack/packers.hpp"
+#include "service/spare_queues.hpp"
 #include "storage/storage.hpp"
 
 namespace thalweg::detail {
@@ -62,9 +61,7 @@ struct FileOptions {
 class SessionResources {
 public:
     virtual ~SessionResources() = default;
-    /// Memories of queues of this rank that no file uses, the oldest first: touching new memory
-    /// costs more than the copies into it.
-    std::vector<std::unique_ptr<Segment>> spare_queues;
+    SpareQueues spare_queues;
     /// Memory for copies, kept for the next file; the same on all ranks of a node if they share it.
     /// May be null.
     std::shared_ptr<NodeCopies> spare_copies;

@@ -39,7 +39,9 @@ bool StagingMemory::find_room(std::size_t size, std::size_t alignment) {
 }
 
 void StagingMemory::free_written() {
-    std::erase_if(given_back_, [&](const Blocks& b) { return units_->written() >= b.units; });
+    if (given_back_.empty()) return;
+    const std::int64_t written = units_->written();
+    std::erase_if(given_back_, [&](const Blocks& b) { return written >= b.units; });
 }
 
 char* StagingMemory::take(std::int64_t bytes, std::size_t alignment) {
@@ -76,9 +78,11 @@ void StagingMemory::give_back() {
     more_.clear();
     more_bytes_ = 0;
     if (units_ != nullptr) {
-        // All of it stays taken.
-        if (units_->refers() || given_back_.size() == most_given_back) return;
-        if (at_ != first_) given_back_.push_back({first_, units_->published()});
+        if (units_->refers()) return;  // all of it stays taken
+        if (given_back_.size() == most_given_back)
+            given_back_.back().units = units_->published();  // what follows belongs to these
+        else if (at_ != first_)
+            given_back_.push_back({first_, units_->published()});
     }
     most_taken_ = std::max(most_taken_, std::exchange(taken_, 0));
     first_ = at_;

@@ -37,7 +37,7 @@ public:
     /// Sets the units that may refer to blocks; null: none does any more.
     void serve(const ReferringUnits* units) {
         given_back_.clear();
-        given_back_.reserve(most_given_back);
+        if (units != nullptr) given_back_.reserve(most_given_back);
         units_ = units;
     }
     bool serves() const { return units_ != nullptr; }

@@ -158,6 +158,7 @@ Status SharedResources::find_length(const std::string& dim, std::int64_t& length
 void SharedResources::free() {
     threads_.reset();
     memory_.reset();
+    spare_queues.clear();
 }
 
 namespace {

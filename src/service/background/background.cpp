@@ -74,8 +74,7 @@ namespace {
 class BackgroundFile final : public Publisher, public UnitWriterEvents {
 public:
     BackgroundFile(Team& team, Background& background, const ServicePlan& plan, const FileMap& map,
-                   const std::vector<int>& writers, Storage& storage,
-                   std::vector<std::unique_ptr<Segment>>& spares)
+                   const std::vector<int>& writers, Storage& storage, SpareQueues& spares)
         : Publisher(team, plan, spares),
           background_(background),
           writer_ranks_(writers),
@@ -316,8 +315,7 @@ private:
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                std::vector<std::unique_ptr<Segment>>& spares,
-                                                Status& status) {
+                                                SpareQueues& spares, Status& status) {
     auto file =
         std::make_unique<BackgroundFile>(team, background, plan, map, writers, storage, spares);
     status = file->begin();

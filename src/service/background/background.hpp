@@ -47,7 +47,6 @@ private:
 std::unique_ptr<Publisher> make_background_file(Team& team, Background& background,
                                                 const ServicePlan& plan, const FileMap& map,
                                                 const std::vector<int>& writers, Storage& storage,
-                                                std::vector<std::unique_ptr<Segment>>& spares,
-                                                Status& status);
+                                                SpareQueues& spares, Status& status);
 
 }  // namespace thalweg::detail

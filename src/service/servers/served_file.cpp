@@ -63,8 +63,7 @@ namespace {
 
 class ServedFile final : public Publisher {
 public:
-    ServedFile(Team& team, ServerConnection& port, const ServicePlan& plan,
-               std::vector<std::unique_ptr<Segment>>& spares)
+    ServedFile(Team& team, ServerConnection& port, const ServicePlan& plan, SpareQueues& spares)
         : Publisher(team, plan, spares), port_(port) {}
     ~ServedFile() override { port_.forget(plan_.serial); }
 
@@ -212,8 +211,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
-                                            const ServicePlan& plan,
-                                            std::vector<std::unique_ptr<Segment>>& spares,
+                                            const ServicePlan& plan, SpareQueues& spares,
                                             Status& status) {
     auto file = std::make_unique<ServedFile>(team, port, plan, spares);
     status = file->begin();

@@ -54,8 +54,7 @@ private:
 /// @param team  model ranks
 /// @note Collective over the model ranks; the status is the same on every rank
 std::unique_ptr<Publisher> make_served_file(Team& team, ServerConnection& port,
-                                            const ServicePlan& plan,
-                                            std::vector<std::unique_ptr<Segment>>& spares,
+                                            const ServicePlan& plan, SpareQueues& spares,
                                             Status& status);
 
 }  // namespace thalweg::detail

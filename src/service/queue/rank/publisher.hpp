@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "comm/team.hpp"
 #include "service/queue/rank/unit_queue.hpp"
 #include "service/queue/service_plan.hpp"
+#include "service/spare_queues.hpp"
 #include "storage/file_sections.hpp"
 
 namespace thalweg::detail {
@@ -18,13 +17,7 @@ namespace thalweg::detail {
 class Publisher {
 public:
     virtual ~Publisher() {
-        if (!closed_) return;
-        // The system cannot take back pages of shared memory while the model computes.
-        constexpr std::int64_t most_kept = std::int64_t(256) << 20;
-        std::unique_ptr<Segment> memory = unit_queue_->memory().release();
-        std::int64_t bytes = memory->size();
-        for (const auto& s : spares_) bytes += s->size();
-        if (bytes <= most_kept || spares_.empty()) spares_.push_back(std::move(memory));
+        if (closed_) spares_.keep(unit_queue_->memory().release());
     }
 
     UnitQueue& unit_queue() { return *unit_queue_; }
@@ -58,7 +51,7 @@ public:
 
 protected:
     /// @param spares  memories of queues; one is used, and receives it when the file is closed
-    Publisher(Team& team, const ServicePlan& plan, std::vector<std::unique_ptr<Segment>>& spares)
+    Publisher(Team& team, const ServicePlan& plan, SpareQueues& spares)
         : team_(team), plan_(plan), layout_(make_layout(plan.layout)), spares_(spares) {}
     /// Makes the queue of this rank. Local.
     /// @param writers    number of writers on this node
@@ -71,19 +64,17 @@ protected:
                            "reduce the setting {}",
                            plan_.path, writers, Region::max_writers, setting);
         Status status;
-        // If none is large enough, the oldest one is freed.
-        auto chosen = std::ranges::find_if(spares_, [&](const auto& s) {
-            return std::cmp_greater(s->size(), Region::data_at + plan_.queue.bytes);
-        });
-        if (chosen == spares_.end()) chosen = spares_.begin();
-        std::unique_ptr<Segment> spare;
-        if (!spares_.empty()) {
-            spare = std::move(*chosen);
-            spares_.erase(chosen);
+        const auto make = [&](std::unique_ptr<Segment> spare) {
+            status = {};
+            return QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
+                                     std::move(spare));
+        };
+        auto memory = make(spares_.take(Region::data_at + plan_.queue.bytes));
+        if (!memory) {  // the spare ones may have what it lacks
+            spares_.clear();
+            memory = make(nullptr);
         }
-        auto memory = QueueMemory::make(plan_.queue.bytes, *plan_.boxes, status, plan_.queue.grows,
-                                        std::move(spare));
-        if (!status.ok()) return status;
+        if (!memory) return status;
         unit_queue_ = std::make_unique<UnitQueue>(std::move(memory), static_cast<int>(writers),
                                                   doorbell, team_.world(), plan_.queue.grows);
         unit_queue_->memory().limit(plan_.queue.limit);
@@ -98,7 +89,7 @@ protected:
     bool closed_ = false;  ///< no writer of the node reads this rank's queue any more
 
 private:
-    std::vector<std::unique_ptr<Segment>>& spares_;
+    SpareQueues& spares_;
 };
 
 }  // namespace thalweg::detail
