@@ -111,9 +111,9 @@ Status SectionWriter::share_boxes(Plan& plan) {
     std::vector<Packet> packets;
     plan.boxes.clear();
     Status status = catch_errors([&] {
+        if (!has_long_runs) return;
         const std::vector<char> words = to_bytes(PackedBoxes(plan.holdings).words());
-        for (const int writer : target_.writers)
-            if (has_long_runs) packets.push_back({writer, words});
+        for (const int writer : target_.writers) packets.push_back({writer, words});
     });
     if (!status.ok()) packets.clear();
     bool have = true;
