@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -74,11 +75,7 @@ struct Listing {
     std::vector<int> dims;
     std::vector<std::int64_t> shape;  ///< lengths of the listed dimensions
 
-    bool covers(int dim) const {
-        for (const int d : dims)
-            if (d == dim) return true;
-        return false;
-    }
+    bool covers(int dim) const { return std::ranges::count(dims, dim) > 0; }
 
     /// Returns the runs that may have elements in a box of the variable.
     std::span<const Run> near(const Box& box) const;

@@ -43,9 +43,11 @@ std::shared_ptr<const IndexList> reorder(const IndexList& list, const std::vecto
 }  // namespace
 
 std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
-                                                std::span<const std::int64_t> file_shape) const {
-    std::vector<int> key(order.begin(), order.end());
-    if (const auto known = made_.find(key); known != made_.end()) return known->second;
+                                                std::span<const std::int64_t> file_shape,
+                                                bool packed) const {
+    std::shared_ptr<const Listing>& made = made_[{{order.begin(), order.end()}, packed}];
+    if (made) return made;
+    if (packed) return made = in_order(order, file_shape)->within(whole_box(file_shape));
     auto listing = std::make_shared<Listing>();
     std::vector<int> turned;  // numbers of the listed dimensions, from 0, in the file's order
     for (std::size_t f = 0; f < order.size(); ++f) {
@@ -54,11 +56,9 @@ std::shared_ptr<const Listing> Listed::in_order(std::span<const int> order,
         listing->shape.push_back(file_shape[f]);
         turned.push_back(order[f] - first);
     }
-    bool same = true;
-    for (int i = 0; i < count; ++i) same &= turned[i] == i;
+    const bool same = std::is_sorted(turned.begin(), turned.end());
     listing->list = same ? list : reorder(*list, turned, listing->shape, shared);
-    made_[key] = listing;
-    return listing;
+    return made = listing;
 }
 
 }  // namespace thalweg::detail

@@ -24,11 +24,13 @@ struct Listed {
 
     /// Returns the list in a variable's order of dimensions; makes it once for each order.
     /// @param order  for each dimension of the file, the corresponding one of the decomposition
+    /// @param packed  true: the positions are 0, 1, ... in ascending order of the indices
     std::shared_ptr<const Listing> in_order(std::span<const int> order,
-                                            std::span<const std::int64_t> file_shape) const;
+                                            std::span<const std::int64_t> file_shape,
+                                            bool packed = false) const;
 
 private:
-    mutable std::map<std::vector<int>, std::shared_ptr<const Listing>> made_;
+    mutable std::map<std::pair<std::vector<int>, bool>, std::shared_ptr<const Listing>> made_;
 };
 
 }  // namespace thalweg::detail

@@ -56,7 +56,7 @@ std::shared_ptr<const Holding> make_holding(std::shared_ptr<const Decomposition>
     made->held = held_by(d, made->order, shape);
     made->packed = made->held;
     for (HeldBox& held : made->packed)
-        if (!is_dense(held, d)) held.list = held.list->within(held.box);
+        if (!is_dense(held, d)) held.list = d.listed->in_order(made->order, shape, true);
     add_up(*made);
     return made;
 }
