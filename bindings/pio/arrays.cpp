@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "arrays.hpp"
-#include "base/work.hpp"
 #include "nc/base/types.hpp"
 #include "nc/state/library_file.hpp"
 
@@ -227,20 +226,50 @@ Error Arrays::error_of_copy(const Variable& v, Action action) const try {
                            std::to_string(state_.session.rank()) + ")"};
 }
 
+namespace {
+
+// The elements of a map in the program's memory.
+class MapArray {
+public:
+    // @param d  the map's decomposition, which may have further dimensions before those of the map
+    MapArray(const Map& map, tw_decomposition d, nc_type type, const void* data)
+        : array_(tw_dense(static_cast<tw_type>(type), data, map.size())) {
+        tw_decomposition_info info;
+        if (!map.is_boxes() || map.dense()) return;
+        // If boxes of several ranks overlap, a decomposition for reading is a list.
+        if (tw_inq_decomposition(d, &info) != TW_OK || info.nblocks == 0) return;
+        const auto nd = static_cast<std::size_t>(info.ndims), more = nd - map.shape().size();
+        extent_.assign(nd + 1, 0);
+        extent_[0] = info.nblocks;
+        for (std::size_t i = 0; i < nd * static_cast<std::size_t>(extent_[0]); i++)
+            extent_[i % nd + 1] = std::max(extent_[i % nd + 1], info.count[i]);
+        const auto size = static_cast<Index>(size_of(type));
+        strides_.assign(nd + 1, 0);
+        strides_[0] = map.steps()[0] * size;
+        for (std::size_t i = 1; i < map.steps().size(); i++)
+            strides_[more + i] = map.steps()[i] * size;
+        array_ = tw_strided(array_.type,
+                            static_cast<const char*>(data) + map.boxes().front().position * size,
+                            info.ndims + 1, extent_.data(), strides_.data());
+    }
+    MapArray(const MapArray&) = delete;
+    MapArray& operator=(const MapArray&) = delete;
+
+    const tw_array& described() const { return array_; }
+
+private:
+    Shape extent_, strides_;  // strides in bytes
+    tw_array array_;
+};
+
+}  // namespace
+
 // Puts values, which the library copies.
 Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                        const void* data) {
-    const Map& map = place.grid->map();
-    const std::size_t size = size_of(type), n = static_cast<std::size_t>(place.grid->elements());
-    if (n > 0 && map.is_boxes() && !map.dense()) {
-        boxes_.resize(std::max(boxes_.size(), n * size));
-        detail::charge_bytes(static_cast<Index>(n * size));
-        map.pack(data, size, boxes_.data());
-        data = boxes_.data();
-    }
+    const MapArray array(place.grid->map(), d, type, data);
     return state_.session.error_of_call(
-        tw_put_record_array(state_.file(), v.name.c_str(), d, place.record,
-                            tw_dense(static_cast<tw_type>(type), data, static_cast<Index>(n)), 0));
+        tw_put_record_array(state_.file(), v.name.c_str(), d, place.record, array.described(), 0));
 }
 
 // Puts values at a place. Throws errors that all ranks have; returns errors of this rank only.
@@ -316,16 +345,11 @@ void Arrays::read_darray(int varid, Grid& grid, nc_type type, void* data, Index 
     const Variable& v = table_.variable(varid);
     const std::vector<Place> all = places(v, grid, frame.value_or(v.frame));
     for (const Place& place : all) {
-        const Map& map = place.grid->map();
         tw_decomposition made = nullptr;
         const tw_decomposition d = decomposition_of(v, place, true, &made);
-        const bool packed = map.is_boxes() && !map.dense();
-        std::string buffer(packed ? static_cast<std::size_t>(map.held()) * size_of(type) : 0, '\0');
+        const MapArray array(place.grid->map(), d, type, data);
         const int status =
-            tw_get(state_.file(), v.name.c_str(), d, place.record, static_cast<tw_type>(type),
-                   packed ? buffer.data() : data, place.grid->elements());
-        if (packed && (status == TW_OK || status == TW_ERANGE))
-            map.unpack(buffer.data(), size_of(type), data);
+            tw_get_array(state_.file(), v.name.c_str(), d, place.record, array.described(), 0);
         if (made != nullptr) tw_free_decomposition(&made);
         state_.session.check(status);
     }

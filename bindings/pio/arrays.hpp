@@ -48,7 +48,6 @@ private:
     Table& table_;
     Definitions& definitions_;
     State& state_;
-    std::vector<char> boxes_;  // boxes that lie one after the other in the call of a put
 
     // A part of a put or get: a record, and the grid over the variable's other dimensions.
     struct Place {

@@ -34,12 +34,25 @@ constexpr std::size_t most_described = 64;  // largest number of descriptions th
 
 // Returns this rank's key of a map. The lengths of shape and map are part of it, because the same
 // numbers could be divided differently into a shape and a map.
-Key own_key(const Session& session, const Shape& shape, const MapNumbers& map) {
-    Shape all{static_cast<Index>(map.hash.first), static_cast<Index>(map.hash.second),
+Key own_key(const Session& session, const Shape& shape, const GivenMap& map) {
+    const Key hash = hash_of(map.at, map.n, 0);
+    Shape all{static_cast<Index>(hash.first), static_cast<Index>(hash.second),
               static_cast<Index>(map.n), map.first};
     all.insert(all.end(), shape.begin(), shape.end());
     const auto rank = 2 * static_cast<std::uint64_t>(session.rank()) + 1;
-    return hash_of(all.data(), all.size(), rank, [](Index) {});
+    return hash_of(all, rank);
+}
+
+// Returns an error if a number of a map is not an element.
+Error check_numbers(const Session& session, const GivenMap& map, Index all) {
+    const MPI_Offset* const wrong = std::find_if(map.at, map.at + map.n, [&](MPI_Offset number) {
+        return number < map.first - 1 || number >= map.first + all;
+    });
+    if (wrong == map.at + map.n) return {};
+    return {NC_EINVAL, "rank " + std::to_string(session.rank()) + ": element " +
+                           std::to_string(wrong - map.at) + " of the map is " +
+                           std::to_string(*wrong) + ", but the array has " + std::to_string(all) +
+                           " elements"};
 }
 
 constexpr std::size_t kept_grids = 256;  // largest number of unused grids that are kept
@@ -91,23 +104,16 @@ std::string names_or_positions(const std::vector<std::string>& names, bool& by_p
 
 }  // namespace
 
-MapNumbers::MapNumbers(const MPI_Offset* map, std::size_t numbers, Index counts_from)
-    : at(map), n(numbers), first(counts_from), lowest(counts_from), highest(counts_from) {
-    hash = hash_of(map, n, 0, [this](MPI_Offset number) {
-        lowest = std::min<Index>(lowest, number);
-        highest = std::max<Index>(highest, number);
-    });
-}
-
-DescribedGrid::DescribedGrid(Session& session, const Shape& shape, const MapNumbers* map,
-                             Error error)
+DescribedGrid::DescribedGrid(Session& session, const Shape& shape, const GivenMap* map, Error error)
     : session_(session), shape_(shape), error_(std::move(error)) {
     if (map == nullptr) return;
     own_ = own_key(session, shape, *map);
     size_ = static_cast<Index>(map->n);
     for (const auto& known : grids_of(session).known)
         if (known.own == own_) alike_ = known.grid;
-    if (alike_) return;
+    if (alike_) return;  // its numbers have been checked
+    error_ = check_numbers(session, *map, volume(shape));
+    if (error_.code != 0) return;
     dofs_.resize(map->n);
     std::transform(map->at, map->at + map->n, dofs_.begin(),
                    [&](MPI_Offset dof) { return static_cast<Index>(dof) - map->first; });
@@ -143,7 +149,7 @@ Grid& DescribedGrid::grid() {
 }
 
 std::shared_ptr<DescribedGrid> describe_grid(Session& session, const Shape& shape,
-                                             const MapNumbers* map, const Error& error, bool now) {
+                                             const GivenMap* map, const Error& error, bool now) {
     auto made = std::make_shared<DescribedGrid>(session, shape, map, error);
     std::vector<std::shared_ptr<DescribedGrid>>& described = grids_of(session).described;
     described.push_back(made);
@@ -224,8 +230,6 @@ int Grid::declare_list(const std::vector<std::string>& names, const Shape& shape
     std::vector<Index> all;
     if (whole) {
         all = map_.dofs();
-        // If the map consists of boxes, the program's holes are left out.
-        if (map_.is_boxes()) std::erase(all, Index{-1});
         Index first = 0;
         for (std::size_t d = 0; d < index.size(); d++) first = first * shape[d] + index[d];
         first *= volume(map_.shape());

@@ -56,10 +56,6 @@ public:
     // @note Collective, the first time for this shape
     std::shared_ptr<Grid> reshaped(const Shape& shape);
 
-    // Returns the number of elements that this rank passes to the library: without holes if the map
-    // consists of boxes.
-    Index elements() const { return map_.is_boxes() ? map_.held() : map_.size(); }
-
 private:
     Session& session_;
     Index serial_;
@@ -77,17 +73,11 @@ private:
                      bool reading, tw_decomposition* made) const;
 };
 
-// A map together with its lowest and highest number and its hash. They are found in one pass,
-// because a program may define its maps anew for each file.
-struct MapNumbers {
-    // @param first  number of the first element in the map; the number before it means a hole
-    MapNumbers(const MPI_Offset* map, std::size_t n, Index first);
-
+// A map as the program passes it.
+struct GivenMap {
     const MPI_Offset* at;
     std::size_t n;
-    Index first;
-    Index lowest, highest;
-    Key hash;
+    Index first;  // number of the first element in the map; the number before it means a hole
 };
 
 // A grid that the program has described by a map on each rank. If equal maps were described before,
@@ -96,7 +86,7 @@ class DescribedGrid {
 public:
     // @param map  map of this rank; null if its arguments are wrong
     // @param error  error in the arguments
-    DescribedGrid(Session& session, const Shape& shape, const MapNumbers* map, Error error);
+    DescribedGrid(Session& session, const Shape& shape, const GivenMap* map, Error error);
 
     // Returns the number of elements in this rank's map.
     Index size() const { return size_; }
@@ -123,7 +113,7 @@ private:
 //   every rank
 // @note Collective
 std::shared_ptr<DescribedGrid> describe_grid(Session& session, const Shape& shape,
-                                             const MapNumbers* map, const Error& error, bool now);
+                                             const GivenMap* map, const Error& error, bool now);
 
 // Compares the descriptions that the ranks have not compared yet.
 // @note Collective

@@ -2,24 +2,33 @@
 #include "map.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace thalweg::pio {
 
 namespace {
 
-// Tests if box b continues box a along dimension d: their lengths and positions along all other
-// dimensions are the same.
-bool continues(const MapBox& a, const MapBox& b, std::size_t d) {
+// Appends box b, which has one element along dimension d, to box a if it continues it there: their
+// other lengths and positions are the same, and their elements are equally far apart in the map.
+bool append(MapBox& a, const MapBox& b, std::size_t d) {
     for (std::size_t i = 0; i < a.start.size(); i++) {
         if (i == d) {
             if (b.start[i] != a.start[i] + a.count[i]) return false;
-        } else if (a.start[i] != b.start[i] || a.count[i] != b.count[i]) {
+        } else if (a.start[i] != b.start[i] || a.count[i] != b.count[i] || a.step[i] != b.step[i]) {
             return false;
         }
     }
+    const Index step = b.position - a.position - (a.count[d] - 1) * a.step[d];
+    if (a.count[d] > 1 && step != a.step[d]) return false;
+    a.step[d] = step;
+    a.count[d]++;
     return true;
+}
+
+// Sets a step that must be the same everywhere; 0 is not known yet.
+bool agree_on(Index& step, Index found) {
+    if (step == 0) step = found;
+    return step == found;
 }
 
 }  // namespace
@@ -59,26 +68,32 @@ void Map::find_boxes() {
     }
     boxes_.reserve(static_cast<std::size_t>(runs));
     for_runs([&](Index place, Index first, Index n) {
-        MapBox box{Shape(nd), Shape(nd, 1)};
+        MapBox box{Shape(nd), Shape(nd, 1), place, Shape(nd, 0)};
         for (std::size_t d = nd; d-- > 0; first /= shape_[d]) box.start[d] = first % shape_[d];
         box.count.back() = n;
+        box.step.back() = n > 1 ? 1 : 0;
         boxes_.push_back(std::move(box));
-        if (!segments_.empty() && segments_.back().position + segments_.back().length == place)
-            segments_.back().length += n;
-        else
-            segments_.push_back({place, n});
     });
     for (std::size_t d = nd - 1; d-- > 0;) {
         std::vector<MapBox> merged;
         for (MapBox& box : boxes_) {
-            if (!merged.empty() && continues(merged.back(), box, d))
-                merged.back().count[d] += box.count[d];
-            else
-                merged.push_back(std::move(box));
+            if (merged.empty() || !append(merged.back(), box, d)) merged.push_back(std::move(box));
         }
         boxes_ = std::move(merged);
     }
-    dense_ = held_ == size_;
+    is_boxes_ = dense() || find_steps();
+}
+
+// Finds the steps that all boxes have; returns false if they differ.
+bool Map::find_steps() {
+    steps_.assign(shape_.size() + 1, 0);
+    for (std::size_t b = 0; b < boxes_.size(); b++) {
+        const MapBox& box = boxes_[b];
+        if (b > 0 && !agree_on(steps_[0], box.position - boxes_[b - 1].position)) return false;
+        for (std::size_t d = 0; d < shape_.size(); d++)
+            if (box.count[d] > 1 && !agree_on(steps_[d + 1], box.step[d])) return false;
+    }
+    return true;
 }
 
 // Largest number of boxes of a map. More boxes would be slower than a list: each box is a separate
@@ -110,33 +125,12 @@ void Map::choose(bool boxes, int leading) {
         return;
     }
     boxes_ = {};
-    segments_ = {};
     leading_ = leading;
     Index times = 1;
     for (int d = 0; d < leading; d++) times *= shape_[static_cast<std::size_t>(d)];
     if (times > 1) {
         list_.resize(static_cast<std::size_t>(size_ / times));
         list_.shrink_to_fit();
-    }
-}
-
-void Map::pack(const void* values, std::size_t bytes, void* packed) const {
-    auto* to = static_cast<char*>(packed);
-    for (const Segment& s : segments_) {
-        const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
-        std::memcpy(
-            to, static_cast<const char*>(values) + static_cast<std::size_t>(s.position) * bytes, n);
-        to += n;
-    }
-}
-
-void Map::unpack(const void* packed, std::size_t bytes, void* values) const {
-    const auto* from = static_cast<const char*>(packed);
-    for (const Segment& s : segments_) {
-        const std::size_t n = static_cast<std::size_t>(s.length) * bytes;
-        std::memcpy(static_cast<char*>(values) + static_cast<std::size_t>(s.position) * bytes, from,
-                    n);
-        from += n;
     }
 }
 
@@ -151,22 +145,18 @@ std::vector<Index> Map::dofs() const {
         }
         return result;
     }
-    std::vector<Index> order;  // indices in the map of the held elements
-    order.reserve(static_cast<std::size_t>(held_));
     for (const MapBox& box : boxes_) {
         Shape at(box.start.size(), 0);
         for (Index i = 0, n = volume(box.count); i < n; i++) {
-            Index index = 0;
-            for (std::size_t d = 0; d < at.size(); d++)
+            Index index = 0, position = box.position;
+            for (std::size_t d = 0; d < at.size(); d++) {
                 index = index * shape_[d] + box.start[d] + at[d];
-            order.push_back(index);
+                position += at[d] * box.step[d];
+            }
+            result[static_cast<std::size_t>(position)] = index;
             for (std::size_t d = at.size(); d-- > 0 && ++at[d] == box.count[d];) at[d] = 0;
         }
     }
-    std::size_t next = 0;
-    for (const Segment& s : segments_)
-        for (Index i = 0; i < s.length; i++)
-            result[static_cast<std::size_t>(s.position + i)] = order[next++];
     return result;
 }
 

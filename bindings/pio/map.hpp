@@ -16,11 +16,9 @@ using namespace nc;
 
 struct MapBox {
     Shape start, count;
-};
-
-// A run of elements that are consecutive in memory.
-struct Segment {
-    Index position, length;
+    Index position = 0;  // of its first element in the map
+    Shape step;          // from one element to the next in the map, along each dimension; 0 if the
+                         // box has one element along it
 };
 
 // The forms that a map can have. The ranks agree on a form that the maps of all of them can have.
@@ -47,10 +45,10 @@ public:
     int leading() const { return leading_; }
 
     const std::vector<MapBox>& boxes() const { return boxes_; }
-    // For a map of boxes, tests if the values are in the order of the boxes.
-    bool dense() const { return dense_; }
-    void pack(const void* values, std::size_t bytes, void* packed) const;
-    void unpack(const void* packed, std::size_t bytes, void* values) const;
+    // For a map of boxes, tests if it has no holes.
+    bool dense() const { return held_ == size_; }
+    // For a map of boxes, returns the steps from one box to the next, and along each dimension.
+    const Shape& steps() const { return steps_; }
 
     // For a map with a list, returns the indices over the dimensions that the list contains.
     const std::vector<Index>& list() const { return list_; }
@@ -61,15 +59,16 @@ public:
 private:
     Shape shape_;
     Index size_ = 0, held_ = 0;
-    bool is_boxes_ = true, dense_ = true;
+    bool is_boxes_ = true;
     int leading_ = 0;
     std::vector<MapBox> boxes_;
-    std::vector<Segment> segments_;
+    Shape steps_;
     std::vector<Index> list_;
 
     template <class Visit>
     void for_runs(Visit visit) const;
     void find_boxes();
+    bool find_steps();
 };
 
 }  // namespace thalweg::pio

@@ -187,16 +187,6 @@ int PIOc_get_chunk_cache(int iosysid, int iotype, PIO_Offset* sizep, PIO_Offset*
 
 namespace {
 
-Error wrong_number(const Session& session, const MapNumbers& map, Index all) {
-    const MPI_Offset* const wrong = std::find_if(map.at, map.at + map.n, [&](MPI_Offset number) {
-        return number < map.first - 1 || number >= map.first + all;
-    });
-    return {NC_EINVAL, "rank " + std::to_string(session.rank()) + ": element " +
-                           std::to_string(wrong - map.at) + " of the map is " +
-                           std::to_string(*wrong) + ", but the array has " + std::to_string(all) +
-                           " elements"};
-}
-
 // Defines a decomposition.
 // @param first  number of the first element in the map: 0 or 1
 int describe(const char* call, int iosysid, int type, int ndims, const int* gdimlen, int maplen,
@@ -204,7 +194,6 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
     return on_system(call, iosysid, [&](Iosystem& system) {
         Session& session = *system.session;
         Shape shape;
-        std::optional<MapNumbers> numbers;
         const Error error = error_of([&] {
             need(gdimlen, "gdimlen");
             need(ioidp, "ioidp");
@@ -218,15 +207,12 @@ int describe(const char* call, int iosysid, int type, int ndims, const int* gdim
                                                std::to_string(gdimlen[d])};
                 shape.push_back(gdimlen[d]);
             }
-            const Index all = volume(shape);
-            numbers.emplace(map, static_cast<std::size_t>(std::max(maplen, 0)), first);
-            if (numbers->lowest < first - 1 || numbers->highest >= first + all)
-                throw wrong_number(session, *numbers, all);
         });
-        const MapNumbers* const described = error.code == 0 ? &*numbers : nullptr;
+        const GivenMap given{map, static_cast<std::size_t>(std::max(maplen, 0)), first};
         // Programs that describe their decompositions anew for each file repeat those that were
         // right before.
-        auto grid = describe_grid(session, shape, described, error, !system.repeats);
+        auto grid = describe_grid(session, shape, error.code == 0 ? &given : nullptr, error,
+                                  !system.repeats);
         const int id = add_decomposition({0, system.id, type, std::move(grid)});
         if (ioidp != nullptr) *ioidp = id;
     });

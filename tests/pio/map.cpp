@@ -38,15 +38,18 @@ TEST(Map, BlocksWithHalosAreBoxes) {
     EXPECT_EQ(map.dofs(), dofs);
     map.choose(true, 0);
     EXPECT_EQ(map.dofs(), dofs);
-    std::vector<int> memory(dofs.size(), -7), packed(static_cast<std::size_t>(map.held()));
-    for (std::size_t i = 0; i < dofs.size(); i++)
-        if (dofs[i] >= 0) memory[i] = static_cast<int>(dofs[i]);
-    map.pack(memory.data(), sizeof(int), packed.data());
-    EXPECT_EQ(packed[0], 0);
-    EXPECT_EQ(packed[16], 64);
-    std::vector<int> back(dofs.size(), -7);
-    map.unpack(packed.data(), sizeof(int), back.data());
-    EXPECT_EQ(back, memory);
+    EXPECT_EQ(map.boxes()[1].position, 3 * 20 * 20 + 2 * 20 + 2);
+    EXPECT_EQ(map.steps(), (std::vector<Index>{3 * 20 * 20, 20 * 20, 20, 1}));
+}
+
+// Such boxes cannot be described as one array with strides.
+TEST(Map, BoxesAtUnequalDistancesAreAList) {
+    std::vector<Index> dofs = blocks(64, 32, 16, 2, 3);
+    dofs.insert(dofs.begin() + 3 * 20 * 20, -1);
+    Map map({3, 32, 64}, dofs);
+    EXPECT_FALSE(map.forms().boxes);
+    map.choose(false, 0);
+    EXPECT_EQ(map.dofs(), dofs);
 }
 
 TEST(Map, WholeArrayIsOneDenseBox) {
