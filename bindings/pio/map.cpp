@@ -25,7 +25,7 @@ bool append(MapBox& a, const MapBox& b, std::size_t d) {
     return true;
 }
 
-// Sets a step that must be the same everywhere; 0 is not known yet.
+// Compares a step with the one that was found before, or keeps it if that is 0: none was found.
 bool agree_on(Index& step, Index found) {
     if (step == 0) step = found;
     return step == found;
@@ -76,9 +76,8 @@ void Map::find_boxes() {
     });
     for (std::size_t d = nd - 1; d-- > 0;) {
         std::vector<MapBox> merged;
-        for (MapBox& box : boxes_) {
+        for (MapBox& box : boxes_)
             if (merged.empty() || !append(merged.back(), box, d)) merged.push_back(std::move(box));
-        }
         boxes_ = std::move(merged);
     }
     is_boxes_ = dense() || find_steps();

@@ -16,9 +16,9 @@ using namespace nc;
 
 struct MapBox {
     Shape start, count;
-    Index position = 0;  // of its first element in the map
-    Shape step;          // from one element to the next in the map, along each dimension; 0 if the
-                         // box has one element along it
+    Index position = 0;  // place of its first element in the map
+    Shape step;          // distance from one element to the next in the map, along each dimension;
+                         // 0 if the box has one element along it
 };
 
 // The forms that a map can have. The ranks agree on a form that the maps of all of them can have.
