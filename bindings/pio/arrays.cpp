@@ -231,26 +231,24 @@ namespace {
 // The elements of a map in the program's memory.
 class MapArray {
 public:
-    // @param d  the map's decomposition, which may have further dimensions before those of the map
-    MapArray(const Map& map, tw_decomposition d, nc_type type, const void* data)
-        : array_(tw_dense(static_cast<tw_type>(type), data, map.size())) {
-        tw_decomposition_info info;
-        if (!map.is_boxes() || map.dense()) return;
-        // If boxes of several ranks overlap, a decomposition for reading is a list.
-        if (tw_inq_decomposition(d, &info) != TW_OK || info.nblocks == 0) return;
-        const auto nd = static_cast<std::size_t>(info.ndims), more = nd - map.shape().size();
-        extent_.assign(nd + 1, 0);
-        extent_[0] = info.nblocks;
-        for (std::size_t i = 0; i < nd * static_cast<std::size_t>(extent_[0]); i++)
-            extent_[i % nd + 1] = std::max(extent_[i % nd + 1], info.count[i]);
+    // @param more  number of the decomposition's dimensions before those of the map
+    MapArray(const Grid& grid, std::size_t more, nc_type type, const void* data)
+        : array_(tw_dense(static_cast<tw_type>(type), data, grid.map().size())) {
+        const Map& map = grid.map();
+        if (!map.is_boxes() || map.dense() || map.boxes().empty() || grid.overlaps()) return;
         const auto size = static_cast<Index>(size_of(type));
-        strides_.assign(nd + 1, 0);
+        extent_.assign(more + map.steps().size(), 1);
+        strides_.assign(extent_.size(), 0);
+        extent_[0] = static_cast<Index>(map.boxes().size());
         strides_[0] = map.steps()[0] * size;
-        for (std::size_t i = 1; i < map.steps().size(); i++)
+        for (std::size_t i = 1; i < map.steps().size(); i++) {
+            for (const MapBox& box : map.boxes())
+                extent_[more + i] = std::max(extent_[more + i], box.count[i - 1]);
             strides_[more + i] = map.steps()[i] * size;
+        }
         array_ = tw_strided(array_.type,
                             static_cast<const char*>(data) + map.boxes().front().position * size,
-                            info.ndims + 1, extent_.data(), strides_.data());
+                            static_cast<int>(extent_.size()), extent_.data(), strides_.data());
     }
     MapArray(const MapArray&) = delete;
     MapArray& operator=(const MapArray&) = delete;
@@ -267,7 +265,7 @@ private:
 // Puts values, which the library copies.
 Error Arrays::put_copy(const Variable& v, const Place& place, tw_decomposition d, nc_type type,
                        const void* data) {
-    const MapArray array(place.grid->map(), d, type, data);
+    const MapArray array(*place.grid, place.index.size(), type, data);
     return state_.session.error_of_call(
         tw_put_record_array(state_.file(), v.name.c_str(), d, place.record, array.described(), 0));
 }
@@ -347,7 +345,7 @@ void Arrays::read_darray(int varid, Grid& grid, nc_type type, void* data, Index 
     for (const Place& place : all) {
         tw_decomposition made = nullptr;
         const tw_decomposition d = decomposition_of(v, place, true, &made);
-        const MapArray array(place.grid->map(), d, type, data);
+        const MapArray array(*place.grid, place.index.size(), type, data);
         const int status =
             tw_get_array(state_.file(), v.name.c_str(), d, place.record, array.described(), 0);
         if (made != nullptr) tw_free_decomposition(&made);

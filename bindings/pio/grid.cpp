@@ -198,6 +198,7 @@ tw_decomposition Grid::at(const std::vector<std::string>& names, const Shape& sh
     bool by_position = false;
     const std::string dims = names_or_positions(names, by_position);
     if (map_.is_boxes()) status = declare_boxes(dims, shape, index, &made);
+    overlaps_ |= map_.is_boxes() && status == TW_EOVERLAP;
     // Only a list may hold an element twice.
     if (!map_.is_boxes() || (status == TW_EOVERLAP && reading))
         status = declare_list(names, shape, index, reading, &made);

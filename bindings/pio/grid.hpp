@@ -34,6 +34,8 @@ public:
     Index most_held() const { return most_held_; }
 
     bool whole() const { return whole_; }  // tests if the ranks together hold every element
+    // Tests if boxes of several ranks overlap: decompositions for reading are then lists.
+    bool overlaps() const { return overlaps_; }
 
     // Returns the library's decomposition, with these names of dimensions. A decomposition for
     // reading may contain elements more than once.
@@ -61,7 +63,7 @@ private:
     Index serial_;
     Map map_;
     Index most_held_;
-    bool whole_;
+    bool whole_, overlaps_ = false;
     std::map<std::pair<std::string, bool>, tw_decomposition> named_;
     std::map<Shape, std::shared_ptr<Grid>> reshaped_;
     std::vector<std::shared_ptr<Grid>> slices_;

@@ -47,7 +47,8 @@ public:
     const std::vector<MapBox>& boxes() const { return boxes_; }
     // For a map of boxes, tests if it has no holes.
     bool dense() const { return held_ == size_; }
-    // For a map of boxes, returns the steps from one box to the next, and along each dimension.
+    // Returns the steps from one box to the next, and along each dimension, if the map has holes
+    // and consists of boxes.
     const Shape& steps() const { return steps_; }
 
     // For a map with a list, returns the indices over the dimensions that the list contains.

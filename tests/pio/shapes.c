@@ -98,29 +98,36 @@ static void duplicates(void) {
 }
 
 /* Tests that boxes between holes can be read, whether only one rank has them or all have the same
- * ones, and that holes keep their values. */
+ * ones, and that holes keep their values; in one record, and in both. */
 static void common_boxes(void) {
     enum { BOXES = 2, ROWS = 3, COLUMNS = 4, AROUND = (ROWS + 2) * (COLUMNS + 2) };
-    const int dims[] = {NY, NX};
-    PIO_Offset map[BOXES * AROUND] = {0};
-    int boxes = 0, length, whole = dealt_rows(PIO_DOUBLE, &length);
+    enum { RECORDS = 2, N = BOXES * AROUND };
+    const int dims[] = {RECORDS, NY, NX};
+    PIO_Offset map[RECORDS * N] = {0};
+    int boxes = 0, both = 0, length, whole = dealt_rows(PIO_DOUBLE, &length);
     for (int b = 0; b < BOXES; b++)
         for (int j = 1; j <= ROWS; j++)
             for (int i = 1; i <= COLUMNS; i++)
                 map[b * AROUND + j * (COLUMNS + 2) + i] = j * NX + b * (COLUMNS + 2) + i + 1;
-    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims, BOXES * AROUND, map, &boxes, NULL, NULL, NULL));
+    for (int i = 0; i < N; i++) map[N + i] = map[i] > 0 ? map[i] + NY * NX : 0;
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 2, dims + 1, N, map, &boxes, NULL, NULL, NULL));
+    OK(PIOc_InitDecomp(ios, PIO_DOUBLE, 3, dims, RECORDS * N, map, &both, NULL, NULL, NULL));
     file_t f = new_file("boxes.nc", PIO_IOTYPE_PNETCDF, PIO_CLOBBER);
     OK(PIOc_enddef(f.ncid));
-    write_record(&f, whole, length, 0, 0);
+    for (int r = 0; r < RECORDS; r++) write_record(&f, whole, length, r, r * NY * NX);
     OK(PIOc_closefile(f.ncid));
     OK(PIOc_openfile(ios, &f.ncid, &pnetcdf, "boxes.nc", PIO_NOWRITE));
-    double data[BOXES * AROUND];
-    for (int i = 0; i < BOXES * AROUND; i++) data[i] = -7;
-    OK(PIOc_setframe(f.ncid, f.v, 0));
-    OK(PIOc_read_darray(f.ncid, f.v, boxes, BOXES * AROUND, data));
-    for (int i = 0; i < BOXES * AROUND; i++) CHECK(data[i] == (map[i] > 0 ? map[i] - 1 : -7));
+    for (int records = 1; records <= RECORDS; records++) {
+        double data[RECORDS * N];
+        for (int i = 0; i < records * N; i++) data[i] = -7;
+        OK(PIOc_setframe(f.ncid, f.v, 0));
+        OK(PIOc_read_darray(f.ncid, f.v, records == 1 ? boxes : both, records * N, data));
+        for (int i = 0; i < records * N; i++)
+            CHECK(data[i] == (map[i] > 0 ? (double)map[i] - 1 : -7));
+    }
     OK(PIOc_closefile(f.ncid));
     OK(PIOc_freedecomp(ios, boxes));
+    OK(PIOc_freedecomp(ios, both));
     OK(PIOc_freedecomp(ios, whole));
 }
 
