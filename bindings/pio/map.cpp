@@ -25,7 +25,7 @@ bool append(MapBox& a, const MapBox& b, std::size_t d) {
     return true;
 }
 
-// Compares a step with the one that was found before, or keeps it if that is 0: none was found.
+// Keeps the first step that is found, in place of 0; returns false if a later one differs from it.
 bool agree_on(Index& step, Index found) {
     if (step == 0) step = found;
     return step == found;

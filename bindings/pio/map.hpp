@@ -45,7 +45,7 @@ public:
     int leading() const { return leading_; }
 
     const std::vector<MapBox>& boxes() const { return boxes_; }
-    // For a map of boxes, tests if it has no holes.
+    // Tests if the map has no holes.
     bool dense() const { return held_ == size_; }
     // Returns the steps from one box to the next, and along each dimension, if the map has holes
     // and consists of boxes.
